@@ -1,0 +1,41 @@
+// Labels, annotations, names and reasons that other software reads: each written once.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace api {
+
+// spec/pytorchjob-operator.md 2.3
+inline constexpr std::string_view kOperatorNameLabel = "training.kubeflow.org/operator-name";
+inline constexpr std::string_view kJobNameLabel = "training.kubeflow.org/job-name";
+inline constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
+inline constexpr std::string_view kReplicaIndexLabel = "training.kubeflow.org/replica-index";
+inline constexpr std::string_view kJobRoleLabel = "training.kubeflow.org/job-role";
+inline constexpr std::string_view kControllerName = "pytorchjob-controller";
+inline constexpr std::string_view kMaster = "Master";
+inline constexpr std::string_view kWorker = "Worker";
+inline constexpr std::string_view kContainerName = "pytorch";
+inline constexpr std::string_view kPortName = "pytorchjob-port";
+inline constexpr int kDefaultPort = 23456;
+inline constexpr std::string_view kInitContainerName = "init-pytorch";
+
+// spec/arena.md 3
+inline constexpr std::string_view kArenaCodeContainer = "init-code";
+inline constexpr std::string_view kRequestGpusAnnotation = "requestGPUsOfJobOwner";
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+
+// Ours.
+// Interpreter of the job's pods on the embedded cluster, an absolute path; set at submit.
+inline constexpr std::string_view kPythonAnnotation = "muster.dev/python";
+// JSON object of strings: the submitter's PATH and the like, for the job's pods.
+inline constexpr std::string_view kEnvironmentAnnotation = "muster.dev/environment";
+// TCP port of the job's rank 0 on the embedded cluster, decimal.
+inline constexpr std::string_view kMasterPortAnnotation = "muster.dev/master-port";
+// GPU indices that a pod holds on the embedded cluster, "0,1".
+inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
+
+// `<job>-<type lower>-<index>`; '/' becomes '-'.
+std::string ReplicaName(std::string_view job, std::string_view type, int index);
+
+}  // namespace api

@@ -1,0 +1,134 @@
+// PyTorchJob (kubeflow.org/v1) as typed values: what the reconciler decides on. Pod templates stay
+// JSON, so fields that we have never heard of survive (spec/pytorchjob-operator.md 1).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace api {
+
+enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode, kUnknown };
+enum class CleanPodPolicy { kNone, kRunning, kAll, kUnknown };
+
+struct ReplicaSpec {
+  std::optional<int32_t> replicas;
+  std::string restart_policy;  // as written; "" is unset
+  text::Json template_json;    // core/v1 PodTemplateSpec, untouched
+
+  int32_t Replicas() const { return replicas.value_or(1); }
+  RestartPolicy Policy() const;  // "" is OnFailure
+};
+
+struct ElasticPolicy {
+  std::optional<int32_t> min_replicas;
+  std::optional<int32_t> max_replicas;
+  std::string rdzv_backend;
+  std::optional<int32_t> rdzv_port;
+  std::string rdzv_host;
+  std::string rdzv_id;
+  std::vector<std::pair<std::string, std::string>> rdzv_conf;
+  bool standalone = false;
+  std::optional<int32_t> nproc_per_node;  // deprecated
+  std::optional<int32_t> max_restarts;
+  std::optional<text::Json> metrics;  // []autoscaling/v2 MetricSpec
+};
+
+struct SchedulingPolicy {
+  std::optional<int32_t> min_available;
+  std::string queue;
+  std::optional<text::Json> min_resources;
+  std::string priority_class;
+  std::optional<int32_t> schedule_timeout_seconds;
+};
+
+struct RunPolicy {
+  std::optional<std::string> clean_pod_policy;
+  std::optional<int32_t> ttl_seconds_after_finished;
+  std::optional<int64_t> active_deadline_seconds;
+  std::optional<int32_t> backoff_limit;
+  bool suspend = false;
+  std::optional<std::string> managed_by;
+  std::optional<SchedulingPolicy> scheduling_policy;
+
+  CleanPodPolicy Clean() const;  // unset is kNone
+};
+
+struct Condition {
+  std::string type;    // Created, Running, Restarting, Succeeded, Failed, Suspended
+  std::string status;  // "True", "False"
+  std::string reason;
+  std::string message;
+  std::optional<base::Time> last_update_time;
+  std::optional<base::Time> last_transition_time;
+};
+
+struct ReplicaStatus {
+  int32_t active = 0;
+  int32_t succeeded = 0;
+  int32_t failed = 0;
+  std::string selector;
+
+  bool operator==(const ReplicaStatus&) const = default;
+};
+
+struct JobStatus {
+  std::vector<Condition> conditions;  // the one changed last is last: order is contract (1.1)
+  std::map<std::string, ReplicaStatus> replica_statuses;
+  std::optional<base::Time> start_time;
+  std::optional<base::Time> completion_time;
+  std::optional<base::Time> last_reconcile_time;
+  text::Object unknown;  // fields of the stored status that we do not model
+
+  // Whether a condition of `type` stands with status "True".
+  bool Is(std::string_view type) const;
+  const Condition* Find(std::string_view type) const;
+  bool IsFinished() const { return Is("Succeeded") || Is("Failed"); }
+};
+
+struct PyTorchJob {
+  std::string name;
+  std::string namespace_name;
+  std::string uid;
+  std::string resource_version;
+  bool is_deleting = false;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
+  std::map<std::string, ReplicaSpec> replica_specs;  // keys as written
+  std::optional<std::string> nproc_per_node;
+  std::optional<ElasticPolicy> elastic_policy;
+  RunPolicy run_policy;
+  JobStatus status;
+
+  const ReplicaSpec* Master() const;
+  const ReplicaSpec* Worker() const;
+  int32_t TotalReplicas() const;
+};
+
+// Types are checked, values are not: validation is its own step. kInvalidArgument names the field.
+base::Result<PyTorchJob> ParsePyTorchJob(const text::Json& object);
+base::Result<JobStatus> ParseJobStatus(const text::Json& status);
+// As the API server stores it: zero counts and unset times left out.
+text::Json StatusToJson(const JobStatus& status);
+
+// In memory only, as the operator does at every pass (1.4).
+void SetDefaults(PyTorchJob& job);
+
+struct Validation {
+  std::vector<std::string> errors;    // the texts of 1.5, in its order, without the webhook's prefix
+  std::vector<std::string> warnings;
+};
+// The webhook's checks. `old` is the stored object on update, else nullptr.
+Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old);
+// Structural checks that the CRD schema makes before the webhook (422): empty when fine, else the
+// causes, each `field: reason`, as in `spec.pytorchReplicaSpecs: Required value`.
+std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old);
+
+}  // namespace api

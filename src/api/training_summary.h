@@ -1,0 +1,56 @@
+// What Arena's list and get say of a job, computed from the job and its pods (spec/arena.md 4).
+// Pure: the embedded server, the command line and the dashboard share it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace api {
+
+struct InstanceSummary {
+  std::string name;
+  std::string status;  // kubectl's STATUS column
+  std::string node;    // node name, "N/A" while Pending
+  std::string node_ip;
+  std::string pod_ip;
+  bool is_chief = false;
+  double requested_gpus = 0;
+  base::Time created{};
+  base::Duration age{};
+};
+
+struct TrainingSummary {
+  std::string uid;
+  std::string name;
+  std::string namespace_name;
+  std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, PENDING
+  std::string reason;  // why it is PENDING or FAILED, one line; "" when there is nothing to say
+  base::Time created{};
+  std::optional<base::Time> start_time;
+  std::optional<base::Time> completion_time;
+  base::Duration duration{};
+  std::string priority;  // "N/A" when unset
+  std::string chief_name;
+  std::string chief_host_ip;  // "N/A" without a chief, or while it is Pending
+  double requested_gpus = 0;
+  double allocated_gpus = 0;
+  std::vector<InstanceSummary> instances;  // master first, then workers by index
+};
+
+TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
+                          base::Time now);
+
+// kubectl's STATUS column of a pod: Init:0/1, ContainerCreating, Completed, Error, OOMKilled,
+// CrashLoopBackOff, Terminating, ...
+std::string PodStatusText(const text::Json& pod);
+
+// Whether a pod belongs to the job: by label release or training.kubeflow.org/job-name, and by a
+// controller label of either operator (spec/arena.md 4).
+bool IsPodOfJob(const text::Json& pod, const text::Json& job);
+
+}  // namespace api

@@ -1,0 +1,187 @@
+#include "base/clock.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+
+namespace base {
+namespace {
+
+class RealClock final : public Clock {
+ public:
+  Time Now() override {
+    return std::chrono::time_point_cast<std::chrono::microseconds>(
+        std::chrono::system_clock::now());
+  }
+  std::chrono::steady_clock::time_point Steady() override {
+    return std::chrono::steady_clock::now();
+  }
+};
+
+struct Civil {
+  std::chrono::year_month_day date;
+  std::chrono::hh_mm_ss<std::chrono::microseconds> time;
+};
+
+Civil ToCivil(Time time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  return {std::chrono::year_month_day(day),
+          std::chrono::hh_mm_ss<std::chrono::microseconds>(time - day)};
+}
+
+bool TakeDigits(std::string_view& text, size_t count, int& value) {
+  if (text.size() < count) return false;
+  value = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    value = value * 10 + (text[i] - '0');
+  }
+  text.remove_prefix(count);
+  return true;
+}
+
+bool TakeChar(std::string_view& text, char c) {
+  if (text.empty() || text.front() != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+Clock& SystemClock() {
+  static RealClock* const clock = new RealClock;
+  return *clock;
+}
+
+std::string FormatRfc3339(Time time) {
+  const Civil c = ToCivil(time);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(c.date.year()),
+                     static_cast<unsigned>(c.date.month()), static_cast<unsigned>(c.date.day()),
+                     c.time.hours().count(), c.time.minutes().count(), c.time.seconds().count());
+}
+
+std::string FormatRfc3339Micro(Time time) {
+  const Civil c = ToCivil(time);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
+                     static_cast<int>(c.date.year()), static_cast<unsigned>(c.date.month()),
+                     static_cast<unsigned>(c.date.day()), c.time.hours().count(),
+                     c.time.minutes().count(), c.time.seconds().count(),
+                     c.time.subseconds().count());
+}
+
+Result<Time> ParseRfc3339(std::string_view text) {
+  const auto invalid = [&] {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("\"{}\" is not an RFC 3339 time such as 2026-07-30T10:00:00Z", text));
+  };
+  std::string_view rest = text;
+  int year, month, day, hour, minute, second;
+  if (!TakeDigits(rest, 4, year) || !TakeChar(rest, '-') || !TakeDigits(rest, 2, month) ||
+      !TakeChar(rest, '-') || !TakeDigits(rest, 2, day) ||
+      !(TakeChar(rest, 'T') || TakeChar(rest, 't') || TakeChar(rest, ' ')) ||
+      !TakeDigits(rest, 2, hour) || !TakeChar(rest, ':') || !TakeDigits(rest, 2, minute) ||
+      !TakeChar(rest, ':') || !TakeDigits(rest, 2, second)) {
+    return invalid();
+  }
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return invalid();
+  int64_t micros = 0;
+  if (TakeChar(rest, '.')) {
+    int64_t scale = 100'000;
+    if (rest.empty() || rest.front() < '0' || rest.front() > '9') return invalid();
+    while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
+      micros += (rest.front() - '0') * scale;
+      scale /= 10;
+      rest.remove_prefix(1);
+    }
+  }
+  std::chrono::minutes offset{0};
+  if (!TakeChar(rest, 'Z') && !TakeChar(rest, 'z')) {
+    if (rest.empty() || (rest.front() != '+' && rest.front() != '-')) return invalid();
+    const int sign = rest.front() == '+' ? 1 : -1;
+    rest.remove_prefix(1);
+    int offset_hours, offset_minutes;
+    if (!TakeDigits(rest, 2, offset_hours) || !TakeChar(rest, ':') ||
+        !TakeDigits(rest, 2, offset_minutes) || offset_hours > 23 || offset_minutes > 59) {
+      return invalid();
+    }
+    offset = std::chrono::minutes(sign * (offset_hours * 60 + offset_minutes));
+  }
+  if (!rest.empty()) return invalid();
+  return Time(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
+         std::chrono::minutes(minute) + std::chrono::seconds(second) +
+         std::chrono::microseconds(micros) - offset;
+}
+
+std::string ShortDuration(Duration duration) {
+  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 3600) return fmt::format("{}m", seconds / 60);
+  if (seconds < 86'400) return fmt::format("{}h", seconds / 3600);
+  if (seconds < 31'536'000) return fmt::format("{}d", seconds / 86'400);
+  return fmt::format("{}y", seconds / 31'536'000);
+}
+
+Result<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double nanos;
+  };
+  // Longer names first: "ms" must not be read as "m".
+  static constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
+                                                  {"us", 1e3},
+                                                  {"µs", 1e3},
+                                                  {"μs", 1e3},
+                                                  {"ms", 1e6},
+                                                  {"s", 1e9},
+                                                  {"m", 60e9},
+                                                  {"h", 3600e9}}};
+  const auto invalid = [&](std::string_view why) {
+    return Fail(Code::kInvalidArgument, fmt::format("time: {} \"{}\"", why, text));
+  };
+  std::string_view rest = text;
+  const bool negative = TakeChar(rest, '-');
+  if (!negative) TakeChar(rest, '+');
+  if (rest == "0") return std::chrono::nanoseconds(0);
+  if (rest.empty()) return invalid("invalid duration");
+  double total = 0;
+  while (!rest.empty()) {
+    double value = 0;
+    double scale = 1;
+    bool digits = false;
+    bool fraction = false;
+    while (!rest.empty() && ((rest.front() >= '0' && rest.front() <= '9') ||
+                             (rest.front() == '.' && !fraction))) {
+      if (rest.front() == '.') {
+        fraction = true;
+      } else {
+        digits = true;
+        value = value * 10 + (rest.front() - '0');
+        if (fraction) scale *= 10;
+      }
+      rest.remove_prefix(1);
+    }
+    if (!digits) return invalid("invalid duration");
+    const Unit* found = nullptr;
+    for (const Unit& unit : kUnits) {
+      if (rest.starts_with(unit.name)) {
+        found = &unit;
+        break;
+      }
+    }
+    if (found == nullptr) {
+      return invalid(rest.empty() ? "missing unit in duration" : "unknown unit in duration");
+    }
+    rest.remove_prefix(found->name.size());
+    total += value / scale * found->nanos;
+    if (total > 9.2e18) return invalid("invalid duration");
+  }
+  return std::chrono::nanoseconds(static_cast<int64_t>(negative ? -total : total));
+}
+
+}  // namespace base

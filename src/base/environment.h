@@ -1,0 +1,42 @@
+// The process environment as a value, so that whoever reads it can be tested.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace base {
+
+class Environment {
+ public:
+  Environment() = default;
+  explicit Environment(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+  // A copy of this process's environment.
+  static Environment OfProcess();
+
+  // Nothing when unset or empty.
+  std::optional<std::string> Get(std::string_view name) const;
+  std::string GetOr(std::string_view name, std::string_view otherwise) const;
+  const std::map<std::string, std::string>& values() const { return values_; }
+  void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
+
+  // $HOME, else the password database, else "/".
+  std::string Home() const;
+  // $XDG_CONFIG_HOME/muster, by default ~/.config/muster.
+  std::string ConfigDir() const;
+  // $XDG_STATE_HOME/muster, by default ~/.local/state/muster.
+  std::string StateDir() const;
+  // $XDG_CACHE_HOME/muster, by default ~/.cache/muster.
+  std::string CacheDir() const;
+  // $XDG_RUNTIME_DIR/muster when set, else /tmp/muster-<uid>-<hash of the state directory>. Two
+  // state directories never share a runtime directory. Not created here.
+  std::string RuntimeDir() const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace base

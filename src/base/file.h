@@ -1,0 +1,27 @@
+// Whole files and directories, with errors that name the path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace base {
+
+// At most `limit` bytes; kExhausted when the file is larger.
+Result<std::string> ReadFile(const std::string& path, size_t limit = 64 << 20);
+
+enum class Durability { kNone, kSync };
+
+// Replaces `path` in one step (temporary file in the same directory, rename). With kSync the
+// content and the directory entry are on disk when it returns. `mode` is exact, whatever the umask.
+Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode,
+                       Durability durability);
+
+// mkdir -p; each directory that is made gets `mode`.
+Status MakeDirs(const std::string& path, unsigned mode = 0700);
+
+// rm -rf, never following a link and never crossing into another mount. Absent is success.
+Status RemoveTree(const std::string& path);
+
+}  // namespace base

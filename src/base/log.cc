@@ -1,0 +1,79 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "base/clock.h"
+
+namespace base {
+namespace {
+
+std::atomic<LogLevel> g_level{LogLevel::kInfo};
+const auto g_start = std::chrono::steady_clock::now();
+
+struct LevelText {
+  std::string_view four;
+  std::string_view word;
+  int colour;
+};
+
+LevelText TextOf(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return {"DEBU", "debug", 37};
+    case LogLevel::kInfo: return {"INFO", "info", 36};
+    case LogLevel::kWarn: return {"WARN", "warning", 33};
+    case LogLevel::kError: return {"ERRO", "error", 31};
+  }
+  return {"ERRO", "error", 31};
+}
+
+std::string Quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Result<LogLevel> ParseLogLevel(std::string_view text) {
+  if (text == "debug") return LogLevel::kDebug;
+  if (text == "info") return LogLevel::kInfo;
+  if (text == "warn") return LogLevel::kWarn;
+  if (text == "error") return LogLevel::kError;
+  return Fail(Code::kInvalidArgument, "unknown loglevel,only support:[info,debug,error,warn]");
+}
+
+void SetLogLevel(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
+bool LogEnabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }
+
+void Log(LogLevel level, std::string_view message) {
+  if (!LogEnabled(level)) return;
+  const LevelText text = TextOf(level);
+  std::string line;
+  if (isatty(STDERR_FILENO) == 1) {
+    const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - g_start);
+    line = fmt::format("\x1b[{}m{}\x1b[0m[{:04}] {}\n", text.colour, text.four, elapsed.count(),
+                       message);
+  } else {
+    line = fmt::format("time=\"{}\" level={} msg={}\n", FormatRfc3339(SystemClock().Now()),
+                       text.word, Quote(message));
+  }
+  // One write: lines of several threads or processes do not mix.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace base

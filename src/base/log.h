@@ -1,0 +1,46 @@
+// Log lines to stderr, in Arena's two forms (spec/arena.md 2.1): on a terminal `INFO[0000] text`,
+// coloured, message padded to 44 columns when fields follow; elsewhere
+// `time="2026-07-30T10:00:00Z" level=info msg="text"`. Thread safe. Secrets are the caller's duty.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace base {
+
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+// debug, info, warn or error; otherwise Arena's message.
+Result<LogLevel> ParseLogLevel(std::string_view text);
+void SetLogLevel(LogLevel level);
+bool LogEnabled(LogLevel level);
+void Log(LogLevel level, std::string_view message);
+
+template <typename... Args>
+void LogDebug(fmt::format_string<Args...> format, Args&&... args) {
+  if (LogEnabled(LogLevel::kDebug)) {
+    Log(LogLevel::kDebug, fmt::format(format, std::forward<Args>(args)...));
+  }
+}
+template <typename... Args>
+void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
+  if (LogEnabled(LogLevel::kInfo)) {
+    Log(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+  }
+}
+template <typename... Args>
+void LogWarn(fmt::format_string<Args...> format, Args&&... args) {
+  if (LogEnabled(LogLevel::kWarn)) {
+    Log(LogLevel::kWarn, fmt::format(format, std::forward<Args>(args)...));
+  }
+}
+template <typename... Args>
+void LogError(fmt::format_string<Args...> format, Args&&... args) {
+  Log(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace base

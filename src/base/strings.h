@@ -1,0 +1,31 @@
+// Small string functions that the standard library lacks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace base {
+
+// "a,b," by ',' -> {"a", "b", ""}; "" -> {""}.
+std::vector<std::string> Split(std::string_view text, char separator);
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+std::string_view Trim(std::string_view text);
+std::string ToLower(std::string_view text);  // ASCII only
+std::string ToUpper(std::string_view text);  // ASCII only
+bool EqualsIgnoreCase(std::string_view a, std::string_view b);
+// Decimal with optional sign, whole text, in range; nothing otherwise.
+std::optional<int64_t> ParseInt(std::string_view text);
+// Number of single-character edits (insert, delete, replace) between a and b.
+size_t EditDistance(std::string_view a, std::string_view b);
+// One word that a POSIX shell reads back as `text`.
+std::string ShellQuote(std::string_view text);
+// Lower-case hex MD5: an identifier, never a protection (spec/arena.md 1.3.5).
+std::string Md5Hex(std::string_view text);
+std::string Base64Encode(std::string_view bytes);
+// Standard alphabet with padding; nothing when malformed.
+std::optional<std::string> Base64Decode(std::string_view text);
+
+}  // namespace base

@@ -1,0 +1,13 @@
+// Random identifiers from the kernel.
+#pragma once
+
+#include <string>
+
+namespace base {
+
+// A random UUID (version 4), as metadata.uid carries it.
+std::string NewUid();
+// `count` characters that read well in names: bcdfghjklmnpqrstvwxz2456789 (as Kubernetes uses).
+std::string RandomName(size_t count);
+
+}  // namespace base

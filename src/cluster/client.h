@@ -1,0 +1,140 @@
+// The one door to state: the Kubernetes REST API. Behind it is a real API server or the embedded
+// one; nothing above asks which.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/resources.h"
+#include "base/result.h"
+#include "cluster/transport.h"
+#include "text/json.h"
+
+namespace cluster {
+
+struct ListOptions {
+  std::string namespace_name;  // "" is all
+  std::string label_selector;
+  std::string field_selector;
+  std::string resource_version;
+  int64_t limit = 0;
+};
+
+struct ObjectList {
+  std::vector<text::Json> items;  // each with apiVersion and kind
+  std::string resource_version;
+};
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark };
+  Type type = Type::kAdded;
+  text::Json object;
+};
+
+// One watch; ends when the server ends it. Next from one thread, Cancel from any.
+class Watch {
+ public:
+  explicit Watch(std::unique_ptr<net::BodyStream> body) : body_(std::move(body)) {}
+  // Nothing at the end of the stream: resume from the last resourceVersion. kExpired: list again.
+  base::Result<std::optional<WatchEvent>> Next();
+  void Cancel() { body_->Cancel(); }
+
+ private:
+  std::unique_ptr<net::BodyStream> body_;
+  std::string buffer_;
+};
+
+struct LogOptions {
+  std::string container;
+  bool follow = false;
+  bool timestamps = false;
+  bool previous = false;
+  std::optional<int64_t> tail_lines;
+  std::optional<int64_t> since_seconds;
+  std::string since_time;  // RFC 3339
+  std::optional<int64_t> limit_bytes;
+};
+
+enum class PatchType { kMerge, kJson, kStrategicMerge };
+enum class Propagation { kBackground, kForeground, kOrphan };
+
+struct DeleteOptions {
+  std::string uid;  // precondition; "" is none
+  std::optional<int64_t> grace_period_seconds;
+  Propagation propagation = Propagation::kBackground;
+};
+
+// One write of a batch.
+struct BatchWrite {
+  enum class Verb { kCreate, kUpdate, kUpdateStatus, kPatch, kDelete };
+  Verb verb = Verb::kCreate;
+  const api::Resource* resource = nullptr;
+  std::string namespace_name;
+  std::string name;   // not for kCreate
+  text::Json object;  // kCreate, kUpdate*; kPatch: the merge patch
+  DeleteOptions delete_options;
+};
+
+// A table as a Kubernetes server renders it (meta.k8s.io/v1 Table).
+struct Table {
+  struct Column {
+    std::string name;
+    int64_t priority = 0;  // 0 is always shown, above only in wide output
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<text::Json>> rows;
+  std::string resource_version;
+};
+
+// Thread safe.
+class Client {
+ public:
+  // Called with each `Warning:` header's text that the server sends.
+  using WarningSink = std::function<void(std::string_view)>;
+
+  explicit Client(std::unique_ptr<Transport> transport, WarningSink warnings = {})
+      : transport_(std::move(transport)), warnings_(std::move(warnings)) {}
+
+  base::Result<text::Json> Get(const api::Resource& resource, std::string_view namespace_name,
+                               std::string_view name);
+  base::Result<ObjectList> List(const api::Resource& resource, const ListOptions& options);
+  base::Result<Table> GetTable(const api::Resource& resource, const ListOptions& options);
+  base::Result<text::Json> Create(const api::Resource& resource, std::string_view namespace_name,
+                                  const text::Json& object, bool dry_run = false);
+  // kConflict when metadata.resourceVersion is set and stale.
+  base::Result<text::Json> Update(const api::Resource& resource, const text::Json& object);
+  base::Result<text::Json> UpdateStatus(const api::Resource& resource, const text::Json& object);
+  base::Result<text::Json> Patch(const api::Resource& resource, std::string_view namespace_name,
+                                 std::string_view name, PatchType type, const text::Json& patch,
+                                 std::string_view subresource = "");
+  base::Status Delete(const api::Resource& resource, std::string_view namespace_name,
+                      std::string_view name, const DeleteOptions& options = {});
+  // At once; results in order. Deletes answer with the Status or last object.
+  std::vector<base::Result<text::Json>> Batch(const std::vector<BatchWrite>& writes);
+  // From options.resource_version ("" : a list of what exists comes first, as ADDED).
+  base::Result<std::unique_ptr<Watch>> OpenWatch(const api::Resource& resource,
+                                                 const ListOptions& options);
+  base::Result<std::unique_ptr<net::BodyStream>> Logs(std::string_view namespace_name,
+                                                      std::string_view pod,
+                                                      const LogOptions& options);
+  // A path outside the resources, e.g. "/version"; the body of a 200.
+  base::Result<std::string> Raw(std::string_view method, std::string_view path,
+                                std::string_view body = "");
+
+ private:
+  base::Result<text::Json> SendJson(net::HttpRequest request);
+  base::Result<std::string> SendRaw(net::HttpRequest request);
+
+  std::unique_ptr<Transport> transport_;
+  WarningSink warnings_;
+};
+
+// A metav1.Status body to an Error: code by `reason` then by HTTP status; its message as it stands.
+base::Error ErrorFromStatus(int http_status, std::string_view body);
+
+}  // namespace cluster

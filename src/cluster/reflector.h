@@ -1,0 +1,34 @@
+// Reflector: list, then watch, for ever: keeps a handler told of what exists. Resumes from the last
+// resourceVersion when a watch ends, lists again when that is too old.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cluster/client.h"
+
+namespace cluster {
+
+struct ReflectorHandler {
+  // All called on the reflector's thread.
+  // The full list, at the start and after each relist: what is not in it is gone.
+  std::function<void(std::vector<text::Json> items)> replace;
+  std::function<void(WatchEvent event)> apply;  // never a bookmark
+};
+
+class Reflector {
+ public:
+  // Starts its thread. Retries with back-off (100 ms to 10 s) as long as it lives.
+  Reflector(Client& client, const api::Resource& resource, ListOptions options,
+            ReflectorHandler handler);
+  ~Reflector();  // cancels and joins
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cluster

@@ -1,0 +1,74 @@
+// The one reconciler: a pure function from what exists to what is to be done
+// (spec/pytorchjob-operator.md 2). It does no I/O, keeps no state and knows no clock.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/pytorch_job.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace reconcile {
+
+struct Options {
+  // Workers wait for the master's name in an init container (2.3). The embedded cluster needs none.
+  bool init_container = true;
+  std::string init_container_image = "alpine:3.10";
+  int init_container_max_tries = 100;
+  std::string init_container_template;  // YAML list with {{.MasterAddr}} ...; "" is the built-in
+  std::string gang_scheduler_name;      // "" is off (2.11)
+};
+
+// What exists, borrowed for the call.
+struct Observed {
+  const text::Json* job = nullptr;
+  std::vector<const text::Json*> pods;      // by the job's labels, whoever controls them
+  std::vector<const text::Json*> services;  // by the job's labels
+  const text::Json* autoscaler = nullptr;   // HorizontalPodAutoscaler of the job's name
+  const text::Json* pod_group = nullptr;
+  std::map<std::string, int32_t> priority_values;  // PriorityClass name -> value
+  // Port of rank 0 when the cluster assigns one per job; replaces pytorchjob-port everywhere.
+  std::optional<int> master_port;
+};
+
+struct Event {
+  bool is_warning = false;
+  std::string reason;
+  std::string message;
+
+  bool operator==(const Event&) const = default;
+};
+
+struct Write {
+  enum class Verb { kCreate, kUpdate, kDelete };
+  Verb verb = Verb::kCreate;
+  const api::Resource* resource = nullptr;
+  std::string name;
+  text::Json object;  // kCreate, kUpdate
+  std::string uid;    // kDelete: precondition, so that a successor of the same name is spared
+  std::optional<Event> on_success;
+  // Emitted with `: <error>` replaced by the error's text appended to the message.
+  std::optional<Event> on_failure;
+};
+
+// What to add to the operator's counters.
+enum class Counter { kCreated, kDeleted, kSucceeded, kFailed, kRestarted };
+
+struct Plan {
+  std::vector<Write> writes;  // may be carried out at once, in any order
+  // Complete next status; absent when it is as stored. To be written after `writes` succeeded.
+  std::optional<text::Json> status;
+  std::vector<Event> events;  // best effort, after the writes
+  std::vector<Counter> counters;
+  std::optional<base::Time> look_again;  // deadline, TTL
+  // The job is finished or foreign, and no later pass can find work: its cache may be dropped.
+  bool is_settled = false;
+};
+
+Plan Reconcile(const Observed& observed, const Options& options, base::Time now);
+
+}  // namespace reconcile

@@ -1,0 +1,53 @@
+// JSON values: Boost.JSON behind Results, with the printers and accessors that it lacks.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace text {
+
+using Json = boost::json::value;
+using Object = boost::json::object;
+using Array = boost::json::array;
+
+// Keys from the root, objects only: {"metadata", "labels"}.
+using Path = std::initializer_list<std::string_view>;
+
+inline constexpr size_t kMaxJsonDepth = 200;
+
+// One JSON value, the whole text. Depth at most kMaxJsonDepth; the last of duplicate keys wins.
+base::Result<Json> ParseJson(std::string_view text);
+
+// Compact, keys in insertion order; whole doubles print without an exponent.
+std::string ToJson(const Json& value);
+// Indented by `indent` spaces, `"key": value`, empty containers as {} and [], no final newline.
+std::string ToPrettyJson(const Json& value, int indent = 4);
+
+// The value at `path`, or nullptr when any step is absent or not an object.
+const Json* Find(const Json& value, Path path);
+Json* Find(Json& value, Path path);
+const Array* FindArray(const Json& value, Path path);
+const Object* FindObject(const Json& value, Path path);
+// "" when absent or not a string. The view lives as long as `value`.
+std::string_view GetString(const Json& value, Path path);
+// Nothing when absent or not a whole number.
+std::optional<int64_t> GetInt(const Json& value, Path path);
+std::optional<bool> GetBool(const Json& value, Path path);
+
+// The value at `path`, made (with every object on the way) when absent; what stood in the way and
+// is not an object is replaced.
+Json& Ensure(Json& value, Path path);
+// Ensure(value, path) = to.
+void Set(Json& value, Path path, Json to);
+// Removes the last key of `path`, keeping the order of the others. Absent is fine.
+void Erase(Json& value, Path path);
+
+}  // namespace text

@@ -1,0 +1,28 @@
+// YAML as sigs.k8s.io/yaml reads and writes it, to and from JSON values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/json.h"
+
+namespace text {
+
+inline constexpr size_t kMaxYamlDepth = 200;
+// Values that aliases may expand to in one document; a bomb ends here.
+inline constexpr size_t kMaxYamlNodes = 1'000'000;
+
+// One document (an empty text is null). Anchors, aliases and merge keys are resolved, scalars are
+// typed by YAML 1.1 (yes/no/on/off, 0755 octal) as sigs.k8s.io/yaml does, a duplicate key is an
+// error. kInvalidArgument, `line L column C: why`.
+base::Result<Json> ParseYaml(std::string_view text);
+// Every document of a stream separated by `---`; documents that are empty are left out.
+base::Result<std::vector<Json>> ParseYamlDocuments(std::string_view text);
+
+// Block style with keys sorted, lists not indented, strings quoted when they would read back as
+// something else, `|` blocks for several lines: kubectl's look. Ends with a newline.
+std::string ToYaml(const Json& value);
+
+}  // namespace text
