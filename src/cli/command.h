@@ -1,0 +1,128 @@
+// A tree of commands with cobra's habits: aliases, help, suggestions, completion.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "cli/terminal.h"
+
+namespace cli {
+
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;
+
+class Command;
+
+// One call of a command.
+struct Invocation {
+  const Command& command;
+  std::vector<std::string> args;  // positionals
+  std::optional<size_t> dash;     // how many of them stood before `--`
+  Output& out;
+  Output& err;
+};
+
+// Its errors are usage errors (exit code 2): nothing may be contacted or changed in it.
+using CheckFunction = std::function<base::Status(Invocation&)>;
+// Returns the exit code; its errors are failures (exit code 1).
+using RunFunction = std::function<base::Result<int>(Invocation&)>;
+using ArgCompleter =
+    std::function<std::vector<std::string>(Invocation&, std::string_view prefix)>;
+
+// Checks of the number of positionals, with cobra's texts.
+CheckFunction NoArgs();
+CheckFunction ExactArgs(size_t count);
+CheckFunction MinArgs(size_t count);
+CheckFunction MaxArgs(size_t count);
+
+// Not thread safe; built once, executed once.
+class Command {
+ public:
+  // `use` begins with the name: "get JOB".
+  Command(std::string use, std::string summary);
+
+  Command& Aliases(std::vector<std::string> aliases);
+  Command& Long(std::string text);
+  Command& Example(std::string text);
+  Command& Hidden();
+  // Checked in this order: Args, required flags, every Before from the root down, Check; then Run.
+  Command& Args(CheckFunction check);
+  Command& Before(CheckFunction before);
+  Command& Check(CheckFunction check);
+  Command& Run(RunFunction run);
+  // Root only: adds --version, which prints `text` and a newline.
+  Command& Version(std::string text);
+  Command& CompleteArgs(ArgCompleter completer);
+  // Everything after the command's name is a positional, flags too.
+  Command& RawArgs();
+  // The first positional ends the flags.
+  Command& StopAtFirstArg();
+
+  // The new child; valid as long as this command.
+  Command& Add(std::string use, std::string summary);
+
+  FlagSet& flags() { return flags_; }                  // this command only
+  FlagSet& persistent_flags() { return persistent_; }  // this one and those below
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  Command* parent() const { return parent_; }
+  const std::vector<std::unique_ptr<Command>>& children() const { return children_; }
+  bool is_hidden() const { return is_hidden_; }
+  bool is_runnable() const { return static_cast<bool>(run_); }
+  std::string Path() const;      // "muster submit pytorchjob"
+  std::string HelpText() const;  // ends with a newline
+  // A flag that is visible here was set on the command line.
+  bool Changed(std::string_view flag) const;
+  // By name or alias; nullptr when there is none.
+  Command* FindChild(std::string_view name) const;
+
+ private:
+  friend class Executor;
+
+  std::vector<Flag*> OwnFlags() const;        // without inherited ones
+  std::vector<Flag*> InheritedFlags() const;  // nearest first
+  std::string UsageText() const;
+  std::string UseLine() const;
+
+  std::string name_;
+  std::string use_;
+  std::string summary_;
+  std::string long_;
+  std::string example_;
+  std::string version_;
+  std::vector<std::string> aliases_;
+  std::vector<std::unique_ptr<Command>> children_;
+  Command* parent_ = nullptr;
+  FlagSet flags_;
+  FlagSet persistent_;
+  CheckFunction args_;
+  CheckFunction before_;
+  CheckFunction check_;
+  RunFunction run_;
+  ArgCompleter complete_;
+  bool is_hidden_ = false;
+  bool is_raw_ = false;
+  bool stops_at_first_arg_ = false;
+  bool wants_help_ = false;
+  bool wants_version_ = false;
+};
+
+struct Outcome {
+  int exit_code = 0;
+  std::optional<base::Error> error;  // for the caller to print; its text may have several lines
+};
+
+// Finds the command that `args` (without the program's name) names, parses, checks, runs. Adds
+// `help`, `completion` and the hidden `__complete` to the root, and -h to each command. Help and
+// completions go to `out`, deprecation lines to `err`.
+Outcome Execute(Command& root, const std::vector<std::string>& args, Output& out, Output& err);
+
+}  // namespace cli

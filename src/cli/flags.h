@@ -1,0 +1,128 @@
+// Flags as pflag has them: declared once; parsing, help and completion come from the declaration.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cli {
+
+// One flag. Made by a FlagSet, refined in place:
+//   flags.String(&options.dir, "working-dir", "/root", "where").OldName("workingDir");
+class Flag {
+ public:
+  using Setter = std::function<base::Status(std::string_view)>;
+  using Completer = std::function<std::vector<std::string>(std::string_view prefix)>;
+
+  Flag& Short(char shorthand);
+  Flag& Required();
+  Flag& Hidden();
+  // Using it works and says so on stderr: `Flag --x has been deprecated, <advice>`.
+  Flag& Deprecated(std::string advice);
+  // Another spelling of the same flag; using it says `please use --<name> instead`.
+  Flag& OldName(std::string name);
+  // Offered by completion; not enforced.
+  Flag& Choices(std::vector<std::string> choices);
+  Flag& Complete(Completer completer);
+
+  const std::string& name() const { return name_; }
+  char shorthand() const { return shorthand_; }
+  const std::string& usage() const { return usage_; }
+  bool is_required() const { return is_required_; }
+  bool is_hidden() const { return is_hidden_ || !advice_.empty(); }
+  bool is_bool() const { return type_.empty(); }
+  // Whether the command line set it.
+  bool changed() const { return changed_; }
+  bool Matches(std::string_view name) const;
+
+ private:
+  friend class FlagSet;
+  friend class FlagParser;
+  friend std::string FlagUsages(std::vector<const Flag*> flags);
+  friend std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);
+
+  std::string name_;
+  std::string type_;     // "string", "int", "stringArray", "duration"; "" is bool
+  std::string default_;  // as help shows it; "" is not shown
+  std::string usage_;
+  std::string advice_;
+  std::vector<std::string> old_names_;
+  Setter set_;
+  Completer complete_;
+  char shorthand_ = 0;
+  bool is_required_ = false;
+  bool is_hidden_ = false;
+  bool changed_ = false;
+};
+
+// The flags that one command declares. Variables are set to their defaults at once, written to by
+// parsing, and must outlive the set. Not thread safe.
+class FlagSet {
+ public:
+  Flag& String(std::string* to, std::string name, std::string otherwise, std::string usage);
+  // Repeatable; a comma is part of the value.
+  Flag& StringArray(std::vector<std::string>* to, std::string name, std::string usage);
+  Flag& Int(int64_t* to, std::string name, int64_t otherwise, std::string usage);
+  Flag& Bool(bool* to, std::string name, bool otherwise, std::string usage);
+  // Go's durations: 1h30m.
+  Flag& Duration(std::chrono::nanoseconds* to, std::string name, std::chrono::nanoseconds otherwise,
+                 std::string usage);
+  // A flag with a meaning of its own; `type` is the word that help shows for its value.
+  Flag& Custom(std::string name, std::string type, std::string usage, Flag::Setter set);
+
+  const std::vector<std::unique_ptr<Flag>>& flags() const { return flags_; }
+  // nullptr when there is none; old spellings are found too.
+  Flag* Find(std::string_view name) const;
+
+ private:
+  Flag& Add(std::string name, std::string type, std::string usage, Flag::Setter set);
+
+  std::vector<std::unique_ptr<Flag>> flags_;
+};
+
+struct ParsedArgs {
+  std::vector<std::string> positionals;
+  std::optional<size_t> dash;  // how many positionals stood before `--`
+  bool help = false;           // -h or --help was met: nothing after it was looked at
+};
+
+// Parses as pflag does: --x v, --x=v, -xv, -x=v, -x v, combined shorts, --, interspersed
+// positionals. Errors have pflag's texts, with a suggestion for a misspelt flag.
+class FlagParser {
+ public:
+  using Notice = std::function<void(std::string_view line)>;
+
+  // `flags` in order of precedence. `notice` gets the deprecation lines.
+  FlagParser(std::vector<Flag*> flags, Notice notice)
+      : flags_(std::move(flags)), notice_(std::move(notice)) {}
+
+  // With `interspersed` false the first positional ends the flags.
+  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
+
+ private:
+  base::Result<bool> ParseLong(std::string_view text, const std::vector<std::string>& args,
+                               size_t* next);
+  base::Result<bool> ParseShorts(std::string_view text, const std::vector<std::string>& args,
+                                 size_t* next);
+  base::Status Set(Flag& flag, std::string_view spelling, std::string_view value);
+  Flag* Find(std::string_view name) const;
+  Flag* FindShort(char shorthand) const;
+  std::string Suggest(std::string_view name) const;
+
+  std::vector<Flag*> flags_;
+  Notice notice_;
+};
+
+// The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.
+std::string FlagUsages(std::vector<const Flag*> flags);
+
+std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);
+
+}  // namespace cli

@@ -1,0 +1,70 @@
+// Where a command's output goes, and what is known of the terminal there.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cli {
+
+class Output {
+ public:
+  virtual ~Output() = default;
+  // All of it, at once: nothing is held back.
+  virtual base::Status Write(std::string_view text) = 0;
+  virtual bool IsTerminal() const { return false; }
+  // Columns; 0 when unknown.
+  virtual int Width() const { return 0; }
+};
+
+// A file descriptor that somebody else owns. A failed write is reported, and later ones are
+// dropped with the same error.
+class FdOutput : public Output {
+ public:
+  explicit FdOutput(int fd);
+  base::Status Write(std::string_view text) override;
+  bool IsTerminal() const override { return is_terminal_; }
+  int Width() const override;
+
+ private:
+  int fd_;
+  bool is_terminal_;
+  int failed_errno_ = 0;
+};
+
+class StringOutput : public Output {
+ public:
+  base::Status Write(std::string_view text) override {
+    text_ += text;
+    return {};
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// One status line that overwrites itself on a terminal, plain lines elsewhere.
+class LinePrinter {
+ public:
+  explicit LinePrinter(Output& output) : output_(output) {}
+  ~LinePrinter() { Finish(); }
+
+  // Replaces the status line; shortened in the middle to the terminal's width. Not a terminal:
+  // printed as a line.
+  void Status(std::string_view line);
+  // A line that stays.
+  void Line(std::string_view line);
+  // Ends a status line that stands.
+  void Finish();
+
+ private:
+  Output& output_;
+  bool has_status_ = false;
+};
+
+// `text` shortened to `width` columns by "..." in its middle.
+std::string ElideMiddle(std::string_view text, size_t width);
+
+}  // namespace cli
