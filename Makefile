@@ -1,0 +1,61 @@
+# What a person types. `make` alone lists it.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+.PHONY: help deps build demo test unit integration sanitize soak bench gpu-check fmt lint fuzz install clean
+
+help: ## list these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+deps: ## install what building needs (Debian 12, Ubuntu 24.04)
+	@scripts/install-packages build
+
+build: deps ## build build/muster
+	@scripts/build release muster
+
+demo: build ## a real two-process training on this machine, from nothing
+	@scripts/install-packages demo
+	@scripts/demo
+
+test: ## install what the tests need, and run them all
+	@scripts/install-packages build test demo
+	@scripts/test all
+
+unit: ## only the unit tests (under a minute once built)
+	@scripts/install-packages build test
+	@scripts/test unit
+
+sanitize: ## the unit tests under address, undefined-behaviour and thread sanitizers
+	@scripts/install-packages build test
+	@scripts/test sanitize
+
+soak: ## long fuzzing and kill tests
+	@scripts/install-packages build test demo fuzz
+	@scripts/soak
+
+bench: build ## speed and size, as ratios to the real peer in the same run
+	@scripts/install-packages demo
+	@bench/run
+
+gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a second job meanwhile
+	@scripts/gpu-check
+
+fmt: ## format the sources
+	@scripts/install-packages lint
+	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+
+lint: ## formatting and clang-tidy on what changed
+	@scripts/install-packages build test lint
+	@scripts/lint
+
+install: build ## copy muster to PREFIX (default /usr/local)
+	install -Dm755 build/muster $(DESTDIR)$(PREFIX)/bin/muster
+
+clean: ## remove build/
+	rm -rf build

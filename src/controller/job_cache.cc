@@ -1,0 +1,194 @@
+#include "controller/job_cache.h"
+
+#include <set>
+
+#include "api/names.h"
+#include "base/strings.h"
+
+namespace controller {
+namespace {
+
+uint64_t VersionOf(const text::Json& object) {
+  const auto version =
+      base::ParseInt(text::GetString(object, {"metadata", "resourceVersion"}));
+  return version ? static_cast<uint64_t>(*version) : 0;
+}
+
+std::string NameOf(const text::Json& object) {
+  return std::string(text::GetString(object, {"metadata", "name"}));
+}
+
+std::string Key(std::string_view namespace_name, std::string_view name) {
+  return std::string(namespace_name) + "/" + std::string(name);
+}
+
+// Nothing new: seen already, or overtaken.
+bool IsKnown(const text::Json& object, const ObjectPtr& known) {
+  return known != nullptr && VersionOf(object) <= VersionOf(*known);
+}
+
+}  // namespace
+
+std::string JobKey(const text::Json& job) {
+  return Key(text::GetString(job, {"metadata", "namespace"}), NameOf(job));
+}
+
+std::string OwnerKey(const text::Json& child) {
+  const std::string_view job = text::GetString(child, {"metadata", "labels", api::kJobNameLabel});
+  if (job.empty()) return "";
+  return Key(text::GetString(child, {"metadata", "namespace"}), job);
+}
+
+std::string JobCache::PutJob(text::Json job) {
+  const std::lock_guard lock(mutex_);
+  return PutJobLocked(std::move(job));
+}
+
+std::string JobCache::PutJobLocked(text::Json job) {
+  std::string key = JobKey(job);
+  Entry& entry = entries_[key];
+  if (!entry.settled_uid.empty()) {
+    if (text::GetString(job, {"metadata", "uid"}) == entry.settled_uid) return "";
+    entry.settled_uid.clear();
+  }
+  if (IsKnown(job, entry.job)) return "";
+  entry.job = std::make_shared<const text::Json>(std::move(job));
+  return key;
+}
+
+std::string JobCache::RemoveJob(const text::Json& job) {
+  const std::lock_guard lock(mutex_);
+  std::string key = JobKey(job);
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end()) return "";
+  const std::string_view uid = text::GetString(job, {"metadata", "uid"});
+  if (entry->second.settled_uid == uid) entry->second.settled_uid.clear();
+  if (entry->second.job != nullptr &&
+      text::GetString(*entry->second.job, {"metadata", "uid"}) == uid) {
+    entry->second.job = nullptr;
+  }
+  DropIfEmptyLocked(key);
+  return key;
+}
+
+std::string JobCache::PutChild(ChildKind kind, text::Json child) {
+  const std::lock_guard lock(mutex_);
+  return PutChildLocked(kind, std::move(child));
+}
+
+std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
+  std::string key = OwnerKey(child);
+  if (key.empty()) return "";
+  Entry& entry = entries_[key];
+  if (!entry.settled_uid.empty()) return "";
+  Children& children = entry.Of(kind);
+  const std::string name = NameOf(child);
+  const auto deleted = children.deleted_at.find(name);
+  if (deleted != children.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
+  ObjectPtr& known = children.by_name[name];
+  if (IsKnown(child, known)) return "";
+  known = std::make_shared<const text::Json>(std::move(child));
+  return key;
+}
+
+std::string JobCache::RemoveChild(ChildKind kind, const text::Json& child) {
+  const std::lock_guard lock(mutex_);
+  std::string key = OwnerKey(child);
+  const auto entry = key.empty() ? entries_.end() : entries_.find(key);
+  if (entry == entries_.end() || !entry->second.settled_uid.empty()) return "";
+  Children& children = entry->second.Of(kind);
+  const std::string name = NameOf(child);
+  children.deleted_at[name] = std::max(children.deleted_at[name], VersionOf(child));
+  const auto known = children.by_name.find(name);
+  if (known != children.by_name.end() && VersionOf(*known->second) <= VersionOf(child)) {
+    children.by_name.erase(known);
+  }
+  DropIfEmptyLocked(key);
+  return key;
+}
+
+void JobCache::DropIfEmptyLocked(const std::string& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  const Entry& entry = found->second;
+  if (entry.job == nullptr && entry.settled_uid.empty() && entry.pods.by_name.empty() &&
+      entry.services.by_name.empty()) {
+    entries_.erase(found);
+  }
+}
+
+std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> listed;
+  std::vector<std::string> keys;
+  for (text::Json& job : jobs) {
+    listed.insert(JobKey(job));
+    if (std::string key = PutJobLocked(std::move(job)); !key.empty()) keys.push_back(std::move(key));
+  }
+  std::vector<std::string> gone;
+  for (auto& [key, entry] : entries_) {
+    if (listed.contains(key)) continue;
+    entry.job = nullptr;
+    entry.settled_uid.clear();
+    gone.push_back(key);
+  }
+  for (const std::string& key : gone) DropIfEmptyLocked(key);
+  return keys;
+}
+
+std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
+                                                   std::vector<text::Json> children) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::set<std::string>> listed;
+  std::set<std::string> keys;
+  for (text::Json& child : children) {
+    listed[OwnerKey(child)].insert(NameOf(child));
+    if (std::string key = PutChildLocked(kind, std::move(child)); !key.empty()) keys.insert(key);
+  }
+  std::vector<std::string> touched;
+  for (auto& [key, entry] : entries_) {
+    const auto names = listed.find(key);
+    const size_t erased = std::erase_if(entry.Of(kind).by_name, [&](const auto& known) {
+      return names == listed.end() || !names->second.contains(known.first);
+    });
+    if (erased != 0) touched.push_back(key);
+  }
+  for (const std::string& key : touched) {
+    keys.insert(key);
+    DropIfEmptyLocked(key);
+  }
+  return {keys.begin(), keys.end()};
+}
+
+std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.job == nullptr) return std::nullopt;
+  Snapshot snapshot;
+  snapshot.job = found->second.job;
+  for (const auto& [name, pod] : found->second.pods.by_name) snapshot.pods.push_back(pod);
+  for (const auto& [name, service] : found->second.services.by_name) {
+    snapshot.services.push_back(service);
+  }
+  return snapshot;
+}
+
+void JobCache::Settle(const std::string& key, const std::string& uid) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.job == nullptr ||
+      text::GetString(*found->second.job, {"metadata", "uid"}) != uid) {
+    return;
+  }
+  found->second = Entry{};
+  found->second.settled_uid = uid;
+}
+
+size_t JobCache::ActiveJobs() const {
+  const std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (const auto& [key, entry] : entries_) count += entry.job != nullptr ? 1 : 0;
+  return count;
+}
+
+}  // namespace controller

@@ -1,0 +1,78 @@
+// What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
+// left: a settled job costs its name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "text/json.h"
+
+namespace controller {
+
+using ObjectPtr = std::shared_ptr<const text::Json>;
+
+enum class ChildKind { kPod, kService };
+
+// "<namespace>/<name>" of a job.
+std::string JobKey(const text::Json& job);
+// Key of the job that a child belongs to by label; "" when it has none.
+std::string OwnerKey(const text::Json& child);
+
+// Thread safe. Versions are compared as the numbers that every API server of today uses; older news
+// than what is known is ignored, so that watch events and answers to own writes may come in any
+// order.
+class JobCache {
+ public:
+  struct Snapshot {
+    ObjectPtr job;
+    std::vector<ObjectPtr> pods;
+    std::vector<ObjectPtr> services;
+  };
+
+  // Return the key to look at; "" when there is nothing to do.
+  std::string PutJob(text::Json job);
+  std::string RemoveJob(const text::Json& job);
+  std::string PutChild(ChildKind kind, text::Json child);
+  std::string RemoveChild(ChildKind kind, const text::Json& child);
+
+  // The full lists after a (re)list; returns every key to look at.
+  std::vector<std::string> ReplaceJobs(std::vector<text::Json> jobs);
+  std::vector<std::string> ReplaceChildren(ChildKind kind, std::vector<text::Json> children);
+
+  // Nothing when the job is unknown or settled.
+  std::optional<Snapshot> Get(const std::string& key) const;
+
+  // Forgets everything but the job's identity (uid); a later version of the same job is ignored.
+  void Settle(const std::string& key, const std::string& uid);
+
+  size_t ActiveJobs() const;
+
+ private:
+  struct Children {
+    std::map<std::string, ObjectPtr> by_name;
+    // Newest version at which a name was seen deleted.
+    std::map<std::string, uint64_t> deleted_at;
+  };
+  struct Entry {
+    ObjectPtr job;
+    std::string settled_uid;
+    Children pods;
+    Children services;
+    Children& Of(ChildKind kind) { return kind == ChildKind::kPod ? pods : services; }
+  };
+
+  std::string PutJobLocked(text::Json job);
+  std::string PutChildLocked(ChildKind kind, text::Json child);
+  void DropIfEmptyLocked(const std::string& key);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+}  // namespace controller

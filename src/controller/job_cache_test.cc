@@ -1,0 +1,80 @@
+#include "controller/job_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "api/names.h"
+
+namespace controller {
+namespace {
+
+text::Json Job(const std::string& name, const std::string& uid, int version) {
+  return text::Object{{"metadata", text::Object{{"name", name},
+                                                {"namespace", "default"},
+                                                {"uid", uid},
+                                                {"resourceVersion", std::to_string(version)}}}};
+}
+
+text::Json Child(const std::string& name, const std::string& job, int version) {
+  text::Json child = Job(name, "u-" + name, version);
+  text::Set(child, {"metadata", "labels", api::kJobNameLabel}, text::Json(job));
+  return child;
+}
+
+TEST(JobCache, IndexesChildrenByJob) {
+  JobCache cache;
+  EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2)), "default/j");
+  EXPECT_FALSE(cache.Get("default/j"));
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 1)), "default/j");
+  EXPECT_EQ(cache.PutChild(ChildKind::kService, Child("j-master-0", "j", 3)), "default/j");
+  const auto snapshot = cache.Get("default/j");
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(snapshot->pods.size(), 1U);
+  EXPECT_EQ(snapshot->services.size(), 1U);
+}
+
+TEST(JobCache, IgnoresNewsOlderThanWhatIsKnown) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 5));
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 5)), "");
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 4)), "");
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 6)), "default/j");
+}
+
+TEST(JobCache, IgnoresAnAnswerThatComesAfterTheDeletion) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  cache.RemoveChild(ChildKind::kPod, Child("j-worker-0", "j", 9));
+  EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-worker-0", "j", 8)), "");
+  EXPECT_TRUE(cache.Get("default/j")->pods.empty());
+  EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-worker-0", "j", 10)), "default/j");
+}
+
+TEST(JobCache, ForgetsASettledJobButKnowsASuccessorOfTheSameName) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2));
+  cache.Settle("default/j", "1");
+  EXPECT_EQ(cache.ActiveJobs(), 0U);
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 3)), "");
+  EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 4)), "");
+  cache.RemoveJob(Job("j", "1", 5));
+  EXPECT_EQ(cache.PutJob(Job("j", "2", 6)), "default/j");
+  EXPECT_TRUE(cache.Get("default/j"));
+}
+
+TEST(JobCache, DropsWhatARelistDoesNotName) {
+  JobCache cache;
+  cache.ReplaceJobs({Job("a", "1", 1), Job("b", "2", 2)});
+  cache.ReplaceChildren(ChildKind::kPod, {Child("a-master-0", "a", 3), Child("b-master-0", "b", 4)});
+  cache.ReplaceChildren(ChildKind::kPod, {Child("a-master-0", "a", 3)});
+  EXPECT_EQ(cache.Get("default/a")->pods.size(), 1U);
+  EXPECT_TRUE(cache.Get("default/b")->pods.empty());
+  cache.ReplaceJobs({Job("b", "2", 2)});
+  EXPECT_FALSE(cache.Get("default/a"));
+  EXPECT_TRUE(cache.Get("default/b"));
+}
+
+}  // namespace
+}  // namespace controller
