@@ -1,0 +1,426 @@
+#include "text/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace text {
+namespace {
+
+namespace bj = boost::json;
+
+// Builds the value as boost::json::parser does, except that doubles are read again from their text:
+// Boost 1.81 is off by an ulp on some of them.
+class ValueBuilder {
+ public:
+  static constexpr size_t max_object_size = bj::object::max_size();
+  static constexpr size_t max_array_size = bj::array::max_size();
+  static constexpr size_t max_key_size = bj::string::max_size();
+  static constexpr size_t max_string_size = bj::string::max_size();
+
+  using Ec = bj::error_code;
+  using Sv = bj::string_view;
+
+  bool on_document_begin(Ec&) { return true; }
+  bool on_document_end(Ec&) { return true; }
+  bool on_object_begin(Ec&) { return true; }
+  bool on_array_begin(Ec&) { return true; }
+  bool on_comment_part(Sv, Ec&) { return true; }
+  bool on_comment(Sv, Ec&) { return true; }
+  bool on_object_end(size_t count, Ec&) {
+    stack_.push_object(count);
+    return true;
+  }
+  bool on_array_end(size_t count, Ec&) {
+    stack_.push_array(count);
+    return true;
+  }
+  bool on_key_part(Sv part, size_t, Ec&) {
+    stack_.push_chars(part);
+    return true;
+  }
+  bool on_key(Sv rest, size_t, Ec&) {
+    stack_.push_key(rest);
+    return true;
+  }
+  bool on_string_part(Sv part, size_t, Ec&) {
+    stack_.push_chars(part);
+    return true;
+  }
+  bool on_string(Sv rest, size_t, Ec&) {
+    stack_.push_string(rest);
+    return true;
+  }
+  bool on_number_part(Sv part, Ec&) {
+    number_.append(part.data(), part.size());
+    return true;
+  }
+  bool on_int64(int64_t value, Sv, Ec&) {
+    number_.clear();
+    stack_.push_int64(value);
+    return true;
+  }
+  bool on_uint64(uint64_t value, Sv, Ec&) {
+    number_.clear();
+    stack_.push_uint64(value);
+    return true;
+  }
+  bool on_double(double, Sv rest, Ec& ec) {
+    number_.append(rest.data(), rest.size());
+    double value = 0;
+    const auto [end, error] =
+        std::from_chars(number_.data(), number_.data() + number_.size(), value);
+    if (error == std::errc::result_out_of_range) {
+      // from_chars does not say which way; only an overflow is an error.
+      value = std::strtod(number_.c_str(), nullptr);
+      if (std::isinf(value)) {
+        ec = bj::error::exponent_overflow;
+        return false;
+      }
+    }
+    number_.clear();
+    stack_.push_double(value);
+    return true;
+  }
+  bool on_bool(bool value, Ec&) {
+    stack_.push_bool(value);
+    return true;
+  }
+  bool on_null(Ec&) {
+    stack_.push_null();
+    return true;
+  }
+
+  void Start() { stack_.reset(); }
+  Json Release() { return stack_.release(); }
+
+ private:
+  unsigned char buffer_[4096];
+  bj::value_stack stack_{{}, buffer_, sizeof buffer_};
+  std::string number_;
+};
+
+std::string DescribeAt(std::string_view text, size_t offset, std::string_view why) {
+  offset = std::min(offset, text.size());
+  const std::string_view before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return fmt::format("JSON {}:{}: {}", line, offset - line_start + 1, why);
+}
+
+// Length of the valid UTF-8 sequence of two to four bytes that `at` begins with, else 0.
+size_t Utf8Length(std::string_view at) {
+  const auto byte = [at](size_t i) {
+    return i < at.size() ? static_cast<unsigned char>(at[i]) : 0U;
+  };
+  const auto continues = [&byte](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
+    if (lead == 0xED && byte(1) > 0x9F) return 0;  // surrogate
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    if (!continues(1) || !continues(2) || !continues(3)) return 0;
+    if (lead == 0xF0 && byte(1) < 0x90) return 0;  // overlong
+    if (lead == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
+    return 4;
+  }
+  return 0;
+}
+
+// As Go's encoding/json prints without HTML escaping: U+2028, U+2029 and bytes that are not UTF-8
+// are escaped too.
+void AppendString(std::string& out, std::string_view value) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  size_t plain = 0;  // start of the run not yet copied
+  size_t i = 0;
+  const auto replace = [&](std::string_view with, size_t count) {
+    out.append(value.substr(plain, i - plain));
+    out.append(with);
+    i += count;
+    plain = i;
+  };
+  while (i < value.size()) {
+    const auto c = static_cast<unsigned char>(value[i]);
+    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+      ++i;
+    } else if (c >= 0x80) {
+      const size_t length = Utf8Length(value.substr(i));
+      if (length == 0) {
+        replace("\\ufffd", 1);
+      } else if (length == 3 && value.substr(i, 3) == "\xE2\x80\xA8") {
+        replace("\\u2028", 3);
+      } else if (length == 3 && value.substr(i, 3) == "\xE2\x80\xA9") {
+        replace("\\u2029", 3);
+      } else {
+        i += length;
+      }
+    } else {
+      switch (c) {
+        case '"':
+          replace("\\\"", 1);
+          break;
+        case '\\':
+          replace("\\\\", 1);
+          break;
+        case '\n':
+          replace("\\n", 1);
+          break;
+        case '\r':
+          replace("\\r", 1);
+          break;
+        case '\t':
+          replace("\\t", 1);
+          break;
+        case '\b':
+          replace("\\b", 1);
+          break;
+        case '\f':
+          replace("\\f", 1);
+          break;
+        default: {
+          const char escaped[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+          replace(std::string_view(escaped, sizeof escaped), 1);
+        }
+      }
+    }
+  }
+  out.append(value.substr(plain));
+  out += '"';
+}
+
+template <typename Int>
+void AppendInt(std::string& out, Int value) {
+  char digits[24];
+  const auto result = std::to_chars(digits, digits + sizeof digits, value);
+  out.append(digits, result.ptr);
+}
+
+// The shortest text that reads back as `value`; an exponent only below 1e-6 and from 1e21 on, as
+// Go's encoding/json. NaN and infinities, which JSON lacks, are null.
+void AppendDouble(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  char digits[40];
+  const double size = std::fabs(value);
+  const bool exponent = size != 0 && (size < 1e-6 || size >= 1e21);
+  const auto result =
+      std::to_chars(digits, digits + sizeof digits, value,
+                    exponent ? std::chars_format::scientific : std::chars_format::fixed);
+  out.append(digits, result.ptr);
+  if (exponent) {  // 1e-09 -> 1e-9
+    const size_t end = out.size();
+    if (out[end - 4] == 'e' && out[end - 3] == '-' && out[end - 2] == '0') out.erase(end - 2, 1);
+  }
+}
+
+bool AppendScalar(std::string& out, const Json& value) {
+  switch (value.kind()) {
+    case bj::kind::null:
+      out += "null";
+      return true;
+    case bj::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      return true;
+    case bj::kind::int64:
+      AppendInt(out, value.get_int64());
+      return true;
+    case bj::kind::uint64:
+      AppendInt(out, value.get_uint64());
+      return true;
+    case bj::kind::double_:
+      AppendDouble(out, value.get_double());
+      return true;
+    case bj::kind::string:
+      AppendString(out, value.get_string());
+      return true;
+    case bj::kind::array:
+    case bj::kind::object:
+      return false;
+  }
+  return false;
+}
+
+void AppendCompact(std::string& out, const Json& value) {
+  if (AppendScalar(out, value)) return;
+  char separator = 0;
+  if (const Array* const array = value.if_array()) {
+    out += '[';
+    for (const Json& item : *array) {
+      if (separator != 0) out += separator;
+      separator = ',';
+      AppendCompact(out, item);
+    }
+    out += ']';
+    return;
+  }
+  out += '{';
+  for (const auto& [key, item] : value.get_object()) {
+    if (separator != 0) out += separator;
+    separator = ',';
+    AppendString(out, key);
+    out += ':';
+    AppendCompact(out, item);
+  }
+  out += '}';
+}
+
+void AppendPretty(std::string& out, const Json& value, size_t indent, size_t column) {
+  if (AppendScalar(out, value)) return;
+  const Array* const array = value.if_array();
+  const Object* const object = value.if_object();
+  if (array != nullptr ? array->empty() : object->empty()) {
+    out += array != nullptr ? "[]" : "{}";
+    return;
+  }
+  const size_t inner = column + indent;
+  bool first = true;
+  const auto next_line = [&] {
+    out += first ? "\n" : ",\n";
+    out.append(inner, ' ');
+    first = false;
+  };
+  out += array != nullptr ? '[' : '{';
+  if (array != nullptr) {
+    for (const Json& item : *array) {
+      next_line();
+      AppendPretty(out, item, indent, inner);
+    }
+  } else {
+    for (const auto& [key, item] : *object) {
+      next_line();
+      AppendString(out, key);
+      out += ": ";
+      AppendPretty(out, item, indent, inner);
+    }
+  }
+  out += '\n';
+  out.append(column, ' ');
+  out += array != nullptr ? ']' : '}';
+}
+
+template <typename Value>
+Value* FindIn(Value& value, Path path) {
+  Value* at = &value;
+  for (const std::string_view step : path) {
+    auto* const object = at->if_object();
+    if (object == nullptr) return nullptr;
+    at = object->if_contains(step);
+    if (at == nullptr) return nullptr;
+  }
+  return at;
+}
+
+}  // namespace
+
+base::Result<Json> ParseJson(std::string_view text) {
+  bj::parse_options options;
+  options.max_depth = kMaxJsonDepth;
+  bj::basic_parser<ValueBuilder> parser(options);
+  parser.handler().Start();
+  bj::error_code ec;
+  const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
+  if (ec) {
+    return base::Fail(base::Code::kInvalidArgument, DescribeAt(text, consumed, ec.message()));
+  }
+  if (consumed < text.size()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      DescribeAt(text, consumed, "text after the end of the value"));
+  }
+  return parser.handler().Release();
+}
+
+std::string ToJson(const Json& value) {
+  std::string out;
+  out.reserve(512);
+  AppendCompact(out, value);
+  return out;
+}
+
+std::string ToPrettyJson(const Json& value, int indent) {
+  std::string out;
+  AppendPretty(out, value, indent > 0 ? static_cast<size_t>(indent) : 0, 0);
+  return out;
+}
+
+const Json* Find(const Json& value, Path path) { return FindIn(value, path); }
+Json* Find(Json& value, Path path) { return FindIn(value, path); }
+
+const Array* FindArray(const Json& value, Path path) {
+  const Json* const found = FindIn(value, path);
+  return found != nullptr ? found->if_array() : nullptr;
+}
+
+const Object* FindObject(const Json& value, Path path) {
+  const Json* const found = FindIn(value, path);
+  return found != nullptr ? found->if_object() : nullptr;
+}
+
+std::string_view GetString(const Json& value, Path path) {
+  const Json* const found = FindIn(value, path);
+  if (found == nullptr || !found->is_string()) return {};
+  const bj::string& string = found->get_string();
+  return {string.data(), string.size()};
+}
+
+std::optional<int64_t> GetInt(const Json& value, Path path) {
+  const Json* const found = FindIn(value, path);
+  if (found == nullptr) return std::nullopt;
+  if (const int64_t* const number = found->if_int64()) return *number;
+  if (const uint64_t* const number = found->if_uint64()) {
+    if (*number > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+    return static_cast<int64_t>(*number);
+  }
+  if (const double* const number = found->if_double()) {
+    if (std::trunc(*number) == *number && *number >= -0x1p63 && *number < 0x1p63) {
+      return static_cast<int64_t>(*number);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> GetBool(const Json& value, Path path) {
+  const Json* const found = FindIn(value, path);
+  if (found == nullptr || !found->is_bool()) return std::nullopt;
+  return found->get_bool();
+}
+
+Json& Ensure(Json& value, Path path) {
+  Json* at = &value;
+  for (const std::string_view step : path) {
+    if (!at->is_object()) at->emplace_object();
+    at = &at->get_object()[step];
+  }
+  return *at;
+}
+
+void Set(Json& value, Path path, Json to) { Ensure(value, path) = std::move(to); }
+
+void Erase(Json& value, Path path) {
+  if (path.size() == 0) return;
+  Json* at = &value;
+  const std::string_view* const last = path.end() - 1;
+  for (const std::string_view* step = path.begin(); step != last; ++step) {
+    Object* const object = at->if_object();
+    at = object != nullptr ? object->if_contains(*step) : nullptr;
+    if (at == nullptr) return;
+  }
+  Object* const object = at->if_object();
+  if (object == nullptr) return;
+  const auto found = object->find(*last);
+  if (found != object->end()) object->stable_erase(found);
+}
+
+}  // namespace text
