@@ -1,0 +1,211 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace cli {
+namespace {
+
+base::Status Refuse(std::string message) {
+  return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+std::string_view TrimEnd(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
+  return text;
+}
+
+std::string WithoutBlankEnd(std::string text) {
+  text.resize(TrimEnd(text).size());
+  return text;
+}
+
+}  // namespace
+
+CheckFunction NoArgs() {
+  return [](Invocation& call) -> base::Status {
+    if (call.args.empty()) return {};
+    return Refuse(fmt::format("unknown command \"{}\" for \"{}\"", call.args[0], call.command.Path()));
+  };
+}
+
+CheckFunction ExactArgs(size_t count) {
+  return [count](Invocation& call) -> base::Status {
+    if (call.args.size() == count) return {};
+    return Refuse(fmt::format("accepts {} arg(s), received {}", count, call.args.size()));
+  };
+}
+
+CheckFunction MinArgs(size_t count) {
+  return [count](Invocation& call) -> base::Status {
+    if (call.args.size() >= count) return {};
+    return Refuse(
+        fmt::format("requires at least {} arg(s), only received {}", count, call.args.size()));
+  };
+}
+
+CheckFunction MaxArgs(size_t count) {
+  return [count](Invocation& call) -> base::Status {
+    if (call.args.size() <= count) return {};
+    return Refuse(fmt::format("accepts at most {} arg(s), received {}", count, call.args.size()));
+  };
+}
+
+Command::Command(std::string use, std::string summary)
+    : name_(use.substr(0, use.find(' '))), use_(std::move(use)), summary_(std::move(summary)) {}
+
+Command& Command::Aliases(std::vector<std::string> aliases) {
+  aliases_ = std::move(aliases);
+  return *this;
+}
+Command& Command::Long(std::string text) {
+  long_ = std::move(text);
+  return *this;
+}
+Command& Command::Example(std::string text) {
+  example_ = std::move(text);
+  return *this;
+}
+Command& Command::Hidden() {
+  is_hidden_ = true;
+  return *this;
+}
+Command& Command::Args(CheckFunction check) {
+  args_ = std::move(check);
+  return *this;
+}
+Command& Command::Before(CheckFunction before) {
+  before_ = std::move(before);
+  return *this;
+}
+Command& Command::Check(CheckFunction check) {
+  check_ = std::move(check);
+  return *this;
+}
+Command& Command::Run(RunFunction run) {
+  run_ = std::move(run);
+  return *this;
+}
+Command& Command::Version(std::string text) {
+  version_ = std::move(text);
+  if (flags_.Find("version") == nullptr) {
+    flags_.Bool(&wants_version_, "version", false, "version for " + name_).Short('v');
+  }
+  return *this;
+}
+Command& Command::CompleteArgs(ArgCompleter completer) {
+  complete_ = std::move(completer);
+  return *this;
+}
+Command& Command::RawArgs() {
+  is_raw_ = true;
+  return *this;
+}
+Command& Command::StopAtFirstArg() {
+  stops_at_first_arg_ = true;
+  return *this;
+}
+
+Command& Command::Add(std::string use, std::string summary) {
+  auto child = std::make_unique<Command>(std::move(use), std::move(summary));
+  child->parent_ = this;
+  return *children_.emplace_back(std::move(child));
+}
+
+Command* Command::FindChild(std::string_view name) const {
+  for (const auto& child : children_) {
+    if (child->name_ == name ||
+        std::find(child->aliases_.begin(), child->aliases_.end(), name) != child->aliases_.end()) {
+      return child.get();
+    }
+  }
+  return nullptr;
+}
+
+std::string Command::Path() const {
+  return parent_ == nullptr ? name_ : parent_->Path() + " " + name_;
+}
+
+std::vector<Flag*> Command::OwnFlags() const {
+  std::vector<Flag*> flags;
+  for (const FlagSet* set : {&flags_, &persistent_}) {
+    for (const auto& flag : set->flags()) flags.push_back(flag.get());
+  }
+  return flags;
+}
+
+std::vector<Flag*> Command::InheritedFlags() const {
+  std::vector<Flag*> flags;
+  for (const Command* at = parent_; at != nullptr; at = at->parent_) {
+    for (const auto& flag : at->persistent_.flags()) flags.push_back(flag.get());
+  }
+  return flags;
+}
+
+bool Command::Changed(std::string_view name) const {
+  for (const auto& flags : {OwnFlags(), InheritedFlags()}) {
+    for (const Flag* flag : flags) {
+      if (flag->Matches(name)) return flag->changed();
+    }
+  }
+  return false;
+}
+
+std::string Command::UseLine() const {
+  std::string line = parent_ == nullptr ? use_ : parent_->Path() + " " + use_;
+  if (!is_raw_ && use_.find("[flags]") == std::string::npos) line += " [flags]";
+  return line;
+}
+
+// The layout of cobra's default usage template.
+std::string Command::UsageText() const {
+  const bool has_children = std::any_of(children_.begin(), children_.end(),
+                                        [](const auto& child) { return !child->is_hidden_; });
+  std::string out = "Usage:";
+  if (is_runnable()) out += "\n  " + UseLine();
+  if (has_children) out += fmt::format("\n  {} [command]", Path());
+  if (!aliases_.empty()) {
+    out += fmt::format("\n\nAliases:\n  {}, {}", name_, base::Join(aliases_, ", "));
+  }
+  if (!example_.empty()) out += fmt::format("\n\nExamples:\n{}", TrimEnd(example_));
+  if (has_children) {
+    std::vector<const Command*> sorted;
+    size_t widest = 11;
+    for (const auto& child : children_) {
+      if (child->is_hidden_) continue;
+      sorted.push_back(child.get());
+      widest = std::max(widest, child->name_.size());
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Command* a, const Command* b) { return a->name_ < b->name_; });
+    out += "\n\nAvailable Commands:";
+    for (const Command* child : sorted) {
+      out += fmt::format("\n  {:<{}} {}", child->name_, widest, child->summary_);
+    }
+  }
+  const std::vector<Flag*> own = OwnFlags();
+  if (!own.empty()) {
+    out += "\n\nFlags:\n" + WithoutBlankEnd(FlagUsages({own.begin(), own.end()}));
+  }
+  const std::vector<Flag*> inherited = InheritedFlags();
+  if (!inherited.empty()) {
+    out += "\n\nGlobal Flags:\n" + WithoutBlankEnd(FlagUsages({inherited.begin(), inherited.end()}));
+  }
+  if (has_children) {
+    out += fmt::format("\n\nUse \"{} [command] --help\" for more information about a command.",
+                       Path());
+  }
+  return out + '\n';
+}
+
+std::string Command::HelpText() const {
+  const std::string_view text = TrimEnd(long_.empty() ? summary_ : long_);
+  std::string out;
+  if (!text.empty()) out += fmt::format("{}\n\n", text);
+  return out + UsageText();
+}
+
+}  // namespace cli

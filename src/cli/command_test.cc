@@ -1,0 +1,179 @@
+#include "cli/command.h"
+
+#include <gtest/gtest.h>
+
+namespace cli {
+namespace {
+
+class CommandTest : public testing::Test {
+ protected:
+  CommandTest() {
+    root_.Long("muster runs jobs").Version("muster 1.2");
+    root_.persistent_flags().String(&namespace_, "namespace", "", "the namespace").Short('n');
+    root_.Before([this](Invocation&) -> base::Status {
+      ++befores_;
+      return {};
+    });
+    Command& list = root_.Add("list", "List jobs").Aliases({"ls"}).Args(NoArgs());
+    list.Example("  muster list -A\n");
+    list.flags().Bool(&all_, "all", false, "all of them").Short('A');
+    list.flags().String(&output_, "output", "", "json|yaml").Short('o').Choices({"json", "yaml"});
+    list.Run([this](Invocation&) -> base::Result<int> {
+      ran_ = "list";
+      return 0;
+    });
+    Command& submit = root_.Add("submit", "Submit a job");
+    Command& torch = submit.Add("pytorchjob COMMAND", "Submit a PyTorchJob").Aliases({"pytorch"});
+    torch.flags().String(&name_, "name", "", "its name").Required();
+    torch.flags().String(&image_, "image", "", "its image").Required();
+    torch.Check([](Invocation& call) -> base::Status {
+      if (call.args.empty()) return base::Fail(base::Code::kInvalidArgument, "no command");
+      return {};
+    });
+    torch.Run([this](Invocation& call) -> base::Result<int> {
+      ran_ = "submit " + call.args[0];
+      changed_ = call.command.Changed("namespace");
+      return base::Fail(base::Code::kUnavailable, "no cluster");
+    });
+    root_.Add("daemon", "").Hidden().RawArgs().Run([this](Invocation& call) -> base::Result<int> {
+      ran_ = "daemon";
+      raw_ = call.args;
+      return 7;
+    });
+  }
+
+  Outcome Do(const std::vector<std::string>& args) { return Execute(root_, args, out_, err_); }
+  std::string ErrorOf(const std::vector<std::string>& args, int exit_code) {
+    const Outcome outcome = Do(args);
+    EXPECT_EQ(outcome.exit_code, exit_code);
+    return outcome.error ? outcome.error->message : "";
+  }
+
+  Command root_{"muster", "run jobs"};
+  StringOutput out_, err_;
+  std::string namespace_, name_, image_, output_, ran_;
+  std::vector<std::string> raw_;
+  bool all_ = false, changed_ = false;
+  int befores_ = 0;
+};
+
+TEST_F(CommandTest, FindsByAliasAndTakesPersistentFlagsAnywhere) {
+  EXPECT_EQ(Do({"-n", "list", "ls", "-A"}).exit_code, 0);
+  EXPECT_EQ(ran_, "list");
+  EXPECT_EQ(namespace_, "list");
+  EXPECT_TRUE(all_);
+  EXPECT_EQ(befores_, 1);
+}
+
+TEST_F(CommandTest, ChecksAreUsageErrorsAndRunsAreFailures) {
+  EXPECT_EQ(ErrorOf({"submit", "pytorch"}, 2), R"(required flag(s) "name", "image" not set)");
+  EXPECT_EQ(ErrorOf({"submit", "pytorch", "--name=a", "--image=i"}, 2), "no command");
+  EXPECT_EQ(ran_, "");
+  EXPECT_EQ(ErrorOf({"submit", "pytorch", "--name=a", "--image=i", "c", "--namespace=x"}, 1),
+            "no cluster");
+  EXPECT_TRUE(changed_);
+}
+
+TEST_F(CommandTest, UnknownCommandsAreSuggestedFor) {
+  EXPECT_EQ(ErrorOf({"lst"}, 2),
+            "unknown command \"lst\" for \"muster\"\n\nDid you mean this?\n\tlist\n");
+  EXPECT_EQ(ErrorOf({"submit", "x"}, 2), "unknown command \"x\" for \"muster submit\"");
+  EXPECT_EQ(ErrorOf({"list", "x"}, 2), "unknown command \"x\" for \"muster list\"");
+}
+
+TEST_F(CommandTest, RawCommandsGetEverything) {
+  EXPECT_EQ(Do({"daemon", "--help", "-x"}).exit_code, 7);
+  EXPECT_EQ(raw_, (std::vector<std::string>{"--help", "-x"}));
+}
+
+TEST_F(CommandTest, HelpHasCobrasLayout) {
+  const std::string expected = R"(muster runs jobs
+
+Usage:
+  muster [command]
+
+Available Commands:
+  completion  Generate the autocompletion script for the specified shell
+  help        Help about any command
+  list        List jobs
+  submit      Submit a job
+
+Flags:
+  -h, --help               help for muster
+  -n, --namespace string   the namespace
+  -v, --version            version for muster
+
+Use "muster [command] --help" for more information about a command.
+)";
+  EXPECT_EQ(Do({}).exit_code, 0);
+  EXPECT_EQ(out_.text(), expected);
+}
+
+TEST_F(CommandTest, HelpOfALeafShowsAliasesExamplesAndGlobalFlags) {
+  EXPECT_EQ(Do({"help", "list"}).exit_code, 0);
+  EXPECT_EQ(out_.text(), R"(List jobs
+
+Usage:
+  muster list [flags]
+
+Aliases:
+  list, ls
+
+Examples:
+  muster list -A
+
+Flags:
+  -A, --all             all of them
+  -h, --help            help for list
+  -o, --output string   json|yaml
+
+Global Flags:
+  -n, --namespace string   the namespace
+)");
+}
+
+TEST_F(CommandTest, HelpWinsOverWhatIsMissing) {
+  EXPECT_EQ(Do({"submit", "pytorch", "--help"}).exit_code, 0);
+  EXPECT_TRUE(out_.text().starts_with(
+      "Submit a PyTorchJob\n\nUsage:\n  muster submit pytorchjob COMMAND [flags]\n"));
+  EXPECT_EQ(ErrorOf({"help", "nothing"}, 2), "Unknown help topic `nothing`");
+}
+
+TEST_F(CommandTest, VersionFlagPrintsTheVersion) {
+  EXPECT_EQ(Do({"--version"}).exit_code, 0);
+  EXPECT_EQ(out_.text(), "muster 1.2\n");
+}
+
+TEST_F(CommandTest, CompletesCommandsFlagsAndValues) {
+  const auto complete = [this](std::vector<std::string> words) {
+    Command root("muster", "");
+    std::string output;
+    Command& list = root.Add("list", "List jobs").Aliases({"ls"});
+    list.flags().String(&output, "output", "", "how").Short('o').Choices({"json", "yaml"});
+    list.Run([](Invocation&) -> base::Result<int> { return 0; });
+    root.Add("get JOB", "Get a job")
+        .Run([](Invocation&) -> base::Result<int> { return 0; })
+        .CompleteArgs([](Invocation&, std::string_view) {
+          return std::vector<std::string>{"job-a", "job-b", "other"};
+        });
+    StringOutput out;
+    words.insert(words.begin(), "__complete");
+    EXPECT_EQ(Execute(root, words, out, err_).exit_code, 0);
+    return out.text();
+  };
+  EXPECT_EQ(complete({"l"}), "list\tList jobs\n:4\n");
+  EXPECT_EQ(complete({"list", "--o"}), "--output\thow\n:4\n");
+  EXPECT_EQ(complete({"list", "-o", ""}), "json\nyaml\n:4\n");
+  EXPECT_EQ(complete({"list", "--output=y"}), "--output=yaml\n:4\n");
+  EXPECT_EQ(complete({"get", "job"}), "job-a\njob-b\n:4\n");
+  EXPECT_EQ(complete({"list", "x"}), ":0\n");
+}
+
+TEST_F(CommandTest, CompletionScriptsNameTheProgram) {
+  EXPECT_EQ(Do({"completion", "bash"}).exit_code, 0);
+  EXPECT_NE(out_.text().find("complete -F __muster_complete muster\n"), std::string::npos);
+  EXPECT_NE(out_.text().find("\"${words[@]:1:cword-1}\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cli

@@ -1,0 +1,122 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cli {
+namespace {
+
+// @ stands for the program's name, @@ for one that a shell function may have.
+constexpr std::string_view kBash = R"(# bash completion for @
+__@@_complete() {
+    local cur words cword out line directive
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref -n "=:" cur words cword
+    else
+        words=("${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+        cur=${words[cword]}
+    fi
+    out=$("${words[0]}" __complete "${words[@]:1:cword-1}" "$cur" 2>/dev/null) || return
+    directive=${out##*:}
+    while IFS= read -r line; do
+        [[ $line == :* || -z $line ]] && continue
+        line=${line%%$'\t'*}
+        [[ $line == "$cur"* ]] && COMPREPLY+=("$line")
+    done <<<"$out"
+    if declare -F __ltrim_colon_completions >/dev/null; then
+        __ltrim_colon_completions "$cur"
+    fi
+    if [[ ${#COMPREPLY[@]} -eq 0 && $directive == 0 ]]; then
+        compopt -o default 2>/dev/null
+    fi
+}
+complete -F __@@_complete @
+)";
+
+constexpr std::string_view kZsh = R"(#compdef @
+# zsh completion for @
+_@@() {
+    local out line
+    local -a candidates
+    out=$("${words[1]}" __complete "${(@)words[2,CURRENT-1]}" "${words[CURRENT]}" 2>/dev/null) || return
+    for line in "${(@f)out}"; do
+        [[ $line == :* || -z $line ]] && continue
+        line=${line//:/\\:}
+        candidates+=("${line/$'\t'/:}")
+    done
+    if (( ${#candidates} )); then
+        _describe -t completions '@' candidates
+    elif [[ ${out##*:} == 0 ]]; then
+        _files
+    fi
+}
+if [[ ${funcstack[1]} == _@@ ]]; then
+    _@@
+else
+    compdef _@@ @
+fi
+)";
+
+constexpr std::string_view kFish = R"(# fish completion for @
+function __@@_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l out ($words[1] __complete $words[2..-1] "$current" 2>/dev/null)
+    for line in $out
+        string match -q ':*' -- $line; or echo $line
+    end
+    if test "$out[-1]" = ':0'
+        __fish_complete_path "$current"
+    end
+end
+complete -c @ -f -a '(__@@_complete)'
+)";
+
+std::string Filled(std::string_view script, const std::string& program) {
+  std::string identifier = program;
+  std::replace_if(
+      identifier.begin(), identifier.end(),
+      [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'); },
+      '_');
+  std::string out;
+  for (size_t i = 0; i < script.size(); ++i) {
+    // "${words[@]...}" is the shell's own.
+    if (script[i] != '@' || (i > 0 && script[i - 1] == '[') || (i > 0 && script[i - 1] == '(')) {
+      out += script[i];
+    } else if (i + 1 < script.size() && script[i + 1] == '@') {
+      out += identifier;
+      ++i;
+    } else {
+      out += program;
+    }
+  }
+  return out;
+}
+
+void AddShell(Command& completion, const std::string& shell, std::string_view script,
+              const std::string& hint) {
+  const std::string program = completion.parent()->name();
+  completion.Add(shell, fmt::format("Generate the autocompletion script for {}", shell))
+      .Long(fmt::format("Prints the completion script for {}. To load it now:\n\n  {}", shell,
+                        Filled(hint, program)))
+      .Args(NoArgs())
+      .Run([script, program](Invocation& call) -> base::Result<int> {
+        TRY(call.out.Write(Filled(script, program)));
+        return 0;
+      });
+}
+
+}  // namespace
+
+void AddCompletionCommand(Command& root) {
+  Command& completion =
+      root.Add("completion", "Generate the autocompletion script for the specified shell");
+  AddShell(completion, "bash", kBash, "source <(@ completion bash)");
+  AddShell(completion, "zsh", kZsh, "source <(@ completion zsh)");
+  AddShell(completion, "fish", kFish, "@ completion fish | source");
+}
+
+}  // namespace cli

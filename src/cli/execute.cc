@@ -1,0 +1,281 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/completion.h"
+
+namespace cli {
+
+// Walks the tree for one command line. Lives as long as Execute.
+class Executor {
+ public:
+  Executor(Command& root, Output& out, Output& err) : root_(root), out_(out), err_(err) {}
+
+  Outcome Run(const std::vector<std::string>& args);
+
+ private:
+  struct Found {
+    Command* command;
+    std::vector<std::string> args;  // without the names of commands
+  };
+
+  void AddStandardCommands();
+  void AddHelpFlag(Command& command);
+  Found Find(const std::vector<std::string>& args) const;
+  std::string Suggest(const Command& command, std::string_view name) const;
+  base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
+  base::Status CheckCall(Command& command, Invocation& call) const;
+  Outcome Call(Command& command, ParsedArgs parsed);
+  base::Result<Command*> Topic(const std::vector<std::string>& path) const;
+  void PrintHelp(const Command& command) { (void)out_.Write(command.HelpText()); }
+  Outcome Complete(const std::vector<std::string>& words);
+  std::vector<std::string> Candidates(const Found& found, const std::string& word);
+
+  static Outcome UsageFailure(base::Error error) { return {kExitUsage, std::move(error)}; }
+
+  Command& root_;
+  Output& out_;
+  Output& err_;
+};
+
+namespace {
+
+bool TakesNext(std::string_view text, const std::vector<Flag*>& flags) {
+  if (text.find('=') != std::string_view::npos) return false;
+  for (const Flag* flag : flags) {
+    if (flag->is_bool()) continue;
+    if (text.starts_with("--") ? flag->Matches(text.substr(2))
+                               : text.size() == 2 && flag->shorthand() == text[1]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string Described(const std::string& name, const std::string& summary) {
+  return summary.empty() ? name : name + "\t" + summary.substr(0, summary.find('\n'));
+}
+
+}  // namespace
+
+void Executor::AddStandardCommands() {
+  if (root_.children().empty()) return;
+  // Bound anew by each Execute: they call back into this executor.
+  Command* help = root_.FindChild("help");
+  if (help == nullptr) help = &root_.Add("help [command]", "Help about any command");
+  help->Check([this](Invocation& call) -> base::Status {
+    TRY(Topic(call.args));
+    return {};
+  });
+  help->Run([this](Invocation& call) -> base::Result<int> {
+    TRY_ASSIGN(Command * topic, Topic(call.args));
+    AddHelpFlag(*topic);
+    PrintHelp(*topic);
+    return 0;
+  });
+  if (root_.FindChild("completion") == nullptr) AddCompletionCommand(root_);
+  Command* complete = root_.FindChild("__complete");
+  if (complete == nullptr) complete = &root_.Add("__complete", "").Hidden().RawArgs();
+  complete->Run(
+      [this](Invocation& call) -> base::Result<int> { return Complete(call.args).exit_code; });
+}
+
+void Executor::AddHelpFlag(Command& command) {
+  if (command.is_raw_ || command.flags_.Find("help") != nullptr) return;
+  command.flags_.Bool(&command.wants_help_, "help", false, "help for " + command.name_).Short('h');
+}
+
+Executor::Found Executor::Find(const std::vector<std::string>& args) const {
+  Found found{&root_, {}};
+  size_t at = 0;
+  for (; at < args.size(); ++at) {
+    const std::string& text = args[at];
+    if (found.command->is_raw_ || text == "--") break;
+    if (text.size() > 1 && text[0] == '-') {
+      found.args.push_back(text);
+      const bool takes_next =
+          TakesNext(text, Joined(found.command->OwnFlags(), found.command->InheritedFlags()));
+      if (takes_next && at + 1 < args.size()) found.args.push_back(args[++at]);
+      continue;
+    }
+    Command* child = found.command->FindChild(text);
+    if (child == nullptr) break;
+    found.command = child;
+  }
+  found.args.insert(found.args.end(), args.begin() + static_cast<ptrdiff_t>(at), args.end());
+  return found;
+}
+
+std::string Executor::Suggest(const Command& command, std::string_view name) const {
+  constexpr size_t kFarthest = 2;
+  std::string out;
+  for (const auto& child : command.children()) {
+    if (child->is_hidden()) continue;
+    const bool is_prefix = base::ToLower(child->name()).starts_with(base::ToLower(name));
+    if (is_prefix ||
+        base::EditDistance(base::ToLower(name), base::ToLower(child->name())) <= kFarthest) {
+      out += fmt::format("\t{}\n", child->name());
+    }
+  }
+  return out.empty() ? "" : "\n\nDid you mean this?\n" + out;
+}
+
+base::Status Executor::Parse(Command& command, const std::vector<std::string>& args,
+                             ParsedArgs* parsed) {
+  if (command.is_raw_) {
+    parsed->positionals = args;
+    return {};
+  }
+  AddHelpFlag(command);
+  FlagParser parser(Joined(command.OwnFlags(), command.InheritedFlags()),
+                    [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); });
+  TRY_ASSIGN(*parsed, parser.Parse(args, !command.stops_at_first_arg_));
+  return {};
+}
+
+base::Status Executor::CheckCall(Command& command, Invocation& call) const {
+  if (command.args_) TRY(command.args_(call));
+  std::vector<std::string> missing;
+  for (const Flag* flag : Joined(command.OwnFlags(), command.InheritedFlags())) {
+    if (flag->is_required() && !flag->changed()) missing.push_back(fmt::format("\"{}\"", flag->name()));
+  }
+  if (!missing.empty()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("required flag(s) {} not set", base::Join(missing, ", ")));
+  }
+  std::vector<Command*> line;
+  for (Command* at = &command; at != nullptr; at = at->parent_) line.insert(line.begin(), at);
+  for (Command* at : line) {
+    if (at->before_) TRY(at->before_(call));
+  }
+  if (command.check_) TRY(command.check_(call));
+  return {};
+}
+
+Outcome Executor::Call(Command& command, ParsedArgs parsed) {
+  if (parsed.help || command.wants_help_) {
+    PrintHelp(command);
+    return {};
+  }
+  if (command.wants_version_) {
+    (void)out_.Write(command.version_ + "\n");
+    return {};
+  }
+  if (!command.run_) {
+    if (!parsed.positionals.empty()) {
+      const std::string& name = parsed.positionals[0];
+      return UsageFailure({base::Code::kInvalidArgument,
+                           fmt::format("unknown command \"{}\" for \"{}\"{}", name, command.Path(),
+                                       Suggest(command, name)),
+                           0});
+    }
+    PrintHelp(command);
+    return {};
+  }
+  Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
+  if (base::Status status = CheckCall(command, call); !status) {
+    return UsageFailure(std::move(status.error()));
+  }
+  base::Result<int> code = command.run_(call);
+  if (!code) return {kExitFailure, std::move(code.error())};
+  return {*code, std::nullopt};
+}
+
+base::Result<Command*> Executor::Topic(const std::vector<std::string>& path) const {
+  Command* at = &root_;
+  for (const std::string& name : path) {
+    at = at->FindChild(name);
+    if (at == nullptr) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("Unknown help topic `{}`", base::Join(path, " ")));
+    }
+  }
+  return at;
+}
+
+Outcome Executor::Run(const std::vector<std::string>& args) {
+  AddStandardCommands();
+  const Found found = Find(args);
+  ParsedArgs parsed;
+  if (base::Status status = Parse(*found.command, found.args, &parsed); !status) {
+    return UsageFailure(std::move(status.error()));
+  }
+  return Call(*found.command, std::move(parsed));
+}
+
+std::vector<std::string> Executor::Candidates(const Found& found, const std::string& word) {
+  AddHelpFlag(*found.command);
+  const std::vector<Flag*> flags =
+      Joined(found.command->OwnFlags(), found.command->InheritedFlags());
+  if (!found.args.empty() && found.args.back().starts_with("-") &&
+      TakesNext(found.args.back(), flags)) {
+    const std::string& last = found.args.back();
+    for (const Flag* flag : flags) {
+      if (last.starts_with("--") ? flag->Matches(last.substr(2)) : flag->shorthand() == last[1]) {
+        return CompleteFlagValue(*flag, word);
+      }
+    }
+  }
+  std::vector<std::string> out;
+  if (word.starts_with("--") && word.find('=') != std::string::npos) {
+    const size_t equals = word.find('=');
+    for (const Flag* flag : flags) {
+      if (!flag->Matches(word.substr(2, equals - 2))) continue;
+      for (const std::string& value : CompleteFlagValue(*flag, word.substr(equals + 1))) {
+        out.push_back(word.substr(0, equals + 1) + value);
+      }
+    }
+    return out;
+  }
+  if (word.starts_with("-")) {
+    for (const Flag* flag : flags) {
+      if (!flag->is_hidden()) out.push_back(Described("--" + flag->name(), flag->usage()));
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  for (const auto& child : found.command->children()) {
+    if (!child->is_hidden()) out.push_back(Described(child->name(), child->summary()));
+  }
+  std::sort(out.begin(), out.end());
+  if (found.command->complete_) {
+    ParsedArgs parsed;
+    // A line that is not whole yet may well not parse: what did parse is enough.
+    (void)Parse(*found.command, found.args, &parsed);
+    Invocation call{*found.command, std::move(parsed.positionals), parsed.dash, out_, err_};
+    for (std::string& value : found.command->complete_(call, word)) out.push_back(std::move(value));
+  }
+  return out;
+}
+
+// cobra's protocol: a candidate a line, a tab before its description, at last `:<directive>`.
+Outcome Executor::Complete(const std::vector<std::string>& words) {
+  constexpr int kDefault = 0;
+  constexpr int kNoFiles = 4;
+  const std::string word = words.empty() ? "" : words.back();
+  const Found found =
+      Find(words.empty() ? words : std::vector<std::string>(words.begin(), words.end() - 1));
+  std::string text;
+  int directive = kDefault;
+  for (const std::string& candidate : Candidates(found, word)) {
+    if (!candidate.starts_with(word)) continue;
+    text += candidate + "\n";
+    directive = kNoFiles;
+  }
+  (void)out_.Write(text + fmt::format(":{}\n", directive));
+  return {};
+}
+
+Outcome Execute(Command& root, const std::vector<std::string>& args, Output& out, Output& err) {
+  return Executor(root, out, err).Run(args);
+}
+
+}  // namespace cli

@@ -1,0 +1,77 @@
+#include "cli/table.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/terminal.h"
+
+namespace cli {
+namespace {
+
+TEST(Table, PadsEveryColumnButTheLast) {
+  Table table;
+  table.Row({"NAME", "STATUS", "NODE"});
+  table.Row({"pt", "RUNNING", "10.0.0.1"});
+  table.Row({"a-long-name", "", "x"});
+  EXPECT_EQ(table.Render(),
+            "NAME         STATUS   NODE\n"
+            "pt           RUNNING  10.0.0.1\n"
+            "a-long-name           x\n");
+}
+
+TEST(Table, ABlankLineEndsTheColumns) {
+  Table table;
+  table.Row({"CreateTime:", "now"});
+  table.Row({"EndTime:", ""});
+  table.Blank();
+  table.Row({"A:", "b"});
+  EXPECT_EQ(table.Render(), "CreateTime:  now\nEndTime:     \n\nA:  b\n");
+}
+
+TEST(Table, AShorterRowEndsTheColumnsItDoesNotReach) {
+  Table table("  ");
+  table.Row({"a", "bbbb", "c"});
+  table.Row({"alone"});
+  table.Row({"aaa", "b", "c"});
+  EXPECT_EQ(table.Render(), "  a  bbbb  c\n  alone\n  aaa  b  c\n");
+}
+
+TEST(Table, CountsCodePoints) {
+  Table table;
+  table.Row({"é", "x"});
+  table.Row({"ab", "y"});
+  EXPECT_EQ(table.Render(), "é   x\nab  y\n");
+}
+
+TEST(LinePrinter, PrintsPlainLinesWhereThereIsNoTerminal) {
+  StringOutput out;
+  LinePrinter printer(out);
+  printer.Status("1/2");
+  printer.Line("done");
+  printer.Finish();
+  EXPECT_EQ(out.text(), "1/2\ndone\n");
+}
+
+class Terminal : public StringOutput {
+ public:
+  bool IsTerminal() const override { return true; }
+  int Width() const override { return 9; }
+};
+
+TEST(LinePrinter, OverwritesTheStatusOnATerminal) {
+  Terminal out;
+  LinePrinter printer(out);
+  printer.Status("abcdefghijkl");
+  printer.Line("kept");
+  printer.Status("s");
+  printer.Finish();
+  EXPECT_EQ(out.text(), "\rabc...jkl\x1b[K\r\x1b[Kkept\n\rs\x1b[K\n");
+}
+
+TEST(ElideMiddle, KeepsWhatFits) {
+  EXPECT_EQ(ElideMiddle("abc", 3), "abc");
+  EXPECT_EQ(ElideMiddle("abcdefgh", 7), "ab...gh");
+  EXPECT_EQ(ElideMiddle("abcdefgh", 2), "..");
+}
+
+}  // namespace
+}  // namespace cli
