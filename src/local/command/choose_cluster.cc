@@ -1,0 +1,61 @@
+#include "local/command/choose_cluster.h"
+
+#include <fmt/format.h>
+
+namespace local::command {
+namespace {
+
+constexpr std::string_view kLocal = "local";
+
+ClusterChoice Embedded(std::string because) {
+  ClusterChoice choice;
+  choice.because = std::move(because);
+  return choice;
+}
+
+std::string DefaultKubeconfig(const base::Environment& environment) {
+  return environment.GetOr("KUBECONFIG", environment.Home() + "/.kube/config");
+}
+
+ClusterChoice Named(const std::string& name, const base::Environment& environment,
+                    std::string because) {
+  if (name == kLocal) return Embedded(std::move(because));
+  return {false, DefaultKubeconfig(environment), name, std::move(because)};
+}
+
+}  // namespace
+
+base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
+                                          const base::Environment& environment,
+                                          const daemon::Config& config,
+                                          const FileExists& file_exists) {
+  if (flags.local && (!flags.kubeconfig.empty() || !flags.context.empty())) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "--local names the embedded cluster: it cannot stand beside --kubeconfig, "
+                      "--config or --context");
+  }
+  if (flags.local) return Embedded("flag --local");
+  if (!flags.kubeconfig.empty()) {
+    return ClusterChoice{false, flags.kubeconfig, flags.context,
+                         fmt::format("flag --kubeconfig {}", flags.kubeconfig)};
+  }
+  if (!flags.context.empty()) {
+    return ClusterChoice{false, DefaultKubeconfig(environment), flags.context,
+                         fmt::format("flag --context {}", flags.context)};
+  }
+  if (const auto name = environment.Get("MUSTER_CLUSTER")) {
+    return Named(*name, environment, fmt::format("MUSTER_CLUSTER={}", *name));
+  }
+  if (config.cluster) {
+    return Named(*config.cluster, environment,
+                 fmt::format("cluster: {} in {}", *config.cluster, config.path));
+  }
+  if (const auto paths = environment.Get("KUBECONFIG")) {
+    return ClusterChoice{false, *paths, "", fmt::format("KUBECONFIG={}", *paths)};
+  }
+  const std::string path = environment.Home() + "/.kube/config";
+  if (file_exists(path)) return ClusterChoice{false, path, "", fmt::format("{} exists", path)};
+  return Embedded(fmt::format("no kubeconfig: neither KUBECONFIG nor {}", path));
+}
+
+}  // namespace local::command

@@ -1,0 +1,34 @@
+// `muster up`, `down`, `cluster`: the embedded cluster as a thing to start, stop and ask about.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/environment.h"
+#include "cli/command.h"
+#include "cluster/client.h"
+#include "local/command/choose_cluster.h"
+
+namespace local::command {
+
+// All borrowed; they outlive the command tree.
+struct ClusterContext {
+  const base::Environment& environment;
+  base::Clock& clock;
+  const ClusterFlags& flags;
+};
+
+void AddClusterCommands(cli::Command& root, const ClusterContext& context);
+
+struct Connection {
+  ClusterChoice choice;
+  std::unique_ptr<cluster::Client> client;
+};
+
+// Connects to the cluster that the flags and the environment choose, starting the embedded one by
+// need.
+base::Result<Connection> Connect(const ClusterContext& context,
+                                 cluster::Client::WarningSink warnings);
+
+}  // namespace local::command

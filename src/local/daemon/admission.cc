@@ -1,0 +1,79 @@
+#include "local/daemon/admission.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "api/names.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr size_t kMaxEnvironmentBytes = 32 << 10;
+
+struct Chosen {
+  std::string python;
+  std::string environment;
+};
+
+Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
+  Chosen chosen{defaults.python, defaults.environment};
+  const std::string_view python = net::FindHeader(headers, kPythonHeader);
+  if (python.starts_with('/')) chosen.python = python;
+  const std::string_view environment = net::FindHeader(headers, kEnvironmentHeader);
+  if (!environment.empty() && environment.size() <= kMaxEnvironmentBytes) {
+    const auto parsed = text::ParseJson(environment);
+    if (parsed && parsed->is_object()) chosen.environment = environment;
+  }
+  return chosen;
+}
+
+void Annotate(text::Json& object, const Chosen& chosen) {
+  const auto set = [&](std::string_view key, const std::string& value) {
+    if (value.empty() || text::Find(object, {"metadata", "annotations", key}) != nullptr) return;
+    text::Set(object, {"metadata", "annotations", key}, text::Json(value));
+  };
+  set(api::kPythonAnnotation, chosen.python);
+  set(api::kEnvironmentAnnotation, chosen.environment);
+}
+
+void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
+  const text::Array* const containers = text::FindArray(pod_spec, {"containers"});
+  if (containers == nullptr) return;
+  for (const text::Json& container : *containers) {
+    const std::string_view image = text::GetString(container, {"image"});
+    if (!image.empty() && image != kHostImage) images.emplace(image);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
+                                     const AdmissionDefaults& defaults, text::Json& object) {
+  const bool is_job = &resource == &api::kPyTorchJobs;
+  if (!is_job && &resource != &api::kPods) return {};
+  const Chosen chosen = Choose(headers, defaults);
+  std::set<std::string> images;
+  if (!is_job) {
+    Annotate(object, chosen);
+    return {};
+  }
+  Annotate(object, chosen);
+  if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
+      replicas != nullptr && replicas->is_object()) {
+    for (auto& [type, replica] : replicas->as_object()) {
+      text::Json* const pod_template = text::Find(replica, {"template"});
+      if (pod_template == nullptr || !pod_template->is_object()) continue;
+      Annotate(*pod_template, chosen);
+      if (const text::Json* const spec = text::Find(*pod_template, {"spec"})) {
+        CollectImages(*spec, images);
+      }
+    }
+  }
+  const std::string runs =
+      fmt::format("the pods run in this machine's own environment (python: {})", chosen.python);
+  if (images.empty()) return {runs};
+  return {fmt::format("image {} is not used: {}", fmt::join(images, ", "), runs)};
+}
+
+}  // namespace local::daemon

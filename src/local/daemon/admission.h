@@ -1,0 +1,32 @@
+// What the embedded server adds to objects on their way in: the interpreter and environment that
+// the pods of a job will have, and warnings of what this machine does not do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/resources.h"
+#include "net/http.h"
+#include "text/json.h"
+
+namespace local::daemon {
+
+// Headers of a submitter on this machine.
+inline constexpr std::string_view kPythonHeader = "Muster-Python";            // absolute path
+inline constexpr std::string_view kEnvironmentHeader = "Muster-Environment";  // JSON object
+
+// The image name that stands for no image.
+inline constexpr std::string_view kHostImage = "host";
+
+struct AdmissionDefaults {
+  std::string python;       // when no header names one
+  std::string environment;  // JSON object, likewise
+};
+
+// On creation of a PyTorchJob or Pod: annotations muster.dev/python and muster.dev/environment on
+// it and on its pod templates, unless they are there. Returns warnings for the client.
+std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
+                                     const AdmissionDefaults& defaults, text::Json& object);
+
+}  // namespace local::daemon
