@@ -1,0 +1,61 @@
+"""`kill -9` of the daemon while jobs run: nothing is lost, nothing runs twice."""
+import os
+import random
+import time
+
+KILLS = int(os.environ.get("MUSTER_KILLS", "50"))
+KILLS_PER_JOB = 10
+LINES = 200
+# Each process writes its pid first, so that a second start would show.
+PROGRAM = ("python -c \"import os, time\n"
+           "print('pid', os.getpid(), flush=True)\n"
+           f"for i in range({LINES}):\n"
+           "    print('line', os.environ['RANK'], i, flush=True)\n"
+           "    time.sleep(0.015)\n"
+           "\"")
+
+
+def expected(rank):
+    return [f"line {rank} {i}" for i in range(LINES)]
+
+
+def test_random_kills_lose_and_repeat_nothing(cluster):
+    chance = random.Random(os.environ.get("MUSTER_SEED", "1"))
+    killed = 0
+    number = 0
+    while killed < KILLS:
+        name = f"kill-{number}"
+        number += 1
+        cluster.submit(name, PROGRAM, "--workers=2")
+        for _ in range(KILLS_PER_JOB):
+            time.sleep(chance.uniform(0, 0.25))
+            cluster.kill_daemon()
+            killed += 1
+            cluster.run("up")
+        job = cluster.wait(name, "SUCCEEDED", "FAILED", timeout=30)
+        assert job["status"] == "SUCCEEDED", cluster.run("get", name).stdout
+        for rank, instance in enumerate((f"{name}-master-0", f"{name}-worker-0")):
+            lines = cluster.run("logs", name, "-i", instance).stdout.splitlines()
+            assert [line for line in lines if line.startswith("pid")] == lines[:1]
+            assert lines[1:] == expected(rank)
+        cluster.run("delete", name)
+        assert cluster.pod_processes() == []
+
+
+def test_a_failure_while_the_daemon_is_dead_keeps_its_exit_code(cluster):
+    cluster.submit("dies", "sleep 0.5; exit 7")
+    cluster.wait("dies", "RUNNING")
+    cluster.kill_daemon()
+    time.sleep(1)
+    job = cluster.wait("dies", "FAILED")
+    assert job["status"] == "FAILED"
+    assert "exited with code 7" in cluster.run("get", "dies").stdout
+
+
+def test_deleting_after_a_restart_leaves_no_process(cluster):
+    cluster.submit("stays", "(setsid sleep 600 &) ; trap '' TERM; sleep 600", "--workers=2")
+    cluster.wait("stays", "RUNNING")
+    cluster.kill_daemon()
+    assert cluster.pod_processes() != []
+    cluster.run("delete", "stays", timeout=90)
+    assert cluster.pod_processes() == []
