@@ -19,6 +19,9 @@ inline constexpr std::string_view kContainerName = "pytorch";
 inline constexpr std::string_view kPortName = "pytorchjob-port";
 inline constexpr int kDefaultPort = 23456;
 inline constexpr std::string_view kInitContainerName = "init-pytorch";
+// Values of spec.runPolicy.managedBy (1.5).
+inline constexpr std::string_view kManagedByUs = "kubeflow.org/training-operator";
+inline constexpr std::string_view kManagedByMultiKueue = "kueue.x-k8s.io/multikueue";
 
 // spec/arena.md 3
 inline constexpr std::string_view kArenaCodeContainer = "init-code";

@@ -1,0 +1,129 @@
+#include "api/field_reader.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace api {
+
+std::string_view JsonTypeName(const text::Json& value) {
+  switch (value.kind()) {
+    case boost::json::kind::null:
+      return "null";
+    case boost::json::kind::bool_:
+      return "boolean";
+    case boost::json::kind::int64:
+    case boost::json::kind::uint64:
+      return "integer";
+    case boost::json::kind::double_:
+      return "number";
+    case boost::json::kind::string:
+      return "string";
+    case boost::json::kind::array:
+      return "array";
+    case boost::json::kind::object:
+      return "object";
+  }
+  return "";
+}
+
+FieldReader::FieldReader(const text::Json* value, std::string path, std::string* error)
+    : path_(std::move(path)), error_(error) {
+  if (value == nullptr || value->is_null()) return;
+  object_ = value->if_object();
+  if (object_ == nullptr && error_->empty()) {
+    *error_ = fmt::format("{}: must be an object, not {}", path_, JsonTypeName(*value));
+  }
+}
+
+std::string FieldReader::PathOf(std::string_view name) const {
+  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+}
+
+void FieldReader::Fail(std::string_view name, std::string_view why) const {
+  if (error_->empty()) *error_ = fmt::format("{}: {}", PathOf(name), why);
+}
+
+const text::Json* FieldReader::Find(std::string_view name) const {
+  if (object_ == nullptr) return nullptr;
+  const text::Json* const found = object_->if_contains(name);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+std::optional<std::string> FieldReader::String(std::string_view name) const {
+  const text::Json* const found = Find(name);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_string()) {
+    Fail(name, fmt::format("must be a string, not {}", JsonTypeName(*found)));
+    return std::nullopt;
+  }
+  return std::string(text::GetString(*found, {}));
+}
+
+std::string FieldReader::StringOr(std::string_view name, std::string_view otherwise) const {
+  return String(name).value_or(std::string(otherwise));
+}
+
+std::optional<int64_t> FieldReader::Int64(std::string_view name) const {
+  const text::Json* const found = Find(name);
+  if (found == nullptr) return std::nullopt;
+  const std::optional<int64_t> value = text::GetInt(*found, {});
+  if (!value) {
+    const std::string_view type = JsonTypeName(*found);
+    Fail(name, type == "integer" ? std::string("is out of range")
+                                 : fmt::format("must be an integer, not {}", type));
+  }
+  return value;
+}
+
+std::optional<int32_t> FieldReader::Int32(std::string_view name) const {
+  const std::optional<int64_t> value = Int64(name);
+  if (!value) return std::nullopt;
+  if (*value < std::numeric_limits<int32_t>::min() ||
+      *value > std::numeric_limits<int32_t>::max()) {
+    Fail(name, fmt::format("{} is out of range for a 32-bit integer", *value));
+    return std::nullopt;
+  }
+  return static_cast<int32_t>(*value);
+}
+
+std::optional<bool> FieldReader::Bool(std::string_view name) const {
+  const text::Json* const found = Find(name);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_bool()) {
+    Fail(name, fmt::format("must be a boolean, not {}", JsonTypeName(*found)));
+    return std::nullopt;
+  }
+  return found->get_bool();
+}
+
+std::optional<base::Time> FieldReader::Time(std::string_view name) const {
+  const std::optional<std::string> written = String(name);
+  if (!written) return std::nullopt;
+  const auto time = base::ParseRfc3339(*written);
+  if (!time) {
+    Fail(name, time.error().message);
+    return std::nullopt;
+  }
+  return *time;
+}
+
+const text::Array* FieldReader::Array(std::string_view name) const {
+  const text::Json* const found = Find(name);
+  if (found == nullptr) return nullptr;
+  if (!found->is_array()) {
+    Fail(name, fmt::format("must be an array, not {}", JsonTypeName(*found)));
+  }
+  return found->if_array();
+}
+
+FieldReader FieldReader::Object(std::string_view name) const {
+  return {Find(name), PathOf(name), error_};
+}
+
+FieldReader FieldReader::Entry(const text::Json& value, std::string_view name,
+                               std::string_view key) const {
+  return {&value, fmt::format("{}[{}]", PathOf(name), key), error_};
+}
+
+}  // namespace api
