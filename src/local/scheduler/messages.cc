@@ -1,0 +1,54 @@
+#include "local/scheduler/messages.h"
+
+#include <fmt/format.h>
+
+namespace local::scheduler {
+
+namespace {
+
+constexpr std::string_view kInsufficient =
+    "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for";
+constexpr size_t kMaxNamedHolders = 3;
+
+std::string NameHolders(const std::vector<std::string>& holders) {
+  std::string text;
+  for (size_t i = 0; i < holders.size() && i < kMaxNamedHolders; ++i) {
+    if (i > 0)
+      text += holders.size() <= kMaxNamedHolders && i + 1 == holders.size() ? " and " : ", ";
+    text += holders[i];
+  }
+  if (holders.size() > kMaxNamedHolders) {
+    text += fmt::format(" and {} more", holders.size() - kMaxNamedHolders);
+  }
+  return text;
+}
+
+std::string MachineHas(const Node& node) {
+  if (!node.gpus.empty()) return fmt::format("this machine has {}", node.gpus.size());
+  if (node.no_gpu_reason.empty()) return "this machine has none";
+  return fmt::format("this machine has none ({})", node.no_gpu_reason);
+}
+
+}  // namespace
+
+std::string NeverFits(int64_t need, const Node& node) {
+  return fmt::format("{} {}, {}", kInsufficient, need, MachineHas(node));
+}
+
+std::string InUse(int64_t need, int64_t in_use, const Node& node,
+                  const std::vector<std::string>& holders) {
+  return fmt::format("{} {}, {} of {} {} in use by {}", kInsufficient, need, in_use,
+                     node.gpus.size(), in_use == 1 ? "is" : "are", NameHolders(holders));
+}
+
+std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head) {
+  return fmt::format("{} {}, {} of {} {} free and kept for {}, the first in the queue",
+                     kInsufficient, need, free, node.gpus.size(), free == 1 ? "is" : "are", head);
+}
+
+std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy) {
+  return fmt::format("the job asks for {} nvidia.com/gpu, {}: it runs on the CPU (local.gpus: {})",
+                     wish, MachineHas(node), policy == GpuPolicy::kAuto ? "auto" : "optional");
+}
+
+}  // namespace local::scheduler

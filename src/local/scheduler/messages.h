@@ -1,0 +1,26 @@
+// What a waiting gang is told, in kube-scheduler's manner.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "local/scheduler/scheduler.h"
+
+namespace local::scheduler {
+
+// The machine has fewer GPUs than the gang needs, whoever uses them.
+std::string NeverFits(int64_t need, const Node& node);
+
+// `in_use` of the machine's GPUs are taken, by `holders` (gang keys, each once).
+std::string InUse(int64_t need, int64_t in_use, const Node& node,
+                  const std::vector<std::string>& holders);
+
+// Enough are free, and kept for `head`.
+std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head);
+
+// The wish is ignored by policy.
+std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy);
+
+}  // namespace local::scheduler
