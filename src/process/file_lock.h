@@ -1,0 +1,19 @@
+// Locks between processes (flock): held as long as any copy of the descriptor is open.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace process {
+
+// Opens `path` (made with mode 0600 when absent) and locks it. Nothing when somebody else holds it.
+base::Result<std::optional<base::Fd>> TryLockFile(const std::string& path);
+
+// Waits for the lock, however long its holder lives: for a child process that may be killed.
+base::Result<base::Fd> LockFile(const std::string& path);
+
+}  // namespace process

@@ -1,0 +1,149 @@
+#include "process/procfs.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace process {
+namespace {
+
+constexpr size_t kEnvironLimit = 8 << 20;
+
+template <typename Number>
+bool Parse(std::string_view text, Number& value) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() && end == text.data() + text.size();
+}
+
+std::vector<pid_t> NumericEntries(const std::string& path) {
+  std::vector<pid_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(path.c_str()), ::closedir);
+  if (!dir) return pids;
+  while (const dirent* const entry = ::readdir(dir.get())) {
+    pid_t pid;
+    if (Parse<pid_t>(entry->d_name, pid)) pids.push_back(pid);
+  }
+  return pids;
+}
+
+// Appends the children of `pid`; false when this kernel does not list them.
+bool AppendChildren(pid_t pid, std::vector<pid_t>& children) {
+  for (const pid_t thread : NumericEntries(fmt::format("/proc/{}/task", pid))) {
+    const auto text = base::ReadFile(fmt::format("/proc/{}/task/{}/children", pid, thread));
+    if (!text) {
+      if (ReadStat(pid)) return false;
+      continue;
+    }
+    for (const std::string& word : base::Split(*text, ' ')) {
+      pid_t child;
+      if (Parse<pid_t>(word, child)) children.push_back(child);
+    }
+  }
+  return true;
+}
+
+std::vector<ProcessStat> DescendantsByScan(pid_t root) {
+  std::unordered_multimap<pid_t, ProcessStat> by_parent;
+  for (const pid_t pid : AllPids()) {
+    if (const auto stat = ReadStat(pid)) by_parent.emplace(stat->parent, *stat);
+  }
+  std::vector<ProcessStat> found;
+  std::vector<pid_t> open{root};
+  while (!open.empty()) {
+    const auto [begin, end] = by_parent.equal_range(open.back());
+    open.pop_back();
+    for (auto it = begin; it != end; ++it) {
+      found.push_back(it->second);
+      open.push_back(it->second.pid);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+base::Result<ProcessStat> ParseStat(std::string_view text) {
+  // pid (name) state ppid pgrp session ... field 22 is the start time; proc(5).
+  const size_t name_end = text.rfind(')');
+  const size_t name_begin = text.find('(');
+  ProcessStat stat;
+  const auto malformed = [] {
+    return base::Fail(base::Code::kInternal, "malformed /proc/<pid>/stat");
+  };
+  if (name_end == std::string_view::npos || name_begin == std::string_view::npos) {
+    return malformed();
+  }
+  if (!Parse(base::Trim(text.substr(0, name_begin)), stat.pid)) return malformed();
+  const std::vector<std::string> fields =
+      base::Split(base::Trim(text.substr(name_end + 1)), ' ');
+  if (fields.size() < 20 || fields[0].size() != 1) return malformed();
+  stat.state = fields[0][0];
+  if (!Parse(fields[1], stat.parent) || !Parse(fields[2], stat.group) ||
+      !Parse(fields[3], stat.session) || !Parse(fields[19], stat.start_ticks)) {
+    return malformed();
+  }
+  return stat;
+}
+
+base::Result<ProcessStat> ReadStat(pid_t pid) {
+  TRY_ASSIGN(const std::string text, base::ReadFile(fmt::format("/proc/{}/stat", pid)));
+  return ParseStat(text);
+}
+
+base::Result<std::string> BootId() {
+  TRY_ASSIGN(const std::string text, base::ReadFile("/proc/sys/kernel/random/boot_id"));
+  return std::string(base::Trim(text));
+}
+
+std::vector<pid_t> AllPids() { return NumericEntries("/proc"); }
+
+std::vector<ProcessStat> Descendants(pid_t root) {
+  std::vector<ProcessStat> found;
+  std::vector<pid_t> open{root};
+  while (!open.empty()) {
+    const pid_t pid = open.back();
+    open.pop_back();
+    std::vector<pid_t> children;
+    if (!AppendChildren(pid, children)) return DescendantsByScan(root);
+    for (const pid_t child : children) {
+      if (const auto stat = ReadStat(child)) found.push_back(*stat);
+      open.push_back(child);
+    }
+  }
+  return found;
+}
+
+std::vector<pid_t> FindByEnvironment(std::string_view entry) {
+  std::vector<pid_t> found;
+  std::string needle(1, '\0');
+  needle += entry;
+  needle += '\0';
+  for (const pid_t pid : AllPids()) {
+    // Empty for a zombie, forbidden for other users' processes.
+    const auto text = base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit);
+    if (!text || text->empty()) continue;
+    const std::string framed = std::string(1, '\0') + *text + '\0';
+    if (framed.find(needle) != std::string::npos) found.push_back(pid);
+  }
+  return found;
+}
+
+uint64_t OomKillCount() {
+  const auto text = base::ReadFile("/proc/vmstat");
+  if (!text) return 0;
+  constexpr std::string_view kKey = "\noom_kill ";
+  const size_t begin = text->find(kKey);
+  if (begin == std::string::npos) return 0;
+  const size_t end = text->find('\n', begin + 1);
+  uint64_t count = 0;
+  Parse(std::string_view(*text).substr(begin + kKey.size(), end - begin - kKey.size()), count);
+  return count;
+}
+
+}  // namespace process

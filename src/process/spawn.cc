@@ -1,0 +1,222 @@
+#include "process/spawn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/fd.h"
+#include "base/strings.h"
+
+namespace process {
+namespace {
+
+enum class Step : int { kNone, kFork, kSession, kFds, kTerminal, kDirectory, kParent, kExec };
+
+// What the child writes to the pipe that exec closes.
+struct Outcome {
+  Step step = Step::kNone;
+  int os_errno = 0;
+  pid_t detached_pid = 0;
+};
+
+// All that the child needs, made before vfork: it shares our memory and may not allocate.
+struct Prepared {
+  const SpawnOptions* options;
+  std::vector<char*> argv;
+  std::vector<char*> env;
+  std::vector<int> sources;  // scratch for moving descriptors
+  int last_target = 2;
+  int report = -1;
+  pid_t parent = 0;
+};
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+[[noreturn]] void Abandon(int report, Step step) {
+  const Outcome outcome{step, errno, 0};
+  // A pipe takes a message of this size whole or not at all.
+  [[maybe_unused]] const ssize_t written = ::write(report, &outcome, sizeof outcome);
+  ::_exit(127);
+}
+
+void ResetSignals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Moves every source above the targets first, so that no dup2 overwrites one still needed.
+void PlaceFds(Prepared& prepared) {
+  const auto& mappings = prepared.options->fds;
+  const int report = ::fcntl(prepared.report, F_DUPFD_CLOEXEC, prepared.last_target + 1);
+  if (report < 0) Abandon(prepared.report, Step::kFds);
+  prepared.report = report;
+  for (size_t i = 0; i < mappings.size(); ++i) {
+    prepared.sources[i] = ::fcntl(mappings[i].from, F_DUPFD_CLOEXEC, prepared.last_target + 1);
+    if (prepared.sources[i] < 0) Abandon(prepared.report, Step::kFds);
+  }
+  for (size_t i = 0; i < mappings.size(); ++i) {
+    if (::dup2(prepared.sources[i], mappings[i].to) < 0) Abandon(prepared.report, Step::kFds);
+  }
+  // Best effort beside O_CLOEXEC, against libraries that forget it.
+  ::syscall(SYS_close_range, static_cast<unsigned>(prepared.last_target + 1), ~0U,
+            CLOSE_RANGE_CLOEXEC);
+}
+
+[[noreturn]] void RunChild(Prepared& prepared) {
+  const SpawnOptions& options = *prepared.options;
+  if (options.dies_with_parent) {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Abandon(prepared.report, Step::kParent);
+    // The parent may have died before the request stood.
+    if (::getppid() != prepared.parent) ::_exit(127);
+  }
+  if (options.group == SpawnOptions::Group::kSession && ::setsid() < 0) {
+    Abandon(prepared.report, Step::kSession);
+  }
+  if (options.group == SpawnOptions::Group::kProcessGroup && ::setpgid(0, 0) != 0) {
+    Abandon(prepared.report, Step::kSession);
+  }
+  PlaceFds(prepared);
+  if (options.has_terminal && ::ioctl(0, TIOCSCTTY, 0) != 0) {
+    Abandon(prepared.report, Step::kTerminal);
+  }
+  if (!options.cwd.empty() && ::chdir(options.cwd.c_str()) != 0) {
+    Abandon(prepared.report, Step::kDirectory);
+  }
+  ResetSignals();
+  ::execve(options.path.c_str(), prepared.argv.data(), prepared.env.data());
+  Abandon(prepared.report, Step::kExec);
+}
+
+// In the child of a detached start: has the grandchild, tells its pid, and ends.
+[[noreturn]] void RunIntermediate(Prepared& prepared) {
+  prepared.parent = ::getpid();
+  const int report = prepared.report;  // RunChild moves its own
+  const pid_t grandchild = ::vfork();
+  if (grandchild == 0) RunChild(prepared);
+  if (grandchild < 0) Abandon(report, Step::kFork);
+  const Outcome outcome{Step::kNone, 0, grandchild};
+  [[maybe_unused]] const ssize_t written = ::write(report, &outcome, sizeof outcome);
+  ::_exit(0);
+}
+
+base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
+  switch (outcome.step) {
+    case Step::kDirectory:
+      return base::Errno(outcome.os_errno, fmt::format("chdir \"{}\"", options.cwd));
+    case Step::kExec: {
+      struct stat info {};
+      base::Error error = base::Errno(outcome.os_errno, fmt::format("exec \"{}\"", options.path));
+      if (outcome.os_errno == ENOENT && ::stat(options.path.c_str(), &info) == 0) {
+        error.message += " (the interpreter that it names is missing)";
+      }
+      return error;
+    }
+    case Step::kFork:
+      return base::Errno(outcome.os_errno, "fork");
+    case Step::kSession:
+      return base::Errno(outcome.os_errno, "make a process group");
+    case Step::kTerminal:
+      return base::Errno(outcome.os_errno, "take the terminal");
+    default:
+      return base::Errno(outcome.os_errno, "set up the process");
+  }
+}
+
+// Everything that the pipe brings until exec or death closes it: at most two messages.
+Outcome ReadOutcome(int fd) {
+  Outcome all;
+  Outcome one;
+  while (true) {
+    const ssize_t count = ::read(fd, &one, sizeof one);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != static_cast<ssize_t>(sizeof one)) return all;
+    if (one.detached_pid != 0) all.detached_pid = one.detached_pid;
+    if (one.step != Step::kNone) {
+      all.step = one.step;
+      all.os_errno = one.os_errno;
+    }
+  }
+}
+
+void Reap(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+base::Result<pid_t> Spawn(const SpawnOptions& options) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
+  const base::Fd reader(ends[0]);
+  base::Fd writer(ends[1]);
+
+  Prepared prepared{&options, Pointers(options.argv), Pointers(options.env), {}, 2, ends[1], 0};
+  prepared.sources.resize(options.fds.size());
+  for (const FdMapping& fd : options.fds) {
+    prepared.last_target = std::max(prepared.last_target, fd.to);
+  }
+  prepared.parent = ::getpid();
+
+  // No handler of ours may run in the child while it shares our memory.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    if (options.is_detached) RunIntermediate(prepared);
+    RunChild(prepared);
+  }
+  const int fork_errno = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) return base::Fail(base::Errno(fork_errno, "fork"));
+
+  writer.Reset();
+  const Outcome outcome = ReadOutcome(reader.get());
+  if (options.is_detached || outcome.step != Step::kNone) Reap(child);
+  if (outcome.step != Step::kNone) return base::Fail(Explain(options, outcome));
+  return options.is_detached ? outcome.detached_pid : child;
+}
+
+base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list) {
+  if (name.find('/') != std::string::npos) return name;
+  bool is_forbidden = false;
+  for (const std::string& dir : base::Split(path_list, ':')) {
+    if (dir.empty() || name.empty()) continue;
+    std::string candidate = dir + "/" + name;
+    struct stat info {};
+    if (::stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    is_forbidden = true;
+  }
+  if (is_forbidden) {
+    return base::Fail(base::Code::kPermissionDenied,
+                      fmt::format("exec: \"{}\": permission denied", name));
+  }
+  return base::Fail(base::Code::kNotFound,
+                    fmt::format("exec: \"{}\": executable file not found in $PATH", name));
+}
+
+}  // namespace process

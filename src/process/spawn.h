@@ -1,0 +1,41 @@
+// Starting programs: vfork and exec with everything set that a supervised process needs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace process {
+
+struct FdMapping {
+  int from;  // ours
+  int to;    // the program's
+};
+
+struct SpawnOptions {
+  std::string path;               // no search; see FindProgram
+  std::vector<std::string> argv;  // argv[0] included
+  std::vector<std::string> env;   // "NAME=value", complete
+  std::string cwd;                // "" keeps ours
+  std::vector<FdMapping> fds;     // everything else is closed in the program
+  enum class Group { kInherit, kProcessGroup, kSession };
+  Group group = Group::kInherit;
+  bool has_terminal = false;      // with kSession: fd 0 becomes the controlling terminal
+  bool dies_with_parent = false;  // SIGKILL when the calling thread's process ends
+  bool is_detached = false;       // a child of init (or of a subreaper above us), never a zombie
+};
+
+// Starts the program, with default signal dispositions and an empty signal mask. Returns its pid
+// once exec has succeeded; otherwise the failing step and path: `exec "x": No such file or
+// directory`. A program that is not detached must be reaped by the caller.
+base::Result<pid_t> Spawn(const SpawnOptions& options);
+
+// `name` itself when it holds a slash, else the first executable file of that name in `path_list`
+// ("/usr/bin:/bin"). kNotFound: `exec: "name": executable file not found in $PATH`.
+base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list);
+
+}  // namespace process
