@@ -1,0 +1,115 @@
+#include "api/object.h"
+
+namespace api {
+namespace {
+
+std::map<std::string, std::string> StringsAt(const text::Json& object, text::Path path) {
+  std::map<std::string, std::string> out;
+  const text::Object* const entries = text::FindObject(object, path);
+  if (entries == nullptr) return out;
+  for (const auto& [key, value] : *entries) {
+    if (value.is_string()) out.emplace(key, text::GetString(value, {}));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view Name(const text::Json& object) {
+  return text::GetString(object, {"metadata", "name"});
+}
+
+std::string_view Namespace(const text::Json& object) {
+  return text::GetString(object, {"metadata", "namespace"});
+}
+
+std::string_view Uid(const text::Json& object) {
+  return text::GetString(object, {"metadata", "uid"});
+}
+
+std::string_view ResourceVersion(const text::Json& object) {
+  return text::GetString(object, {"metadata", "resourceVersion"});
+}
+
+std::string_view Label(const text::Json& object, std::string_view key) {
+  return text::GetString(object, {"metadata", "labels", key});
+}
+
+std::string_view Annotation(const text::Json& object, std::string_view key) {
+  return text::GetString(object, {"metadata", "annotations", key});
+}
+
+std::map<std::string, std::string> Labels(const text::Json& object) {
+  return StringsAt(object, {"metadata", "labels"});
+}
+
+std::map<std::string, std::string> Annotations(const text::Json& object) {
+  return StringsAt(object, {"metadata", "annotations"});
+}
+
+bool IsDeleting(const text::Json& object) {
+  const text::Json* const time = text::Find(object, {"metadata", "deletionTimestamp"});
+  return time != nullptr && !time->is_null();
+}
+
+std::optional<base::Time> CreationTime(const text::Json& object) {
+  return GetTime(object, {"metadata", "creationTimestamp"});
+}
+
+std::optional<base::Time> GetTime(const text::Json& object, text::Path path) {
+  const std::string_view written = text::GetString(object, path);
+  if (written.empty()) return std::nullopt;
+  const auto time = base::ParseRfc3339(written);
+  if (!time) return std::nullopt;
+  return *time;
+}
+
+const text::Json* ControllerReference(const text::Json& object) {
+  const text::Array* const owners = text::FindArray(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr) return nullptr;
+  for (const text::Json& owner : *owners) {
+    if (text::GetBool(owner, {"controller"}).value_or(false)) return &owner;
+  }
+  return nullptr;
+}
+
+std::string_view ControllerUid(const text::Json& object) {
+  const text::Json* const controller = ControllerReference(object);
+  return controller != nullptr ? text::GetString(*controller, {"uid"}) : std::string_view{};
+}
+
+text::Json MakeControllerReference(const Resource& resource, const text::Json& owner) {
+  return MakeControllerReference(resource, Name(owner), Uid(owner));
+}
+
+text::Json MakeControllerReference(const Resource& resource, std::string_view name,
+                                   std::string_view uid) {
+  return {{"apiVersion", resource.api_version()},
+          {"kind", resource.kind},
+          {"name", name},
+          {"uid", uid},
+          {"controller", true},
+          {"blockOwnerDeletion", true}};
+}
+
+text::Json MakeMetadata(std::string_view name, std::string_view namespace_name,
+                        const std::map<std::string, std::string>& labels) {
+  text::Object metadata;
+  if (!name.empty()) metadata["name"] = name;
+  if (!namespace_name.empty()) metadata["namespace"] = namespace_name;
+  if (!labels.empty()) {
+    text::Object& written = metadata["labels"].emplace_object();
+    for (const auto& [key, value] : labels) written[key] = value;
+  }
+  return metadata;
+}
+
+void SetLabel(text::Json& object, std::string_view key, std::string_view value) {
+  text::Set(object, {"metadata", "labels", key}, text::Json(value));
+}
+
+void SetAnnotation(text::Json& object, std::string_view key, std::string_view value) {
+  text::Set(object, {"metadata", "annotations", key}, text::Json(value));
+}
+
+}  // namespace api

@@ -1,0 +1,206 @@
+#include "api/pod.h"
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "base/quantity.h"
+
+namespace api {
+namespace {
+
+std::optional<Terminated> ReadTerminated(const text::Json& status, std::string_view which) {
+  const text::Json* const state = text::Find(status, {which, "terminated"});
+  if (state == nullptr || !state->is_object()) return std::nullopt;
+  Terminated out;
+  out.exit_code = static_cast<int>(text::GetInt(*state, {"exitCode"}).value_or(0));
+  out.signal = static_cast<int>(text::GetInt(*state, {"signal"}).value_or(0));
+  out.reason = text::GetString(*state, {"reason"});
+  out.message = text::GetString(*state, {"message"});
+  out.started = GetTime(*state, {"startedAt"});
+  out.finished = GetTime(*state, {"finishedAt"});
+  return out;
+}
+
+ContainerStatus ReadContainerStatus(const text::Json& status) {
+  ContainerStatus out;
+  out.name = text::GetString(status, {"name"});
+  out.is_ready = text::GetBool(status, {"ready"}).value_or(false);
+  out.has_started = text::GetBool(status, {"started"}).value_or(false);
+  out.restart_count = static_cast<int>(text::GetInt(status, {"restartCount"}).value_or(0));
+  out.is_waiting = text::FindObject(status, {"state", "waiting"}) != nullptr;
+  out.waiting_reason = text::GetString(status, {"state", "waiting", "reason"});
+  out.waiting_message = text::GetString(status, {"state", "waiting", "message"});
+  out.is_running = text::FindObject(status, {"state", "running"}) != nullptr;
+  out.running_since = GetTime(status, {"state", "running", "startedAt"});
+  out.terminated = ReadTerminated(status, "state");
+  out.last_terminated = ReadTerminated(status, "lastState");
+  return out;
+}
+
+std::vector<ContainerStatus> StatusesAt(const text::Json& pod, std::string_view field) {
+  std::vector<ContainerStatus> out;
+  const text::Array* const statuses = text::FindArray(pod, {"status", field});
+  if (statuses == nullptr) return out;
+  out.reserve(statuses->size());
+  for (const text::Json& status : *statuses) out.push_back(ReadContainerStatus(status));
+  return out;
+}
+
+std::string QuantityText(const text::Json& value) {
+  if (value.is_string()) return std::string(text::GetString(value, {}));
+  return value.is_number() ? text::ToJson(value) : std::string();
+}
+
+int64_t AmountOf(std::string_view resource, const text::Json& quantity) {
+  const std::string written = QuantityText(quantity);
+  const auto amount =
+      resource == "cpu" ? base::ParseQuantityMilli(written) : base::ParseQuantity(written);
+  return amount ? std::max<int64_t>(*amount, 0) : 0;
+}
+
+void AddAmount(std::string_view resource, int64_t amount, ResourceRequest& out) {
+  if (resource == "cpu") {
+    out.cpu_milli = amount;
+  } else if (resource == "memory") {
+    out.memory_bytes = amount;
+  } else if (resource == kGpuResource) {
+    out.gpus = amount;
+  } else if (resource.find('/') != std::string_view::npos && amount != 0) {
+    out.devices[std::string(resource)] = amount;
+  }
+}
+
+void AddAmounts(const text::Object* amounts, ResourceRequest& out) {
+  if (amounts == nullptr) return;
+  for (const auto& [resource, quantity] : *amounts) {
+    AddAmount(resource, AmountOf(resource, quantity), out);
+  }
+}
+
+ResourceRequest ContainerRequest(const text::Json& container) {
+  ResourceRequest out;
+  AddAmounts(text::FindObject(container, {"resources", "limits"}), out);
+  AddAmounts(text::FindObject(container, {"resources", "requests"}), out);
+  return out;
+}
+
+}  // namespace
+
+std::string_view Phase(const text::Json& pod) {
+  const std::string_view phase = text::GetString(pod, {"status", "phase"});
+  return phase.empty() ? "Pending" : phase;
+}
+
+bool IsPodFinished(const text::Json& pod) {
+  const std::string_view phase = Phase(pod);
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+bool IsPodReady(const text::Json& pod) {
+  const text::Json* const ready = PodCondition(pod, "Ready");
+  return ready != nullptr && text::GetString(*ready, {"status"}) == "True";
+}
+
+std::string_view NodeName(const text::Json& pod) {
+  return text::GetString(pod, {"spec", "nodeName"});
+}
+
+std::string_view PriorityClass(const text::Json& pod) {
+  return text::GetString(pod, {"spec", "priorityClassName"});
+}
+
+std::string_view PodRestartPolicy(const text::Json& pod) {
+  const std::string_view policy = text::GetString(pod, {"spec", "restartPolicy"});
+  return policy.empty() ? "Always" : policy;
+}
+
+const text::Json* PodCondition(const text::Json& pod, std::string_view type) {
+  const text::Array* const conditions = text::FindArray(pod, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
+}
+
+std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod) {
+  return StatusesAt(pod, "containerStatuses");
+}
+
+std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod) {
+  return StatusesAt(pod, "initContainerStatuses");
+}
+
+std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container) {
+  for (const ContainerStatus& status : ContainerStatuses(pod)) {
+    if (status.name == container && status.terminated) return status.terminated->exit_code;
+  }
+  return std::nullopt;
+}
+
+int RestartCount(const text::Json& pod) {
+  int total = 0;
+  for (const ContainerStatus& status : ContainerStatuses(pod)) total += status.restart_count;
+  for (const ContainerStatus& status : InitContainerStatuses(pod)) total += status.restart_count;
+  return total;
+}
+
+ResourceRequest& ResourceRequest::operator+=(const ResourceRequest& other) {
+  gpus += other.gpus;
+  cpu_milli += other.cpu_milli;
+  memory_bytes += other.memory_bytes;
+  for (const auto& [resource, amount] : other.devices) devices[resource] += amount;
+  return *this;
+}
+
+void ResourceRequest::RaiseTo(const ResourceRequest& other) {
+  gpus = std::max(gpus, other.gpus);
+  cpu_milli = std::max(cpu_milli, other.cpu_milli);
+  memory_bytes = std::max(memory_bytes, other.memory_bytes);
+  for (const auto& [resource, amount] : other.devices) {
+    int64_t& own = devices[resource];
+    own = std::max(own, amount);
+  }
+}
+
+ResourceRequest PodRequest(const text::Json& pod) {
+  ResourceRequest running;  // containers and sidecars
+  ResourceRequest sidecars;
+  ResourceRequest starting;  // the most that an init container needs, with the sidecars before it
+  if (const text::Array* const containers = text::FindArray(pod, {"spec", "containers"})) {
+    for (const text::Json& container : *containers) running += ContainerRequest(container);
+  }
+  if (const text::Array* const containers = text::FindArray(pod, {"spec", "initContainers"})) {
+    for (const text::Json& container : *containers) {
+      ResourceRequest needed = ContainerRequest(container);
+      const bool is_sidecar = text::GetString(container, {"restartPolicy"}) == "Always";
+      if (is_sidecar) {
+        running += needed;
+        sidecars += needed;
+        needed = sidecars;
+      } else {
+        needed += sidecars;
+      }
+      starting.RaiseTo(needed);
+    }
+  }
+  running.RaiseTo(starting);
+  ResourceRequest overhead;
+  AddAmounts(text::FindObject(pod, {"spec", "overhead"}), overhead);
+  running += overhead;
+  return running;
+}
+
+int64_t SumOfLimits(const text::Json& pod, std::string_view resource) {
+  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
+  if (containers == nullptr) return 0;
+  int64_t total = 0;
+  for (const text::Json& container : *containers) {
+    if (const text::Json* const limit = text::Find(container, {"resources", "limits", resource})) {
+      total += AmountOf(resource, *limit);
+    }
+  }
+  return total;
+}
+
+}  // namespace api

@@ -1,0 +1,80 @@
+// What muster reads of a Pod.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/object.h"
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace api {
+
+// status.phase: Pending (also when unset), Running, Succeeded, Failed, Unknown.
+std::string_view Phase(const text::Json& pod);
+// Succeeded or Failed.
+bool IsPodFinished(const text::Json& pod);
+// Condition Ready is True.
+bool IsPodReady(const text::Json& pod);
+std::string_view NodeName(const text::Json& pod);          // "" while not bound
+std::string_view PriorityClass(const text::Json& pod);     // of a pod or a pod template; "" unset
+std::string_view PodRestartPolicy(const text::Json& pod);  // "Always" when unset
+// The pod's condition of that type, else nullptr.
+const text::Json* PodCondition(const text::Json& pod, std::string_view type);
+
+struct Terminated {
+  int exit_code = 0;
+  int signal = 0;  // 0 unless the runtime says so; most say 128 + signal as exit code only
+  std::string_view reason;
+  std::string_view message;
+  std::optional<base::Time> started;
+  std::optional<base::Time> finished;
+};
+
+// One entry of status.containerStatuses; views into the pod.
+struct ContainerStatus {
+  std::string_view name;
+  bool is_ready = false;
+  bool has_started = false;  // `started`
+  int restart_count = 0;
+  bool is_waiting = false;
+  std::string_view waiting_reason;
+  std::string_view waiting_message;
+  bool is_running = false;
+  std::optional<base::Time> running_since;
+  std::optional<Terminated> terminated;
+  std::optional<Terminated> last_terminated;  // lastState
+};
+std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod);
+std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod);
+
+// Of the terminated container of that name; nothing when it has not terminated.
+std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container);
+// Restarts of all containers and init containers.
+int RestartCount(const text::Json& pod);
+
+// What a pod asks of a node.
+struct ResourceRequest {
+  int64_t gpus = 0;  // nvidia.com/gpu
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::map<std::string, int64_t> devices;  // other extended resources, "amd.com/gpu"
+
+  ResourceRequest& operator+=(const ResourceRequest& other);
+  // Each value the greater of the two.
+  void RaiseTo(const ResourceRequest& other);
+  bool operator==(const ResourceRequest&) const = default;
+};
+
+// Of a pod or a pod template, as the Kubernetes scheduler counts: containers and sidecars summed,
+// no less than any init container needs, a limit standing in for a missing request, plus the
+// overhead. Quantities that do not parse count as nothing.
+ResourceRequest PodRequest(const text::Json& pod);
+// Sum over containers of limits[resource] in whole units.
+int64_t SumOfLimits(const text::Json& pod, std::string_view resource);
+
+}  // namespace api

@@ -1,0 +1,65 @@
+// Label and field selectors of the Kubernetes API.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/json.h"
+
+namespace api {
+
+// `a=b,c==d,e!=f,g,!h,i in (x,y),j notin (x),k>1,l<2`; "" matches everything.
+class LabelSelector {
+ public:
+  // kInvalidArgument, with the requirement that could not be read.
+  static base::Result<LabelSelector> Parse(std::string_view text);
+  // A LabelSelector object: {matchLabels, matchExpressions}. An empty object matches everything.
+  static base::Result<LabelSelector> FromJson(const text::Json& selector);
+
+  bool Matches(const text::Json& object) const;  // by its metadata.labels
+  bool MatchesLabels(const text::Object* labels) const;
+  bool is_empty() const { return requirements_.empty(); }
+  // The value that `key` must have, when the selector says so: for indexes.
+  std::optional<std::string_view> ExactValue(std::string_view key) const;
+
+ private:
+  enum class Operator { kIn, kNotIn, kExists, kDoesNotExist, kGreater, kLess };
+  struct Requirement {
+    std::string key;
+    Operator op = Operator::kExists;
+    std::vector<std::string> values;
+  };
+  class Parser;
+
+  static bool Matches(const Requirement& requirement, const text::Object* labels);
+
+  std::vector<Requirement> requirements_;
+};
+
+// `metadata.name=a,status.phase!=Running`; "" matches everything. A field that is absent is "".
+// Known: metadata.name, metadata.namespace, spec.nodeName, spec.restartPolicy, spec.schedulerName,
+// spec.serviceAccountName, status.phase, status.podIP, involvedObject.*, type, reason,
+// reportingComponent, source.
+class FieldSelector {
+ public:
+  // kInvalidArgument: `field label not supported: x`, or the part that could not be read.
+  static base::Result<FieldSelector> Parse(std::string_view text);
+
+  bool Matches(const text::Json& object) const;
+  bool is_empty() const { return requirements_.empty(); }
+  std::optional<std::string_view> ExactValue(std::string_view field) const;
+
+ private:
+  struct Requirement {
+    std::string field;
+    std::string value;
+    bool is_equal = true;
+  };
+  std::vector<Requirement> requirements_;
+};
+
+}  // namespace api
