@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "text/utf8.h"
+
 namespace text {
 namespace {
 
@@ -112,29 +114,6 @@ std::string DescribeAt(std::string_view text, size_t offset, std::string_view wh
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   return fmt::format("JSON {}:{}: {}", line, offset - line_start + 1, why);
-}
-
-// Length of the valid UTF-8 sequence of two to four bytes that `at` begins with, else 0.
-size_t Utf8Length(std::string_view at) {
-  const auto byte = [at](size_t i) {
-    return i < at.size() ? static_cast<unsigned char>(at[i]) : 0U;
-  };
-  const auto continues = [&byte](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if (lead == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
-    if (lead == 0xED && byte(1) > 0x9F) return 0;  // surrogate
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (lead == 0xF0 && byte(1) < 0x90) return 0;  // overlong
-    if (lead == 0xF4 && byte(1) > 0x8F) return 0;  // above U+10FFFF
-    return 4;
-  }
-  return 0;
 }
 
 // As Go's encoding/json prints without HTML escaping: U+2028, U+2029 and bytes that are not UTF-8
