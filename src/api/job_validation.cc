@@ -118,6 +118,17 @@ void CheckReplicaSpec(std::string_view type, const text::Json& spec,
 
 }  // namespace
 
+std::string JoinErrors(const std::vector<std::string>& errors) {
+  std::vector<std::string> distinct;
+  for (const std::string& error : errors) {
+    if (std::find(distinct.begin(), distinct.end(), error) == distinct.end()) {
+      distinct.push_back(error);
+    }
+  }
+  if (distinct.size() == 1) return distinct.front();
+  return fmt::format("[{}]", fmt::join(distinct, ", "));
+}
+
 Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old) {
   Validation out;
   CheckName(object, out.errors);

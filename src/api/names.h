@@ -19,6 +19,9 @@ inline constexpr std::string_view kContainerName = "pytorch";
 inline constexpr std::string_view kPortName = "pytorchjob-port";
 inline constexpr int kDefaultPort = 23456;
 inline constexpr std::string_view kInitContainerName = "init-pytorch";
+// The validating webhook (1.5).
+inline constexpr std::string_view kWebhookName =
+    "validator.pytorchjob.training-operator.kubeflow.org";
 // Values of spec.runPolicy.managedBy (1.5).
 inline constexpr std::string_view kManagedByUs = "kubeflow.org/training-operator";
 inline constexpr std::string_view kManagedByMultiKueue = "kueue.x-k8s.io/multikueue";

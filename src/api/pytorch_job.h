@@ -130,5 +130,8 @@ Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old);
 // Structural checks that the CRD schema makes before the webhook (422): empty when fine, else the
 // causes, each `field: reason`, as in `spec.pytorchReplicaSpecs: Required value`.
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old);
+// The errors of either as the API server shows them in one line: `e`, or `[e1, e2]` without
+// repetitions.
+std::string JoinErrors(const std::vector<std::string>& errors);
 
 }  // namespace api

@@ -1,0 +1,206 @@
+#include "api/failure_cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <tuple>
+
+#include "api/names.h"
+#include "api/pod.h"
+#include "api/replica.h"
+#include "base/strings.h"
+
+namespace api {
+namespace {
+
+constexpr size_t kMaxLineBytes = 400;
+constexpr int kSignalBase = 128;  // a shell's and the runtimes' exit code of a signal is 128 + n
+constexpr int kMaxSignal = 64;
+
+struct Failure {
+  base::Time at = base::Time::max();
+  int weight = 0;  // less is likelier the cause, among failures of the same second
+  int rank = 0;
+  std::string text;
+};
+
+int SignalOf(const Terminated& terminated) {
+  if (terminated.signal != 0) return terminated.signal;
+  const int signal = terminated.exit_code - kSignalBase;
+  return signal > 0 && signal <= kMaxSignal ? signal : 0;
+}
+
+bool HasFailed(const Terminated& terminated) {
+  return terminated.exit_code != 0 || terminated.signal != 0;
+}
+
+std::string SignalName(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+// Of a log's tail, the line that says why: git's own verdict if there is one, else the last.
+std::string TellingLine(std::string_view message, bool is_git) {
+  std::string last;
+  std::string verdict;
+  for (const std::string& line : base::Split(message, '\n')) {
+    const std::string_view trimmed = base::Trim(line);
+    if (trimmed.empty()) continue;
+    last = trimmed;
+    if (trimmed.starts_with("fatal:") || trimmed.starts_with("error:")) verdict = trimmed;
+  }
+  return OneLine(is_git && !verdict.empty() ? verdict : last);
+}
+
+std::string DescribeExit(const Terminated& terminated, bool is_git) {
+  if (terminated.reason == "OOMKilled") return "was killed by SIGKILL (out of memory)";
+  const std::string line = TellingLine(terminated.message, is_git);
+  switch (const int signal = SignalOf(terminated)) {
+    case 0:
+      break;
+    case SIGSEGV:
+      return "segfaulted (SIGSEGV)";
+    case SIGABRT:
+      return line.empty() ? "aborted (SIGABRT)" : fmt::format("aborted (SIGABRT): {}", line);
+    case SIGBUS:
+      return "was killed by SIGBUS (a full /dev/shm does that)";
+    default:
+      return fmt::format("was killed by {}", SignalName(signal));
+  }
+  std::string text = fmt::format("exited with code {}", terminated.exit_code);
+  if (!line.empty()) {
+    text += fmt::format(": {}", line);
+  } else if (!terminated.reason.empty() && terminated.reason != "Error") {
+    text += fmt::format(": {}", OneLine(terminated.reason));
+  }
+  return text;
+}
+
+// Peers of a dead process follow within the second: by exception, abort or the agent's SIGTERM.
+int WeightOf(const Terminated& terminated) {
+  if (terminated.reason == "OOMKilled") return 0;
+  switch (SignalOf(terminated)) {
+    case SIGKILL:
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+      return 0;
+    case 0:
+      return 1;
+    case SIGABRT:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+std::string DescribeInit(const text::Json& pod, std::string_view container,
+                         const Terminated& terminated) {
+  if (container != kArenaCodeContainer) {
+    return fmt::format("init container {} of {} {}", container, Name(pod),
+                       DescribeExit(terminated, false));
+  }
+  const std::string line = TellingLine(terminated.message, true);
+  return fmt::format("code sync failed in {}: {}", Name(pod),
+                     line.empty() ? DescribeExit(terminated, true) : line);
+}
+
+// The pod as a whole: evicted, node gone, ...
+std::optional<std::string> DescribePod(const text::Json& pod) {
+  const std::string_view reason = text::GetString(pod, {"status", "reason"});
+  const std::string_view message = text::GetString(pod, {"status", "message"});
+  if (Phase(pod) != "Failed" || (reason.empty() && message.empty())) return std::nullopt;
+  if (reason.empty() || message.empty()) {
+    return fmt::format("failed: {}", OneLine(reason.empty() ? message : reason));
+  }
+  return fmt::format("failed: {}: {}", reason, OneLine(message));
+}
+
+const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_last) {
+  return is_last ? status.last_terminated : status.terminated;
+}
+
+void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
+                     std::vector<Failure>& out) {
+  const int rank = NodeRank(pod, has_master);
+  const std::string who = fmt::format("rank {} ({})", rank, Name(pod));
+  const size_t before = out.size();
+  for (const ContainerStatus& status : InitContainerStatuses(pod)) {
+    const std::optional<Terminated>& exit = ExitOf(status, is_last);
+    if (!exit || !HasFailed(*exit)) continue;
+    out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
+                   DescribeInit(pod, status.name, *exit)});
+  }
+  if (!is_last) {
+    if (const auto text = DescribePod(pod)) {
+      out.push_back({base::Time::max(), 0, rank, fmt::format("{} {}", who, *text)});
+    }
+  }
+  for (const ContainerStatus& status : ContainerStatuses(pod)) {
+    const std::optional<Terminated>& exit = ExitOf(status, is_last);
+    if (!exit || !HasFailed(*exit)) continue;
+    const bool is_main = status.name == kContainerName;
+    const std::string container = is_main ? "" : fmt::format(" container {}", status.name);
+    out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
+                   fmt::format("{}{} {}", who, container, DescribeExit(*exit, false))});
+  }
+  // What ended the pod as a whole explains its containers' ends: it takes the time of the first.
+  if (!is_last && out.size() > before + 1) {
+    base::Time first = base::Time::max();
+    for (size_t i = before; i < out.size(); ++i) first = std::min(first, out[i].at);
+    for (size_t i = before; i < out.size(); ++i) {
+      if (out[i].at == base::Time::max()) out[i].at = first;
+    }
+  }
+}
+
+}  // namespace
+
+std::string OneLine(std::string_view text) {
+  std::string out;
+  for (const char c : base::Trim(text)) {
+    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+    if (!is_blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  if (out.size() <= kMaxLineBytes) return out;
+  size_t end = kMaxLineBytes;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;  // UTF-8
+  return out.substr(0, end) + "...";
+}
+
+std::string FirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
+  // Ends that a restart followed count only when nothing else has failed.
+  for (const bool is_last : {false, true}) {
+    std::vector<Failure> failures;
+    for (const text::Json* const pod : pods) {
+      if (!IsDeleting(*pod)) CollectFailures(*pod, has_master, is_last, failures);
+    }
+    const auto first =
+        std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
+          return std::tie(a.at, a.weight, a.rank) < std::tie(b.at, b.weight, b.rank);
+        });
+    if (first != failures.end()) return first->text;
+  }
+  return "";
+}
+
+std::string CodeSyncFailure(const text::Json& pod) {
+  for (const ContainerStatus& status : InitContainerStatuses(pod)) {
+    if (status.name != kArenaCodeContainer) continue;
+    for (const bool is_last : {false, true}) {
+      const std::optional<Terminated>& exit = ExitOf(status, is_last);
+      if (!exit) continue;
+      return HasFailed(*exit) ? DescribeInit(pod, status.name, *exit) : "";
+    }
+  }
+  return "";
+}
+
+}  // namespace api

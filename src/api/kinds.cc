@@ -1,0 +1,179 @@
+#include "api/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "base/strings.h"
+
+namespace api {
+namespace {
+
+constexpr std::string_view kRolePrefix = "node-role.kubernetes.io/";
+
+int64_t NodeAmount(const text::Json& node, std::string_view which, std::string_view resource) {
+  const text::Json* const quantity = text::Find(node, {"status", which, resource});
+  if (quantity == nullptr) return 0;
+  const std::string written =
+      quantity->is_string() ? std::string(text::GetString(*quantity, {})) : text::ToJson(*quantity);
+  const auto amount =
+      resource == "cpu" ? base::ParseQuantityMilli(written) : base::ParseQuantity(written);
+  return amount.value_or(0);
+}
+
+base::Result<std::string> KeyedValue(const text::Json& object, std::string_view kind,
+                                     std::string_view key, std::string_view plain,
+                                     std::string_view encoded) {
+  if (const text::Json* const value = text::Find(object, {plain, key});
+      value && value->is_string()) {
+    return std::string(text::GetString(*value, {}));
+  }
+  const text::Json* const value = text::Find(object, {encoded, key});
+  if (value == nullptr || !value->is_string()) {
+    return base::Fail(base::Code::kNotFound,
+                      fmt::format("{} \"{}\" has no key \"{}\"", kind, Name(object), key));
+  }
+  auto decoded = base::Base64Decode(text::GetString(*value, {}));
+  if (!decoded) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} \"{}\": key \"{}\" is not base64", kind, Name(object), key));
+  }
+  return *std::move(decoded);
+}
+
+std::optional<int> PortField(const text::Json& service, std::string_view name,
+                             std::string_view field) {
+  const text::Array* const ports = text::FindArray(service, {"spec", "ports"});
+  if (ports == nullptr) return std::nullopt;
+  for (const text::Json& port : *ports) {
+    if (text::GetString(port, {"name"}) != name) continue;
+    if (const auto number = text::GetInt(port, {field})) return static_cast<int>(*number);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsNodeReady(const text::Json& node) {
+  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
+  if (conditions == nullptr) return false;
+  return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
+    return text::GetString(condition, {"type"}) == "Ready" &&
+           text::GetString(condition, {"status"}) == "True";
+  });
+}
+
+bool IsNodeUnschedulable(const text::Json& node) {
+  return text::GetBool(node, {"spec", "unschedulable"}).value_or(false);
+}
+
+std::string_view NodeAddress(const text::Json& node, std::string_view type) {
+  const text::Array* const addresses = text::FindArray(node, {"status", "addresses"});
+  if (addresses == nullptr) return {};
+  for (const text::Json& address : *addresses) {
+    if (text::GetString(address, {"type"}) == type) return text::GetString(address, {"address"});
+  }
+  return {};
+}
+
+std::string NodeRoles(const text::Json& node) {
+  std::vector<std::string> roles;
+  for (const auto& [key, value] : Labels(node)) {
+    if (key.starts_with(kRolePrefix) && key.size() > kRolePrefix.size()) {
+      roles.push_back(key.substr(kRolePrefix.size()));
+    } else if (key == "kubernetes.io/role" && !value.empty()) {
+      roles.push_back(value);
+    }
+  }
+  if (roles.empty()) return "<none>";
+  std::sort(roles.begin(), roles.end());
+  return base::Join(roles, ",");
+}
+
+int64_t NodeAllocatable(const text::Json& node, std::string_view resource) {
+  return NodeAmount(node, "allocatable", resource);
+}
+
+int64_t NodeCapacity(const text::Json& node, std::string_view resource) {
+  return NodeAmount(node, "capacity", resource);
+}
+
+base::Result<std::string> SecretValue(const text::Json& secret, std::string_view key) {
+  return KeyedValue(secret, "secret", key, "stringData", "data");
+}
+
+base::Result<std::string> ConfigMapValue(const text::Json& config_map, std::string_view key) {
+  return KeyedValue(config_map, "configmap", key, "data", "binaryData");
+}
+
+bool IsClaimBound(const text::Json& claim) {
+  return text::GetString(claim, {"status", "phase"}) == "Bound";
+}
+
+std::vector<std::string> AccessModes(const text::Json& claim) {
+  constexpr std::pair<std::string_view, std::string_view> kModes[] = {
+      {"ReadWriteOnce", "RWO"},
+      {"ReadOnlyMany", "ROX"},
+      {"ReadWriteMany", "RWX"},
+      {"ReadWriteOncePod", "RWOP"},
+  };
+  const text::Array* modes = text::FindArray(claim, {"status", "accessModes"});
+  if (modes == nullptr) modes = text::FindArray(claim, {"spec", "accessModes"});
+  std::vector<std::string> out;
+  if (modes == nullptr) return out;
+  for (const auto& [spelled, brief] : kModes) {
+    if (std::any_of(modes->begin(), modes->end(), [spelled = spelled](const text::Json& mode) {
+          return text::GetString(mode, {}) == spelled;
+        })) {
+      out.emplace_back(brief);
+    }
+  }
+  return out;
+}
+
+std::optional<int> ServicePort(const text::Json& service, std::string_view name) {
+  return PortField(service, name, "port");
+}
+
+std::optional<int> ServiceNodePort(const text::Json& service, std::string_view name) {
+  return PortField(service, name, "nodePort");
+}
+
+int32_t PriorityValue(const text::Json& priority_class) {
+  return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
+}
+
+bool IsGlobalDefault(const text::Json& priority_class) {
+  return text::GetBool(priority_class, {"globalDefault"}).value_or(false);
+}
+
+bool IsDeploymentAvailable(const text::Json& deployment) {
+  const int64_t wanted = text::GetInt(deployment, {"spec", "replicas"}).value_or(1);
+  return text::GetInt(deployment, {"status", "availableReplicas"}).value_or(0) >= wanted;
+}
+
+EventView ReadEvent(const text::Json& event) {
+  EventView out;
+  out.is_warning = text::GetString(event, {"type"}) == "Warning";
+  out.reason = text::GetString(event, {"reason"});
+  out.message = text::GetString(event, {"message"});
+  out.component = text::GetString(event, {"source", "component"});
+  if (out.component.empty()) out.component = text::GetString(event, {"reportingComponent"});
+  out.count =
+      text::GetInt(event, {"count"}).value_or(text::GetInt(event, {"series", "count"}).value_or(1));
+  const auto created = CreationTime(event);
+  const auto happened = GetTime(event, {"eventTime"});
+  out.first = GetTime(event, {"firstTimestamp"});
+  if (!out.first) out.first = happened ? happened : created;
+  out.last = GetTime(event, {"lastTimestamp"});
+  if (!out.last) out.last = GetTime(event, {"series", "lastObservedTime"});
+  if (!out.last) out.last = out.first;
+  out.object_kind = text::GetString(event, {"involvedObject", "kind"});
+  out.object_namespace = text::GetString(event, {"involvedObject", "namespace"});
+  out.object_name = text::GetString(event, {"involvedObject", "name"});
+  out.object_uid = text::GetString(event, {"involvedObject", "uid"});
+  return out;
+}
+
+}  // namespace api

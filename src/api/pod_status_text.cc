@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include "api/pod.h"
+#include "api/training_summary.h"
+
+namespace api {
+namespace {
+
+// A sidecar: an init container that is never done.
+bool IsSidecar(const text::Json& pod, std::string_view name) {
+  const text::Array* const containers = text::FindArray(pod, {"spec", "initContainers"});
+  if (containers == nullptr) return false;
+  for (const text::Json& container : *containers) {
+    if (text::GetString(container, {"name"}) == name) {
+      return text::GetString(container, {"restartPolicy"}) == "Always";
+    }
+  }
+  return false;
+}
+
+std::string DescribeTerminated(const Terminated& terminated) {
+  if (!terminated.reason.empty()) return std::string(terminated.reason);
+  if (terminated.signal != 0) return fmt::format("Signal:{}", terminated.signal);
+  return fmt::format("ExitCode:{}", terminated.exit_code);
+}
+
+// What the first init container that is not done says; "" when all are done.
+std::string InitStatus(const text::Json& pod) {
+  const text::Array* const declared = text::FindArray(pod, {"spec", "initContainers"});
+  const size_t total = declared != nullptr ? declared->size() : 0;
+  size_t done = 0;
+  for (const ContainerStatus& status : InitContainerStatuses(pod)) {
+    const bool is_done = (status.terminated && status.terminated->exit_code == 0) ||
+                         (status.has_started && IsSidecar(pod, status.name));
+    if (is_done) {
+      ++done;
+      continue;
+    }
+    if (status.terminated) return "Init:" + DescribeTerminated(*status.terminated);
+    if (!status.waiting_reason.empty() && status.waiting_reason != "PodInitializing") {
+      return fmt::format("Init:{}", status.waiting_reason);
+    }
+    return fmt::format("Init:{}/{}", done, total);
+  }
+  return "";
+}
+
+bool IsConditionTrue(const text::Json& pod, std::string_view type) {
+  const text::Json* const condition = PodCondition(pod, type);
+  return condition != nullptr && text::GetString(*condition, {"status"}) == "True";
+}
+
+// What the containers say, the first one last; `otherwise` when they say nothing.
+std::string MainStatus(const text::Json& pod, std::string otherwise) {
+  std::string text = std::move(otherwise);
+  bool has_running = false;
+  const std::vector<ContainerStatus> statuses = ContainerStatuses(pod);
+  for (auto status = statuses.rbegin(); status != statuses.rend(); ++status) {
+    if (!status->waiting_reason.empty()) {
+      text = status->waiting_reason;
+    } else if (status->terminated) {
+      text = DescribeTerminated(*status->terminated);
+    } else if (status->is_ready && status->is_running) {
+      has_running = true;
+    }
+  }
+  if (text == "Completed" && has_running) return IsPodReady(pod) ? "Running" : "NotReady";
+  return text;
+}
+
+}  // namespace
+
+std::string PodStatusText(const text::Json& pod) {
+  const std::string_view reason = text::GetString(pod, {"status", "reason"});
+  std::string text(reason.empty() ? Phase(pod) : reason);
+  const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
+  if (scheduled != nullptr && text::GetString(*scheduled, {"reason"}) == "SchedulingGated") {
+    text = "SchedulingGated";
+  }
+  const std::string init = InitStatus(pod);
+  if (!init.empty()) text = init;
+  if (init.empty() || IsConditionTrue(pod, "Initialized")) text = MainStatus(pod, text);
+  if (IsDeleting(pod)) {
+    if (reason == "NodeLost") return "Unknown";
+    if (!IsPodFinished(pod)) return "Terminating";
+  }
+  return text;
+}
+
+}  // namespace api

@@ -1,0 +1,254 @@
+#include "api/training_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/failure_cause.h"
+#include "api/names.h"
+#include "api/pod.h"
+#include "api/replica.h"
+#include "base/strings.h"
+
+namespace api {
+namespace {
+
+constexpr std::string_view kNotAvailable = "N/A";
+constexpr std::string_view kOldGpuResource = "alpha.kubernetes.io/nvidia-gpu";
+constexpr std::string_view kSharedGpuResource = "aliyun.com/gpu";
+// Conditions in the order in which they win, and the words for them (spec/arena.md 4).
+constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
+    {"Succeeded", "SUCCEEDED"},
+    {"Failed", "FAILED"},
+    {"Running", "RUNNING"},
+    {"Queuing", "QUEUING"},
+};
+
+const text::Json* TrueCondition(const text::Json& object, std::string_view type) {
+  const text::Array* const conditions = text::FindArray(object, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) == type &&
+        text::GetString(condition, {"status"}) == "True") {
+      return &condition;
+    }
+  }
+  return nullptr;
+}
+
+std::string_view StatusOf(const text::Json& job, const std::vector<const text::Json*>& pods) {
+  for (const auto& [type, word] : kStatusOrder) {
+    if (TrueCondition(job, type) == nullptr) continue;
+    const bool is_waiting =
+        type == "Running" && std::any_of(pods.begin(), pods.end(), [](const text::Json* pod) {
+          return Phase(*pod) == "Pending";
+        });
+    return is_waiting ? "PENDING" : word;
+  }
+  return "PENDING";
+}
+
+base::Time CreatedAt(const text::Json& object) {
+  return CreationTime(object).value_or(base::Time{});
+}
+
+// The newest master pod, one that is past Pending before one that is not.
+const text::Json* ChiefOf(const std::vector<const text::Json*>& pods) {
+  const text::Json* chief = nullptr;
+  for (const text::Json* const pod : pods) {
+    if (!IsMasterPod(*pod)) continue;
+    const auto key = [](const text::Json& p) {
+      return std::pair(Phase(p) != "Pending", CreatedAt(p));
+    };
+    if (chief == nullptr || key(*pod) > key(*chief)) chief = pod;
+  }
+  return chief;
+}
+
+std::optional<base::Time> LatestTransition(const text::Json& pod) {
+  std::optional<base::Time> latest;
+  const text::Array* const conditions = text::FindArray(pod, {"status", "conditions"});
+  if (conditions == nullptr) return latest;
+  for (const text::Json& condition : *conditions) {
+    latest = std::max(latest, GetTime(condition, {"lastTransitionTime"}));
+  }
+  return latest;
+}
+
+base::Duration DurationOf(const TrainingSummary& summary, const text::Json* chief, base::Time now) {
+  if (!summary.start_time) return {};
+  if (summary.completion_time) return *summary.completion_time - *summary.start_time;
+  if (summary.status == "FAILED" && chief != nullptr) {
+    if (const auto latest = LatestTransition(*chief)) return *latest - summary.created;
+  }
+  return now - *summary.start_time;
+}
+
+std::string PriorityOf(const text::Json& job) {
+  const text::Object* const specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (specs == nullptr || specs->empty()) return std::string(kNotAvailable);
+  const text::Json* const master = specs->if_contains(kMaster);
+  const text::Json& first = master != nullptr ? *master : specs->begin()->value();
+  const std::string_view name = text::GetString(first, {"template", "spec", "priorityClassName"});
+  return std::string(name.empty() ? kNotAvailable : name);
+}
+
+int64_t GpusOf(const text::Json& pod) {
+  const int64_t gpus = SumOfLimits(pod, kGpuResource);
+  return gpus != 0 ? gpus : SumOfLimits(pod, kOldGpuResource);
+}
+
+int64_t RequestedGpus(const std::vector<const text::Json*>& pods) {
+  for (const text::Json* const pod : pods) {
+    const auto written = base::ParseInt(Annotation(*pod, kRequestGpusAnnotation));
+    if (!written) continue;
+    if (*written > 0) return *written;
+    break;
+  }
+  int64_t total = 0;
+  for (const text::Json* const pod : pods) total += GpusOf(*pod);
+  return total;
+}
+
+int64_t AllocatedGpus(const std::vector<const text::Json*>& pods) {
+  int64_t total = 0;
+  for (const text::Json* const pod : pods) {
+    const bool is_started = !text::GetString(*pod, {"status", "startTime"}).empty();
+    if (is_started && !IsPodFinished(*pod) && !IsDeleting(*pod)) total += GpusOf(*pod);
+  }
+  return total;
+}
+
+// From the first start of a container to its last end, or to now while it may go on.
+base::Duration AgeOf(const text::Json& pod, base::Time now) {
+  if (Phase(pod) == "Pending") return now - CreationTime(pod).value_or(now);
+  std::optional<base::Time> start;
+  std::optional<base::Time> end;
+  for (const ContainerStatus& status : ContainerStatuses(pod)) {
+    std::optional<base::Time> started = status.running_since;
+    if (status.terminated) {
+      started = status.terminated->started;
+      end = std::max(end, status.terminated->finished);
+    }
+    if (started && (!start || *started < *start)) start = started;
+  }
+  if (!start) return now - CreationTime(pod).value_or(now);
+  return (IsPodFinished(pod) && end ? *end : now) - *start;
+}
+
+InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time now) {
+  InstanceSummary out;
+  const bool is_pending = Phase(pod) == "Pending";
+  out.name = Name(pod);
+  out.status = PodStatusText(pod);
+  out.node = is_pending ? kNotAvailable : NodeName(pod);
+  out.node_ip = is_pending ? kNotAvailable : text::GetString(pod, {"status", "hostIP"});
+  out.pod_ip = text::GetString(pod, {"status", "podIP"});
+  out.is_chief = is_chief;
+  out.requested_gpus =
+      static_cast<double>(SumOfLimits(pod, kGpuResource) + SumOfLimits(pod, kSharedGpuResource));
+  out.created = CreatedAt(pod);
+  out.age = AgeOf(pod, now);
+  return out;
+}
+
+// Why one pod does not run; "" when it does not say.
+std::string WhyWaiting(const text::Json& pod) {
+  const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
+  if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
+    const std::string_view message = text::GetString(*scheduled, {"message"});
+    return OneLine(message.empty() ? text::GetString(*scheduled, {"reason"}) : message);
+  }
+  if (std::string failure = CodeSyncFailure(pod); !failure.empty()) return failure;
+  for (const auto& statuses : {InitContainerStatuses(pod), ContainerStatuses(pod)}) {
+    for (const ContainerStatus& status : statuses) {
+      if (status.waiting_message.empty()) continue;
+      return status.waiting_reason.empty()
+                 ? OneLine(status.waiting_message)
+                 : fmt::format("{}: {}", status.waiting_reason, OneLine(status.waiting_message));
+    }
+  }
+  return "";
+}
+
+std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) {
+  if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
+    return OneLine(text::GetString(*suspended, {"message"}));
+  }
+  std::vector<const text::Json*> waiting;
+  for (const text::Json* const pod : pods) {
+    if (!IsPodFinished(*pod) && !IsDeleting(*pod)) waiting.push_back(pod);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const text::Json* a, const text::Json* b) {
+    return CreatedAt(*a) > CreatedAt(*b);
+  });
+  for (const text::Json* const pod : waiting) {
+    if (std::string why = WhyWaiting(*pod); !why.empty()) return why;
+  }
+  const text::Json* const restarting = TrueCondition(job, "Restarting");
+  return restarting != nullptr ? OneLine(text::GetString(*restarting, {"message"})) : "";
+}
+
+// The pods explain a failure of the job's own; a deadline, a stopped cluster and the like explain
+// themselves, and the pods' ends only follow from them.
+std::string WhyFailed(const text::Json& job, const std::vector<const text::Json*>& pods) {
+  const text::Json* const failed = TrueCondition(job, "Failed");
+  if (failed == nullptr) return "";
+  const std::string_view message = text::GetString(*failed, {"message"});
+  const bool is_by_pods = text::GetString(*failed, {"reason"}) == "PyTorchJobFailed" &&
+                          message.find("specified deadline") == std::string_view::npos;
+  if (is_by_pods) {
+    const bool has_master = text::Find(job, {"spec", "pytorchReplicaSpecs", kMaster}) != nullptr;
+    if (std::string cause = FirstFailure(pods, has_master); !cause.empty()) return cause;
+  }
+  return OneLine(message);
+}
+
+}  // namespace
+
+TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
+                          base::Time now) {
+  TrainingSummary out;
+  out.uid = Uid(job);
+  out.name = Name(job);
+  out.namespace_name = Namespace(job);
+  out.status = StatusOf(job, pods);
+  out.created = CreatedAt(job);
+  out.start_time = GetTime(job, {"status", "startTime"});
+  out.completion_time = GetTime(job, {"status", "completionTime"});
+  const text::Json* const chief = ChiefOf(pods);
+  out.duration = DurationOf(out, chief, now);
+  out.priority = PriorityOf(job);
+  out.chief_host_ip = kNotAvailable;
+  if (chief != nullptr) {
+    out.chief_name = Name(*chief);
+    const std::string_view host_ip = text::GetString(*chief, {"status", "hostIP"});
+    if (Phase(*chief) != "Pending" && !host_ip.empty()) out.chief_host_ip = host_ip;
+  }
+  out.requested_gpus = static_cast<double>(RequestedGpus(pods));
+  out.allocated_gpus = static_cast<double>(AllocatedGpus(pods));
+  if (out.status == "FAILED") out.reason = WhyFailed(job, pods);
+  if (out.status == "PENDING") out.reason = WhyPending(job, pods);
+
+  std::vector<const text::Json*> ordered = pods;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const text::Json* a, const text::Json* b) {
+    return std::pair(NodeRank(*a, true), Name(*a)) < std::pair(NodeRank(*b, true), Name(*b));
+  });
+  for (const text::Json* const pod : ordered) {
+    out.instances.push_back(SummarizePod(*pod, pod == chief, now));
+  }
+  return out;
+}
+
+bool IsPodOfJob(const text::Json& pod, const text::Json& job) {
+  const std::string_view name = Name(job);
+  if (name.empty() || Namespace(pod) != Namespace(job)) return false;
+  if (Label(pod, "release") != name && Label(pod, kJobNameLabel) != name) return false;
+  const bool is_old = Label(pod, "group-name") == "kubeflow.org";
+  if (!is_old && Label(pod, kOperatorNameLabel) != kControllerName) return false;
+  // A pod of an earlier job of the same name may still be going.
+  const std::string_view owner = ControllerUid(pod);
+  return owner.empty() || Uid(job).empty() || owner == Uid(job);
+}
+
+}  // namespace api
