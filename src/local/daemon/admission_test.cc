@@ -1,0 +1,62 @@
+#include "local/daemon/admission.h"
+
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "api/resources.h"
+
+namespace local::daemon {
+namespace {
+
+text::Json JobWithImage(const char* image) {
+  text::Json container = text::Object{{"name", "pytorch"}, {"image", image}};
+  text::Json job = text::Object();
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec", "containers"},
+            text::Array{container});
+  return job;
+}
+
+const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}"};
+
+TEST(AdmitCreate, RecordsTheSubmittersInterpreterOnJobAndTemplates) {
+  text::Json job = JobWithImage("host");
+  const auto warnings = AdmitCreate(api::kPyTorchJobs,
+                                    {{"muster-python", "/venv/bin/python"},
+                                     {"Muster-Environment", R"({"PATH":"/venv/bin"})"}},
+                                    kDefaults, job);
+  const std::string_view key = api::kPythonAnnotation;
+  EXPECT_EQ(text::GetString(job, {"metadata", "annotations", key}), "/venv/bin/python");
+  EXPECT_EQ(text::GetString(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "metadata",
+                                  "annotations", key}),
+            "/venv/bin/python");
+  EXPECT_EQ(text::GetString(job, {"metadata", "annotations", api::kEnvironmentAnnotation}),
+            R"({"PATH":"/venv/bin"})");
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0],
+            "the pods run in this machine's own environment (python: /venv/bin/python)");
+}
+
+TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {
+  text::Json job = JobWithImage("pytorch:1.5");
+  const auto warnings = AdmitCreate(api::kPyTorchJobs, {}, kDefaults, job);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("image pytorch:1.5 is not used: "));
+}
+
+TEST(AdmitCreate, KeepsAnnotationsThatAreThereAndIgnoresBadHeaders) {
+  text::Json pod = text::Object();
+  text::Set(pod, {"metadata", "annotations", api::kPythonAnnotation}, text::Json("/mine"));
+  AdmitCreate(api::kPods, {{"Muster-Python", "relative"}, {"Muster-Environment", "[1]"}}, kDefaults,
+              pod);
+  EXPECT_EQ(text::GetString(pod, {"metadata", "annotations", api::kPythonAnnotation}), "/mine");
+  EXPECT_EQ(text::GetString(pod, {"metadata", "annotations", api::kEnvironmentAnnotation}), "{}");
+}
+
+TEST(AdmitCreate, LeavesOtherKindsAlone) {
+  text::Json service = text::Object();
+  EXPECT_TRUE(AdmitCreate(api::kServices, {}, kDefaults, service).empty());
+  EXPECT_TRUE(service.as_object().empty());
+}
+
+}  // namespace
+}  // namespace local::daemon

@@ -1,0 +1,63 @@
+#include "local/daemon/config.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+
+namespace local::daemon {
+namespace {
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  ConfigTest() {
+    char folder[] = "/tmp/muster-config-XXXXXX";
+    folder_ = mkdtemp(folder);
+    environment_.Set("XDG_CONFIG_HOME", folder_);
+  }
+  ~ConfigTest() override { (void)base::RemoveTree(folder_); }
+
+  base::Result<Config> Load(std::string_view content) {
+    EXPECT_TRUE(base::MakeDirs(folder_ + "/muster"));
+    EXPECT_TRUE(base::WriteFileAtomic(folder_ + "/muster/config.yaml", content, 0600,
+                                      base::Durability::kNone));
+    return LoadConfig(environment_);
+  }
+
+  std::string folder_;
+  base::Environment environment_;
+};
+
+TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
+  const auto config = LoadConfig(environment_);
+  ASSERT_TRUE(config);
+  EXPECT_FALSE(config->cluster);
+  EXPECT_EQ(config->gpus, GpuMode::kAuto);
+}
+
+TEST_F(ConfigTest, ReadsEveryKey) {
+  const auto config =
+      Load("cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->cluster, "local");
+  EXPECT_EQ(config->python, "/usr/bin/python3");
+  EXPECT_EQ(config->gpus, GpuMode::kStrict);
+}
+
+TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
+  for (const auto& [content, words] :
+       std::map<std::string, std::string>{{"clutser: x\n", "clutser: unknown key"},
+                                          {"local:\n  pyhton: /x\n", "local.pyhton: unknown key"},
+                                          {"local:\n  python: python3\n", "absolute path"},
+                                          {"local:\n  gpus: some\n", "auto, strict or optional"},
+                                          {"local: 3\n", "local: must be a mapping"},
+                                          {"a: [\n", "line"}}) {
+    const auto config = Load(content);
+    ASSERT_FALSE(config) << content;
+    EXPECT_NE(config.error().message.find("config.yaml: "), std::string::npos);
+    EXPECT_NE(config.error().message.find(words), std::string::npos) << config.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace local::daemon

@@ -1,0 +1,45 @@
+#include "local/daemon/submitter.h"
+
+#include <array>
+#include <string_view>
+
+#include "local/daemon/admission.h"
+#include "local/daemon/config.h"
+#include "local/daemon/connect.h"
+#include "local/node/interpreter.h"
+#include "text/json.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr std::array<std::string_view, 9> kPassedOn = {
+    "PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
+    "LANG", "LC_ALL",      "TZ",           "PYENV_VERSION"};
+constexpr std::array<std::string_view, 8> kProxies = {"http_proxy",  "https_proxy", "no_proxy",
+                                                      "all_proxy",   "HTTP_PROXY",  "HTTPS_PROXY",
+                                                      "NO_PROXY",    "ALL_PROXY"};
+
+}  // namespace
+
+std::string PodEnvironmentJson(const base::Environment& environment) {
+  text::Object variables;
+  for (const std::string_view name : kPassedOn) {
+    if (const auto value = environment.Get(name)) variables[name] = *value;
+  }
+  for (const std::string_view name : kProxies) {
+    const auto value = environment.Get(name);
+    // Annotations can be read by whoever may read the job: a password must not get there.
+    if (value && value->find('@') == std::string::npos) variables[name] = *value;
+  }
+  return text::ToJson(variables);
+}
+
+base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment) {
+  TRY_ASSIGN(const Config config, LoadConfig(environment));
+  TRY_ASSIGN(const std::string python,
+             node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
+  return net::Headers{{std::string(kPythonHeader), python},
+                      {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)}};
+}
+
+}  // namespace local::daemon
