@@ -1,0 +1,194 @@
+#include "local/store/store.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/defer.h"
+#include "local/store/schema.h"
+#include "local/store/sqlite.h"
+#include "local/store/writer.h"
+
+namespace local::store {
+namespace {
+
+struct Reader {
+  Database database;
+  Statement get;
+  Statement version;
+};
+
+base::Result<int64_t> ReadVersion(Statement& statement) {
+  Rows rows = statement.Query();
+  TRY_ASSIGN(const bool has_row, rows.Next());
+  if (!has_row) return base::Fail(base::Code::kInternal, "the store has no revision");
+  return rows.Int(0);
+}
+
+// Read connections, made when first needed. Thread safe.
+class ReaderPool {
+ public:
+  explicit ReaderPool(std::string path) : path_(std::move(path)) {}
+
+  using Returned = std::function<void(Reader*)>;
+  using Lease = std::unique_ptr<Reader, Returned>;
+
+  base::Result<Lease> Take() {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return !idle_.empty() || count_ < kMaxReaders; });
+    if (idle_.empty()) {
+      TRY_ASSIGN(std::unique_ptr<Reader> made, Make());
+      ++count_;
+      idle_.push_back(std::move(made));
+    }
+    Reader* reader = idle_.back().release();
+    idle_.pop_back();
+    return Lease(reader, [this](Reader* back) {
+      {
+        const std::lock_guard again(mutex_);
+        idle_.emplace_back(back);
+      }
+      returned_.notify_one();
+    });
+  }
+
+ private:
+  base::Result<std::unique_ptr<Reader>> Make() const {
+    TRY_ASSIGN(Database database, Database::OpenReader(path_));
+    TRY_ASSIGN(Statement get, database.Prepare("SELECT json FROM objects WHERE resource=? AND "
+                                               "namespace=? AND name=?"));
+    TRY_ASSIGN(Statement version, database.Prepare("SELECT version FROM revision"));
+    return std::make_unique<Reader>(
+        Reader{std::move(database), std::move(get), std::move(version)});
+  }
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Reader>> idle_;
+  size_t count_ = 0;
+};
+
+// WHERE and the texts that it binds.
+struct Where {
+  std::string sql = " WHERE resource=?1";
+  explicit Where(const ListQuery& query) {
+    // The plus keeps the planner on the narrower index.
+    const bool is_narrow = !query.job.empty() || !query.owner.empty();
+    if (!query.namespace_name.empty())
+      sql += is_narrow ? " AND +namespace=?2" : " AND namespace=?2";
+    if (!query.name.empty()) sql += " AND name=?3";
+    if (!query.job.empty()) sql += " AND job=?4 AND job<>''";
+    if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
+    if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
+    // Arguments that are not named are bound all the same: ?7 must exist.
+    sql += " AND ?7 IS NOT NULL";
+  }
+  static Rows Query(Statement& statement, const ListQuery& query) {
+    return statement.Query(query.resource, query.namespace_name, query.name, query.job, query.owner,
+                           query.after.first, query.after.second);
+  }
+};
+
+class SqliteStore : public Store {
+ public:
+  SqliteStore(const std::string& path, int64_t version) : history_(version), readers_(path) {}
+
+  base::Status Start(Database database, int64_t version, Options options) {
+    TRY_ASSIGN(writer_, Writer::Start(std::move(database), version, history_, std::move(options)));
+    return {};
+  }
+
+  void Submit(Mutation mutation, Done done) override {
+    std::vector<Writer::Job> jobs;
+    jobs.emplace_back(std::move(mutation), std::move(done));
+    writer_->Submit(std::move(jobs));
+  }
+  void SubmitAll(std::vector<std::pair<Mutation, Done>> mutations) override {
+    writer_->Submit(std::move(mutations));
+  }
+
+  base::Result<std::string> Get(const Key& key) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    Rows rows = reader->get.Query(key.resource, key.namespace_name, key.name);
+    TRY_ASSIGN(const bool has_row, rows.Next());
+    if (!has_row) {
+      return base::Fail(base::Code::kNotFound, key.resource + " \"" + key.name + "\" not found");
+    }
+    return std::string(rows.Text(0));
+  }
+
+  base::Result<int64_t> List(const ListQuery& query,
+                             const std::function<bool(const Row&)>& visit) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    TRY_ASSIGN(Transaction snapshot,
+               Transaction::Begin(reader->database, Transaction::Kind::kRead));
+    TRY_ASSIGN(const int64_t version, ReadVersion(reader->version));
+    const Where where(query);
+    TRY_ASSIGN(Statement statement,
+               reader->database.Prepare("SELECT namespace, name, version, json FROM objects" +
+                                        where.sql + " ORDER BY resource, namespace, name"));
+    Rows rows = Where::Query(statement, query);
+    while (true) {
+      TRY_ASSIGN(const bool has_row, rows.Next());
+      if (!has_row) break;
+      if (!visit({rows.Text(0), rows.Text(1), rows.Int(2), rows.Text(3)})) break;
+    }
+    return version;
+  }
+
+  base::Result<int64_t> Count(const ListQuery& query) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    const Where where(query);
+    TRY_ASSIGN(Statement statement,
+               reader->database.Prepare("SELECT count(*) FROM objects" + where.sql));
+    Rows rows = Where::Query(statement, query);
+    TRY_ASSIGN(const bool has_row, rows.Next());
+    return has_row ? rows.Int(0) : 0;
+  }
+
+  base::Result<int64_t> Version() override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    return ReadVersion(reader->version);
+  }
+
+  base::Result<std::unique_ptr<Subscription>> Watch(const std::string& resource,
+                                                    const std::string& namespace_name,
+                                                    int64_t from_version,
+                                                    WatchCallback callback) override {
+    TRY_ASSIGN(const int64_t newest, Version());
+    if (from_version > newest) {
+      return base::Fail(base::Code::kExpired, "resource version " + std::to_string(from_version) +
+                                                  " is not of this cluster's state");
+    }
+    return history_.Watch(resource, namespace_name, from_version, std::move(callback));
+  }
+
+ private:
+  History history_;
+  ReaderPool readers_;
+  std::unique_ptr<Writer> writer_;  // last: ends first
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path) {
+  return Open(path, Options{});
+}
+
+base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path, Options options) {
+  TRY_ASSIGN(Database database, Database::Open(path));
+  if (auto status = Migrate(database); !status) {
+    return base::Fail(status.error().Wrap("open the store \"" + path + "\""));
+  }
+  TRY(database.LimitSize(options.max_bytes));
+  int64_t version = 0;
+  {
+    TRY_ASSIGN(Statement statement, database.Prepare("SELECT version FROM revision"));
+    TRY_ASSIGN(version, ReadVersion(statement));
+  }
+  auto store = std::make_unique<SqliteStore>(path, version);
+  TRY(store->Start(std::move(database), version, std::move(options)));
+  return store;
+}
+
+}  // namespace local::store

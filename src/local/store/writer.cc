@@ -1,0 +1,327 @@
+#include "local/store/writer.h"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+
+#include "api/names.h"
+#include "base/clock.h"
+
+namespace local::store {
+namespace {
+
+constexpr std::string_view kColumns = "resource, namespace, name, uid, version, owner, json";
+
+std::string OwnerOf(const text::Json& object) {
+  const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr || owners->empty()) return {};
+  for (const text::Json& owner : *owners) {
+    if (text::GetBool(owner, {"controller"}).value_or(false)) {
+      return std::string(text::GetString(owner, {"uid"}));
+    }
+  }
+  return std::string(text::GetString(owners->front(), {"uid"}));
+}
+
+std::string JobOf(const text::Json& object) {
+  std::string_view job = text::GetString(object, {"metadata", "labels", api::kJobNameLabel});
+  if (job.empty()) job = text::GetString(object, {"metadata", "labels", "release"});
+  return std::string(job);
+}
+
+int64_t CreatedOf(const text::Json& object) {
+  const auto time = base::ParseRfc3339(text::GetString(object, {"metadata", "creationTimestamp"}));
+  return time ? time->time_since_epoch().count() : 0;
+}
+
+}  // namespace
+
+class Writer::Session : public View {
+ public:
+  Session(Database database, int64_t version)
+      : database_(std::move(database)), durable_version_(version), version_(version) {}
+
+  base::Status Prepare() {
+    const auto prepare = [this](Statement& to, const std::string& sql) -> base::Status {
+      TRY_ASSIGN(to, database_.Prepare(sql));
+      return {};
+    };
+    const std::string select = "SELECT " + std::string(kColumns) + " FROM objects WHERE ";
+    const std::string keys = "SELECT resource, namespace, name FROM objects WHERE ";
+    TRY(prepare(get_, select + "resource=? AND namespace=? AND name=?"));
+    TRY(prepare(get_by_uid_, select + "uid=?"));
+    TRY(prepare(owned_by_, keys + "owner=? AND owner<>'' ORDER BY id"));
+    TRY(prepare(in_namespace_, keys + "namespace=? AND resource>='' ORDER BY id"));
+    TRY(prepare(insert_,
+                "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, created,"
+                " json) VALUES (?,?,?,?,?,?,?,?,?)"));
+    TRY(prepare(update_,
+                "UPDATE objects SET uid=?, version=?, owner=?, job=?, created=?, json=?"
+                " WHERE resource=? AND namespace=? AND name=?"));
+    TRY(prepare(delete_, "DELETE FROM objects WHERE resource=? AND namespace=? AND name=?"));
+    TRY(prepare(revise_, "UPDATE revision SET version=?"));
+    TRY(prepare(savepoint_, "SAVEPOINT mutation"));
+    TRY(prepare(undo_, "ROLLBACK TO mutation"));
+    return prepare(release_, "RELEASE mutation");
+  }
+
+  base::Result<std::optional<Record>> Get(const Key& key) override {
+    return One(get_.Query(key.resource, key.namespace_name, key.name));
+  }
+  base::Result<std::optional<Record>> GetByUid(std::string_view uid) override {
+    return One(get_by_uid_.Query(uid));
+  }
+  base::Result<std::vector<Key>> OwnedBy(std::string_view uid) override {
+    return Keys(owned_by_.Query(uid));
+  }
+  base::Result<std::vector<Key>> InNamespace(std::string_view namespace_name) override {
+    return Keys(in_namespace_.Query(namespace_name));
+  }
+
+  base::Result<Transaction> Begin() {
+    events_.clear();
+    version_ = durable_version_;
+    is_lost_ = false;
+    return Transaction::Begin(database_, Transaction::Kind::kWrite);
+  }
+
+  // An error of the mutation itself, after which the transaction still stands unless IsLost().
+  base::Result<Outcome> Carry(const Mutation& mutation) {
+    const size_t events_before = events_.size();
+    const int64_t version_before = version_;
+    TRY(savepoint_.Run());
+    is_lost_ = true;  // until the savepoint is released
+    auto outcome = Apply(mutation);
+    if (database_.IsIdle()) return outcome;
+    if (!outcome || mutation.dry_run) {
+      TRY(undo_.Run());
+      events_.resize(events_before);
+      version_ = version_before;
+    }
+    TRY(release_.Run());
+    is_lost_ = false;
+    return outcome;
+  }
+  // Whether the transaction cannot be committed any more.
+  bool IsLost() const { return is_lost_ || database_.IsIdle(); }
+
+  base::Status Commit(Transaction& transaction) {
+    if (version_ != durable_version_) TRY(revise_.Run(version_));
+    TRY(transaction.Commit());
+    durable_version_ = version_;
+    return {};
+  }
+  std::vector<EventPtr> TakeEvents() { return std::exchange(events_, {}); }
+  int64_t version() const { return durable_version_; }
+
+ private:
+  static base::Result<std::optional<Record>> One(Rows rows) {
+    TRY_ASSIGN(const bool has_row, rows.Next());
+    if (!has_row) return std::nullopt;
+    Record record;
+    record.key = {std::string(rows.Text(0)), std::string(rows.Text(1)), std::string(rows.Text(2))};
+    record.uid = rows.Text(3);
+    record.version = rows.Int(4);
+    record.owner = rows.Text(5);
+    record.json = std::make_shared<const std::string>(rows.Text(6));
+    TRY_ASSIGN(record.object, text::ParseJson(*record.json));
+    return record;
+  }
+
+  static base::Result<std::vector<Key>> Keys(Rows rows) {
+    std::vector<Key> keys;
+    while (true) {
+      TRY_ASSIGN(const bool has_row, rows.Next());
+      if (!has_row) return keys;
+      keys.push_back(
+          {std::string(rows.Text(0)), std::string(rows.Text(1)), std::string(rows.Text(2))});
+    }
+  }
+
+  // The mutation and all that follows from it.
+  base::Result<Outcome> Apply(const Mutation& mutation) {
+    std::deque<Mutation> following;
+    TRY_ASSIGN(Outcome outcome, ApplyOne(mutation, following));
+    while (!following.empty()) {
+      const Mutation next = std::move(following.front());
+      following.pop_front();
+      TRY(ApplyOne(next, following));
+    }
+    return outcome;
+  }
+
+  base::Result<Outcome> ApplyOne(const Mutation& mutation, std::deque<Mutation>& following) {
+    TRY_ASSIGN(auto current, Get(mutation.key));
+    std::optional<std::string> previous;
+    Outcome outcome;
+    if (current) {
+      previous = text::ToJson(SelectablePart(mutation.key.resource, current->object));
+      outcome.version = current->version;
+      outcome.json = current->json;
+    }
+    TRY_ASSIGN(Next next, mutation.apply(*this, std::move(current)));
+    std::move(next.then.begin(), next.then.end(), std::back_inserter(following));
+    switch (next.action) {
+      case Next::Action::kNothing:
+        return outcome;
+      case Next::Action::kPut:
+        return Put(mutation.key, std::move(next.object), std::move(previous));
+      case Next::Action::kDelete:
+        break;
+    }
+    if (!previous) return base::Fail(base::Code::kInternal, "deletes what does not exist");
+    if (next.object.is_null()) {
+      TRY_ASSIGN(next.object, text::ParseJson(*outcome.json));
+    }
+    return Delete(mutation.key, std::move(next.object));
+  }
+
+  base::Result<Outcome> Put(const Key& key, text::Json object,
+                            std::optional<std::string> previous) {
+    auto event = Stamp(key, object);
+    event->type = previous ? Event::Type::kModified : Event::Type::kAdded;
+    const std::string uid(text::GetString(object, {"metadata", "uid"}));
+    const std::string owner = OwnerOf(object);
+    const std::string job = JobOf(object);
+    const int64_t created = CreatedOf(object);
+    if (previous) {
+      TRY(update_.Run(uid, version_, owner, job, created, *event->json, key.resource,
+                      key.namespace_name, key.name));
+    } else {
+      TRY(insert_.Run(key.resource, key.namespace_name, key.name, uid, version_, owner, job,
+                      created, *event->json));
+    }
+    if (previous) event->selectable_before = std::move(*previous);
+    return Emit(Next::Action::kPut, std::move(event));
+  }
+
+  base::Result<Outcome> Delete(const Key& key, text::Json object) {
+    auto event = Stamp(key, object);
+    event->type = Event::Type::kDeleted;
+    TRY(delete_.Run(key.resource, key.namespace_name, key.name));
+    return Emit(Next::Action::kDelete, std::move(event));
+  }
+
+  // Takes the next version.
+  std::shared_ptr<Event> Stamp(const Key& key, text::Json& object) {
+    text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
+    auto event = std::make_shared<Event>();
+    event->key = key;
+    event->version = version_;
+    event->json = std::make_shared<const std::string>(text::ToJson(object));
+    event->selectable = text::ToJson(SelectablePart(key.resource, object));
+    return event;
+  }
+
+  Outcome Emit(Next::Action action, std::shared_ptr<Event> event) {
+    Outcome outcome{action, event->version, event->json};
+    events_.push_back(std::move(event));
+    return outcome;
+  }
+
+  Database database_;
+  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, revise_,
+      savepoint_, undo_, release_;
+  int64_t durable_version_;
+  int64_t version_;  // of the transaction under way
+  bool is_lost_ = false;
+  std::vector<EventPtr> events_;
+};
+
+Writer::Writer(History& history, Store::Options options)
+    : history_(history), options_(std::move(options)) {}
+
+base::Result<std::unique_ptr<Writer>> Writer::Start(Database database, int64_t version,
+                                                    History& history, Store::Options options) {
+  std::unique_ptr<Writer> writer(new Writer(history, std::move(options)));
+  writer->session_ = std::make_unique<Session>(std::move(database), version);
+  TRY(writer->session_->Prepare());
+  writer->thread_ = std::thread([raw = writer.get()] { raw->Run(); });
+  return writer;
+}
+
+Writer::~Writer() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Writer::Submit(std::vector<Job> jobs) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_stopping_ && queue_.size() + jobs.size() <= kMaxQueuedMutations) {
+      std::move(jobs.begin(), jobs.end(), std::back_inserter(queue_));
+      jobs.clear();
+    }
+  }
+  wake_.notify_one();
+  for (Job& job : jobs) {
+    job.second(base::Fail(base::Code::kUnavailable, "too many writes are waiting: try again"));
+  }
+}
+
+void Writer::Run() {
+  while (true) {
+    std::vector<Job> jobs;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return is_stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      jobs.swap(queue_);
+    }
+    for (size_t first = 0; first < jobs.size(); first += kMaxGroup) {
+      const size_t last = std::min(jobs.size(), first + kMaxGroup);
+      std::vector<Job> group(std::make_move_iterator(jobs.begin() + static_cast<long>(first)),
+                             std::make_move_iterator(jobs.begin() + static_cast<long>(last)));
+      Carry(group);
+    }
+  }
+}
+
+void Writer::Carry(std::vector<Job>& group) {
+  auto committed = TryCommit(group, 0, group.size());
+  if (committed) return Announce(group, 0, std::move(*committed));
+  if (group.size() == 1) return group.front().second(base::Fail(std::move(committed.error())));
+  // The whole transaction failed, as when the disk is full: what still fits is found one by one.
+  for (size_t i = 0; i < group.size(); ++i) {
+    auto single = TryCommit(group, i, 1);
+    if (single) {
+      Announce(group, i, std::move(*single));
+    } else {
+      group[i].second(base::Fail(std::move(single.error())));
+    }
+  }
+}
+
+base::Result<Writer::Committed> Writer::TryCommit(const std::vector<Job>& group, size_t first,
+                                                  size_t count) {
+  TRY_ASSIGN(Transaction transaction, session_->Begin());
+  Committed committed;
+  for (size_t i = first; i < first + count; ++i) {
+    committed.outcomes.push_back(session_->Carry(group[i].first));
+    if (session_->IsLost()) {
+      auto& outcome = committed.outcomes.back();
+      if (!outcome) return base::Fail(std::move(outcome.error()));
+      return base::Fail(base::Code::kInternal, "the transaction was lost");
+    }
+  }
+  TRY(session_->Commit(transaction));
+  committed.events = session_->TakeEvents();
+  committed.version = session_->version();
+  return committed;
+}
+
+void Writer::Announce(std::vector<Job>& group, size_t first, Committed committed) {
+  if (options_.on_commit && !committed.events.empty()) {
+    options_.on_commit(committed.events, committed.version);
+  }
+  for (size_t i = 0; i < committed.outcomes.size(); ++i) {
+    group[first + i].second(std::move(committed.outcomes[i]));
+  }
+  if (!committed.events.empty()) history_.Publish(std::move(committed.events), committed.version);
+}
+
+}  // namespace local::store
