@@ -22,7 +22,8 @@ struct ListOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  int64_t limit = 0;
+  int64_t limit = 0;            // objects a page; List follows to the last page
+  int64_t timeout_seconds = 0;  // of a watch: the server ends it after this; 0 is its own choice
 };
 
 struct ObjectList {
@@ -36,6 +37,8 @@ struct WatchEvent {
   text::Json object;
 };
 
+class QueryString;
+
 // One watch; ends when the server ends it. Next from one thread, Cancel from any.
 class Watch {
  public:
@@ -45,8 +48,13 @@ class Watch {
   void Cancel() { body_->Cancel(); }
 
  private:
+  base::Status ReadMore();
+
   std::unique_ptr<net::BodyStream> body_;
-  std::string buffer_;
+  std::string buffer_;    // events not yet given out
+  size_t next_ = 0;       // where the first of them begins
+  size_t scanned_ = 0;    // no newline lies between next_ and here
+  bool is_over_ = false;  // the stream is
 };
 
 struct LogOptions {
@@ -127,8 +135,15 @@ class Client {
                                 std::string_view body = "");
 
  private:
-  base::Result<text::Json> SendJson(net::HttpRequest request);
-  base::Result<std::string> SendRaw(net::HttpRequest request);
+  // The body of a success, once the warnings are given out.
+  base::Result<std::string> Check(base::Result<net::HttpResponse> response);
+  void Warn(const net::Headers& headers);
+  base::Result<std::string> SendRaw(const net::HttpRequest& request);
+  base::Result<text::Json> SendJson(base::Result<net::HttpRequest> request);
+  base::Result<std::unique_ptr<net::BodyStream>> OpenStream(const net::HttpRequest& request);
+  base::Status ForEachPage(const api::Resource& resource, const ListOptions& options,
+                           std::string_view accept, const QueryString& query,
+                           const std::function<base::Status(text::Json&)>& take);
 
   std::unique_ptr<Transport> transport_;
   WarningSink warnings_;

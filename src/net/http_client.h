@@ -5,12 +5,17 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "net/http.h"
 
 namespace net {
+
+// The whole body of an answer to Send; Open has no limit.
+inline constexpr size_t kMaxResponseBytes = 256 << 20;
 
 // The body of an answer that has not ended.
 class BodyStream {
@@ -25,14 +30,21 @@ class BodyStream {
   virtual void Cancel() = 0;
 };
 
+// Thread safe.
 class HttpClient {
  public:
-  // Does not connect yet.
-  static std::unique_ptr<HttpClient> Unix(std::string socket_path, std::chrono::milliseconds timeout);
+  // Does not connect yet. `timeout`: for each request until its answer is whole; with Open, until
+  // its headers are.
+  static std::unique_ptr<HttpClient> Unix(std::string socket_path,
+                                          std::chrono::milliseconds timeout);
   virtual ~HttpClient() = default;
   // kUnavailable when nobody listens, kTimeout. A request on a kept connection that turns out to be
   // closed is sent once more on a new one (only if no byte of an answer came).
   virtual base::Result<HttpResponse> Send(const HttpRequest& request) = 0;
+  // At once, each on a connection of its own, some tens at a time; answers in the order of the
+  // requests.
+  virtual std::vector<base::Result<HttpResponse>> SendAll(
+      std::span<const HttpRequest> requests) = 0;
   // On a connection of its own; the headers have been read when it returns.
   virtual base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) = 0;
 };

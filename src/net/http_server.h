@@ -1,6 +1,8 @@
-// An event-driven HTTP/1.1 server on one thread (Boost.Beast inside).
+// An event-driven HTTP/1.1 server on one thread (Boost.Asio and Beast inside).
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,19 +11,32 @@
 
 namespace net {
 
+struct HttpServerOptions {
+  // From a request's first byte to its last.
+  std::chrono::milliseconds request_timeout{30'000};
+  // How long Stop() lets complete answers flow out to peers that are slow to take them.
+  std::chrono::milliseconds drain_timeout{2'000};
+  // Connections beyond are closed at once.
+  size_t max_connections = 8192;
+};
+
 class HttpServer {
  public:
   // Listens on a Unix socket that only this user can reach: the directory must exist with mode
   // 0700; a stale socket file is replaced; peers of another uid (SO_PEERCRED) are refused.
+  // kAlreadyExists when another server answers there.
   static base::Result<std::unique_ptr<HttpServer>> ListenUnix(const std::string& path,
-                                                              HttpHandler handler);
+                                                              HttpHandler handler,
+                                                              HttpServerOptions options = {});
+  // Not while Run() runs. Removes the socket file, if it is still this server's.
   virtual ~HttpServer() = default;
 
   // Serves until Stop(). Blocks.
   virtual void Run() = 0;
-  // From any thread, and from a signal-handling thread. Open streams end.
+  // From any thread, and from a signal-handling thread. Answers that are complete still reach
+  // their peers; open streams break off, so that nobody takes them for complete.
   virtual void Stop() = 0;
-  // Runs `task` on the server's thread; from any thread.
+  // Runs `task` on the server's thread; from any thread. Never after Run() has returned.
   virtual void Post(std::function<void()> task) = 0;
 };
 

@@ -1,0 +1,405 @@
+#include "cluster/client.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/strings.h"
+#include "cluster/rest_path.h"
+#include "cluster/warning_header.h"
+
+namespace cluster {
+namespace {
+
+constexpr std::string_view kJsonType = "application/json";
+constexpr std::string_view kTableType = "application/json;as=Table;v=v1;g=meta.k8s.io";
+constexpr std::string_view kUserAgent = "muster/" MUSTER_VERSION;
+// Of an answer that says why a stream did not open.
+constexpr size_t kMaxErrorBytes = 1 << 20;
+
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
+
+net::HttpRequest MakeRequest(std::string_view method, std::string target) {
+  net::HttpRequest request;
+  request.method = method;
+  request.target = std::move(target);
+  request.headers = {{"Accept", std::string(kJsonType)}, {"User-Agent", std::string(kUserAgent)}};
+  return request;
+}
+
+void SetBody(net::HttpRequest& request, std::string body, std::string_view type = kJsonType) {
+  request.headers.emplace_back("Content-Type", type);
+  request.body = std::move(body);
+}
+
+QueryString ListQuery(const ListOptions& options) {
+  QueryString query;
+  query.Add("labelSelector", options.label_selector);
+  query.Add("fieldSelector", options.field_selector);
+  return query;
+}
+
+std::string_view PatchContentType(PatchType type) {
+  switch (type) {
+    case PatchType::kMerge:
+      return "application/merge-patch+json";
+    case PatchType::kJson:
+      return "application/json-patch+json";
+    case PatchType::kStrategicMerge:
+      return "application/strategic-merge-patch+json";
+  }
+  return kJsonType;
+}
+
+std::string_view PropagationName(Propagation propagation) {
+  switch (propagation) {
+    case Propagation::kBackground:
+      return "Background";
+    case Propagation::kForeground:
+      return "Foreground";
+    case Propagation::kOrphan:
+      return "Orphan";
+  }
+  return "Background";
+}
+
+std::string DeleteBody(const DeleteOptions& options) {
+  text::Object body;
+  body["kind"] = "DeleteOptions";
+  body["apiVersion"] = "v1";
+  body["propagationPolicy"] = PropagationName(options.propagation);
+  if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
+  if (!options.uid.empty()) body["preconditions"] = {{"uid", options.uid}};
+  return text::ToJson(body);
+}
+
+base::Result<net::HttpRequest> CreateRequest(const api::Resource& resource,
+                                             std::string_view namespace_name,
+                                             const text::Json& object, bool dry_run) {
+  if (namespace_name.empty()) namespace_name = text::GetString(object, {"metadata", "namespace"});
+  if (resource.namespaced && namespace_name.empty()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("create {}: no namespace given", resource.singular));
+  }
+  QueryString query;
+  query.Add("dryRun", dry_run ? "All" : "");
+  auto request = MakeRequest("POST", CollectionPath(resource, namespace_name) + query.text());
+  SetBody(request, text::ToJson(object));
+  return request;
+}
+
+base::Result<net::HttpRequest> UpdateRequest(const api::Resource& resource,
+                                             const text::Json& object,
+                                             std::string_view subresource) {
+  TRY_ASSIGN(std::string path,
+             ObjectPath(resource, text::GetString(object, {"metadata", "namespace"}),
+                        text::GetString(object, {"metadata", "name"}), subresource));
+  auto request = MakeRequest("PUT", std::move(path));
+  SetBody(request, text::ToJson(object));
+  return request;
+}
+
+base::Result<net::HttpRequest> PatchRequest(const api::Resource& resource,
+                                            std::string_view namespace_name, std::string_view name,
+                                            PatchType type, const text::Json& patch,
+                                            std::string_view subresource) {
+  TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name, subresource));
+  auto request = MakeRequest("PATCH", std::move(path));
+  SetBody(request, text::ToJson(patch), PatchContentType(type));
+  return request;
+}
+
+base::Result<net::HttpRequest> DeleteRequest(const api::Resource& resource,
+                                             std::string_view namespace_name, std::string_view name,
+                                             const DeleteOptions& options) {
+  TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name));
+  auto request = MakeRequest("DELETE", std::move(path));
+  SetBody(request, DeleteBody(options));
+  return request;
+}
+
+base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
+  using Verb = BatchWrite::Verb;
+  const api::Resource& resource = *write.resource;
+  switch (write.verb) {
+    case Verb::kCreate:
+      return CreateRequest(resource, write.namespace_name, write.object, false);
+    case Verb::kUpdate:
+      return UpdateRequest(resource, write.object, "");
+    case Verb::kUpdateStatus:
+      return UpdateRequest(resource, write.object, "status");
+    case Verb::kPatch:
+      return PatchRequest(resource, write.namespace_name, write.name, PatchType::kMerge,
+                          write.object, "");
+    case Verb::kDelete:
+      return DeleteRequest(resource, write.namespace_name, write.name, write.delete_options);
+  }
+  return base::Fail(base::Code::kInternal, "unknown verb");
+}
+
+// Servers leave kind and apiVersion out of a list's items.
+void NameKind(text::Json& item, std::string_view api_version, std::string_view kind) {
+  text::Object* object = item.if_object();
+  if (object == nullptr || (object->contains("kind") && object->contains("apiVersion"))) return;
+  text::Object named(object->storage());
+  named.reserve(object->size() + 2);
+  named["apiVersion"] = api_version;
+  named["kind"] = kind;
+  for (auto& entry : *object) named[entry.key()] = std::move(entry.value());
+  *object = std::move(named);
+}
+
+base::Status AppendItems(const api::Resource& resource, text::Json& page, ObjectList& list) {
+  text::Json* items = text::Find(page, {"items"});
+  if (items == nullptr || items->is_null()) return {};
+  if (!items->is_array()) return base::Fail(base::Code::kInternal, "the list's items are no array");
+  const std::string api_version(resource.api_version());
+  text::Array& array = items->get_array();
+  list.items.reserve(list.items.size() + array.size());
+  for (text::Json& item : array) {
+    NameKind(item, api_version, resource.kind);
+    list.items.push_back(std::move(item));
+  }
+  return {};
+}
+
+std::vector<Table::Column> ColumnsOf(const text::Json& page) {
+  std::vector<Table::Column> columns;
+  const text::Array* definitions = text::FindArray(page, {"columnDefinitions"});
+  if (definitions == nullptr) return columns;
+  for (const text::Json& definition : *definitions) {
+    columns.push_back({std::string(text::GetString(definition, {"name"})),
+                       text::GetInt(definition, {"priority"}).value_or(0)});
+  }
+  return columns;
+}
+
+// `with_namespace`: the namespace of the row's object comes before its cells.
+void AppendRows(text::Json& page, bool with_namespace, Table& table) {
+  text::Json* rows = text::Find(page, {"rows"});
+  if (rows == nullptr || !rows->is_array()) return;
+  for (text::Json& row : rows->get_array()) {
+    std::vector<text::Json> cells;
+    if (with_namespace) {
+      cells.emplace_back(text::GetString(row, {"object", "metadata", "namespace"}));
+    }
+    if (text::Json* values = text::Find(row, {"cells"}); values && values->is_array()) {
+      for (text::Json& value : values->get_array()) cells.push_back(std::move(value));
+    }
+    cells.resize(table.columns.size());
+    table.rows.push_back(std::move(cells));
+  }
+}
+
+base::Error ReadError(net::BodyStream& body) {
+  std::string text;
+  while (text.size() < kMaxErrorBytes) {
+    auto bytes = body.Read();
+    if (!bytes || !*bytes) break;
+    text += **bytes;
+  }
+  return ErrorFromStatus(body.status(), text);
+}
+
+}  // namespace
+
+base::Result<std::string> Client::Check(base::Result<net::HttpResponse> response) {
+  if (!response) return base::Fail(std::move(response.error()));
+  Warn(response->headers);
+  if (!IsSuccess(response->status)) {
+    return base::Fail(ErrorFromStatus(response->status, response->body));
+  }
+  return std::move(response->body);
+}
+
+void Client::Warn(const net::Headers& headers) {
+  if (!warnings_) return;
+  for (const auto& [name, value] : headers) {
+    if (!base::EqualsIgnoreCase(name, "Warning")) continue;
+    for (const std::string& text : ParseWarningHeader(value)) warnings_(text);
+  }
+}
+
+base::Result<std::string> Client::SendRaw(const net::HttpRequest& request) {
+  return Check(transport_->Send(request));
+}
+
+base::Result<text::Json> Client::SendJson(base::Result<net::HttpRequest> request) {
+  if (!request) return base::Fail(std::move(request.error()));
+  TRY_ASSIGN(const std::string body, SendRaw(*request));
+  auto json = text::ParseJson(body);
+  if (!json) {
+    return base::Fail(base::Code::kInternal,
+                      fmt::format("{} {}: the answer is no JSON: {}", request->method,
+                                  request->target, json.error().message));
+  }
+  return json;
+}
+
+base::Result<std::unique_ptr<net::BodyStream>> Client::OpenStream(const net::HttpRequest& request) {
+  TRY_ASSIGN(auto body, transport_->Open(request));
+  Warn(body->headers());
+  if (!IsSuccess(body->status())) return base::Fail(ReadError(*body));
+  return body;
+}
+
+base::Result<text::Json> Client::Get(const api::Resource& resource, std::string_view namespace_name,
+                                     std::string_view name) {
+  TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name));
+  return SendJson(MakeRequest("GET", std::move(path)));
+}
+
+base::Status Client::ForEachPage(const api::Resource& resource, const ListOptions& options,
+                                 std::string_view accept, const QueryString& query,
+                                 const std::function<base::Status(text::Json&)>& take) {
+  const std::string path = CollectionPath(resource, options.namespace_name);
+  std::string next;
+  do {
+    QueryString page_query = query;
+    if (options.limit > 0) page_query.Add("limit", std::to_string(options.limit));
+    // The token holds the version of the first page.
+    page_query.Add("resourceVersion", next.empty() ? options.resource_version : "");
+    page_query.Add("continue", next);
+    auto request = MakeRequest("GET", path + page_query.text());
+    request.headers.front().second = accept;
+    TRY_ASSIGN(text::Json page, SendJson(std::move(request)));
+    TRY(take(page));
+    next = text::GetString(page, {"metadata", "continue"});
+  } while (!next.empty());
+  return {};
+}
+
+base::Result<ObjectList> Client::List(const api::Resource& resource, const ListOptions& options) {
+  ObjectList list;
+  base::Status read =
+      ForEachPage(resource, options, kJsonType, ListQuery(options), [&](text::Json& page) {
+        list.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
+        return AppendItems(resource, page, list);
+      });
+  if (read) return list;
+  // The pages' version was too old before the last: all at once, as client-go's pager does.
+  if (read.error().code == base::Code::kExpired && !list.items.empty()) {
+    ListOptions whole = options;
+    whole.limit = 0;
+    return List(resource, whole);
+  }
+  return base::Fail(std::move(read.error()));
+}
+
+base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOptions& options) {
+  const bool is_of_all = resource.namespaced && options.namespace_name.empty();
+  QueryString query = ListQuery(options);
+  query.Add("includeObject", is_of_all ? "Metadata" : "None");
+  Table table;
+  bool with_namespace = is_of_all;
+  TRY(ForEachPage(resource, options, kTableType, query, [&](text::Json& page) -> base::Status {
+    if (text::GetString(page, {"kind"}) != "Table") {
+      return base::Fail(base::Code::kInternal, "the server does not render tables");
+    }
+    table.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
+    if (table.columns.empty()) {
+      table.columns = ColumnsOf(page);
+      with_namespace =
+          is_of_all && !(!table.columns.empty() && table.columns.front().name == "Namespace");
+      if (with_namespace) table.columns.insert(table.columns.begin(), {"Namespace", 0});
+    }
+    AppendRows(page, with_namespace, table);
+    return {};
+  }));
+  return table;
+}
+
+base::Result<text::Json> Client::Create(const api::Resource& resource,
+                                        std::string_view namespace_name, const text::Json& object,
+                                        bool dry_run) {
+  return SendJson(CreateRequest(resource, namespace_name, object, dry_run));
+}
+
+base::Result<text::Json> Client::Update(const api::Resource& resource, const text::Json& object) {
+  return SendJson(UpdateRequest(resource, object, ""));
+}
+
+base::Result<text::Json> Client::UpdateStatus(const api::Resource& resource,
+                                              const text::Json& object) {
+  return SendJson(UpdateRequest(resource, object, "status"));
+}
+
+base::Result<text::Json> Client::Patch(const api::Resource& resource,
+                                       std::string_view namespace_name, std::string_view name,
+                                       PatchType type, const text::Json& patch,
+                                       std::string_view subresource) {
+  return SendJson(PatchRequest(resource, namespace_name, name, type, patch, subresource));
+}
+
+base::Status Client::Delete(const api::Resource& resource, std::string_view namespace_name,
+                            std::string_view name, const DeleteOptions& options) {
+  TRY_ASSIGN(const auto request, DeleteRequest(resource, namespace_name, name, options));
+  TRY(SendRaw(request));
+  return {};
+}
+
+std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite>& writes) {
+  std::vector<net::HttpRequest> requests;
+  std::vector<base::Result<text::Json>> results;
+  std::vector<size_t> sent;  // places in `results`
+  for (const BatchWrite& write : writes) {
+    auto request = RequestOf(write);
+    if (request) {
+      sent.push_back(results.size());
+      requests.push_back(std::move(*request));
+      results.emplace_back(text::Json());
+    } else {
+      results.push_back(base::Fail(std::move(request.error())));
+    }
+  }
+  auto responses = transport_->SendAll(requests);
+  for (size_t i = 0; i < responses.size(); ++i) {
+    auto body = Check(std::move(responses[i]));
+    results[sent[i]] = body ? text::ParseJson(*body)
+                            : base::Result<text::Json>(base::Fail(std::move(body.error())));
+  }
+  return results;
+}
+
+base::Result<std::unique_ptr<Watch>> Client::OpenWatch(const api::Resource& resource,
+                                                       const ListOptions& options) {
+  QueryString query = ListQuery(options);
+  query.AddFlag("watch", true).AddFlag("allowWatchBookmarks", true);
+  query.Add("resourceVersion", options.resource_version);
+  if (options.timeout_seconds > 0) {
+    query.Add("timeoutSeconds", std::to_string(options.timeout_seconds));
+  }
+  const std::string path = CollectionPath(resource, options.namespace_name);
+  TRY_ASSIGN(auto body, OpenStream(MakeRequest("GET", path + query.text())));
+  return std::make_unique<Watch>(std::move(body));
+}
+
+base::Result<std::unique_ptr<net::BodyStream>> Client::Logs(std::string_view namespace_name,
+                                                            std::string_view pod,
+                                                            const LogOptions& options) {
+  QueryString query;
+  query.Add("container", options.container);
+  query.AddFlag("follow", options.follow).AddFlag("timestamps", options.timestamps);
+  query.AddFlag("previous", options.previous);
+  const auto add_number = [&](std::string_view key, const std::optional<int64_t>& value) {
+    if (value) query.Add(key, std::to_string(*value));
+  };
+  add_number("tailLines", options.tail_lines);
+  add_number("sinceSeconds", options.since_seconds);
+  query.Add("sinceTime", options.since_time);
+  add_number("limitBytes", options.limit_bytes);
+  TRY_ASSIGN(const std::string path, ObjectPath(api::kPods, namespace_name, pod, "log"));
+  auto request = MakeRequest("GET", path + query.text());
+  request.headers.front().second = "*/*";
+  return OpenStream(request);
+}
+
+base::Result<std::string> Client::Raw(std::string_view method, std::string_view path,
+                                      std::string_view body) {
+  auto request = MakeRequest(method, std::string(path));
+  request.headers.front().second = "*/*";
+  if (!body.empty()) SetBody(request, std::string(body));
+  return SendRaw(request);
+}
+
+}  // namespace cluster

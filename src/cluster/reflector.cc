@@ -1,0 +1,140 @@
+#include "cluster/reflector.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "base/defer.h"
+#include "base/log.h"
+
+namespace cluster {
+namespace {
+
+constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
+constexpr base::Duration kLongestPause = std::chrono::seconds(10);
+// A watch that the server ends sooner, without an event, counts as failed.
+constexpr std::chrono::seconds kShortWatch{1};
+// The server ends a watch after this, so that a connection that hangs is not waited on for ever.
+constexpr int64_t kWatchSeconds = 300;
+
+}  // namespace
+
+class Reflector::Impl {
+ public:
+  Impl(Client& client, const api::Resource& resource, ListOptions options, ReflectorHandler handler)
+      : client_(client),
+        resource_(resource),
+        options_(std::move(options)),
+        handler_(std::move(handler)),
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+  ~Impl() {
+    thread_.request_stop();
+    const std::lock_guard lock(mutex_);
+    if (watch_) watch_->Cancel();
+  }
+
+ private:
+  void Run(const std::stop_token& stop);
+  base::Result<std::string> Replace();
+  base::Status WatchFrom(std::string& version, const std::stop_token& stop);
+  base::Status GiveOut(Watch& watch, std::string& version, const std::stop_token& stop);
+  void Pause(const std::stop_token& stop);
+
+  Client& client_;
+  const api::Resource& resource_;
+  const ListOptions options_;
+  const ReflectorHandler handler_;
+  base::Backoff backoff_{kFirstPause, kLongestPause};
+  bool has_watched_ = false;  // since the last list
+
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::unique_ptr<Watch> watch_;  // set while one is open, for the destructor to cancel
+
+  std::jthread thread_;  // last: uses all of the above
+};
+
+void Reflector::Impl::Run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    base::Result<std::string> version = Replace();
+    if (!version) {
+      base::LogDebug("list {}: {}", resource_.plural, version.error().message);
+      Pause(stop);
+      continue;
+    }
+    has_watched_ = false;
+    while (!stop.stop_requested()) {
+      const base::Status watched = WatchFrom(*version, stop);
+      if (watched || stop.stop_requested()) continue;
+      base::LogDebug("watch {}: {}", resource_.plural, watched.error().message);
+      const bool is_expired = watched.error().code == base::Code::kExpired;
+      // A version that is too old as soon as it is listed would make a loop without a rest.
+      if (!is_expired || !has_watched_) Pause(stop);
+      if (is_expired) break;
+    }
+  }
+}
+
+base::Result<std::string> Reflector::Impl::Replace() {
+  TRY_ASSIGN(ObjectList list, client_.List(resource_, options_));
+  handler_.replace(std::move(list.items));
+  return std::move(list.resource_version);
+}
+
+// Success: it ended as watches do; `version` is where to go on.
+base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_token& stop) {
+  const auto begin = base::SystemClock().Steady();
+  ListOptions options = options_;
+  options.resource_version = version;
+  options.limit = 0;
+  options.timeout_seconds = kWatchSeconds;
+  TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
+  Watch& watch = *opened;
+  {
+    const std::lock_guard lock(mutex_);
+    watch_ = std::move(opened);
+  }
+  const base::Defer forget([this] {
+    const std::lock_guard lock(mutex_);
+    watch_.reset();
+  });
+  const std::string first_version = version;
+  const base::Status given = GiveOut(watch, version, stop);
+  if (version != first_version || base::SystemClock().Steady() - begin > kShortWatch) {
+    has_watched_ = true;
+    backoff_.Reset();
+  } else if (given && !stop.stop_requested()) {
+    return base::Fail(base::Code::kUnavailable, "the watch ended as soon as it began");
+  }
+  return given;
+}
+
+base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
+                                      const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    TRY_ASSIGN(std::optional<WatchEvent> event, watch.Next());
+    if (!event) return {};
+    const auto seen = text::GetString(event->object, {"metadata", "resourceVersion"});
+    if (!seen.empty()) version = seen;
+    if (event->type != WatchEvent::Type::kBookmark) handler_.apply(std::move(*event));
+  }
+  return {};
+}
+
+void Reflector::Impl::Pause(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  stopped_.wait_for(lock, stop, backoff_.Next(), [] { return false; });
+}
+
+Reflector::Reflector(Client& client, const api::Resource& resource, ListOptions options,
+                     ReflectorHandler handler)
+    : impl_(std::make_unique<Impl>(client, resource, std::move(options), std::move(handler))) {}
+Reflector::~Reflector() = default;
+
+}  // namespace cluster

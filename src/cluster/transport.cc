@@ -1,0 +1,56 @@
+#include "cluster/transport.h"
+
+#include <chrono>
+#include <utility>
+
+namespace cluster {
+namespace {
+
+// An API server answers in milliseconds; past this something is broken.
+constexpr std::chrono::seconds kRequestTimeout{60};
+
+class HttpTransport final : public Transport {
+ public:
+  HttpTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers)
+      : client_(std::move(client)), extra_headers_(std::move(extra_headers)) {}
+
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    return client_->Send(WithExtraHeaders(request));
+  }
+  std::vector<base::Result<net::HttpResponse>> SendAll(
+      std::span<const net::HttpRequest> requests) override {
+    std::vector<net::HttpRequest> sent;
+    sent.reserve(requests.size());
+    for (const auto& request : requests) sent.push_back(WithExtraHeaders(request));
+    return client_->SendAll(sent);
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
+    return client_->Open(WithExtraHeaders(request));
+  }
+
+ private:
+  net::HttpRequest WithExtraHeaders(net::HttpRequest request) const {
+    request.headers.insert(request.headers.end(), extra_headers_.begin(), extra_headers_.end());
+    return request;
+  }
+
+  const std::unique_ptr<net::HttpClient> client_;
+  const net::Headers extra_headers_;
+};
+
+}  // namespace
+
+std::vector<base::Result<net::HttpResponse>> Transport::SendAll(
+    std::span<const net::HttpRequest> requests) {
+  std::vector<base::Result<net::HttpResponse>> responses;
+  responses.reserve(requests.size());
+  for (const auto& request : requests) responses.push_back(Send(request));
+  return responses;
+}
+
+std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers) {
+  return std::make_unique<HttpTransport>(
+      net::HttpClient::Unix(std::move(socket_path), kRequestTimeout), std::move(extra_headers));
+}
+
+}  // namespace cluster

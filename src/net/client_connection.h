@@ -1,0 +1,64 @@
+// ClientConnection: one blocking connection to an HTTP server on a Unix socket. One thread at a
+// time; Cancel from any.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "net/http.h"
+#include "net/message_parser.h"
+
+namespace net {
+
+class ClientConnection {
+ public:
+  // Nothing is for ever.
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+  static base::Result<std::unique_ptr<ClientConnection>> Connect(const std::string& path,
+                                                                 std::chrono::milliseconds timeout);
+
+  // Writes a whole request and gets ready for its answer of at most `body_limit` bytes. When the
+  // server closes instead of reading on, the answer may still tell why: read it.
+  base::Status Write(const HttpRequest& request, size_t body_limit, Deadline deadline);
+  // Until the headers of the final answer (not 1xx) are read.
+  base::Status ReadHeader(Deadline deadline);
+  // Until the whole body is.
+  base::Status ReadBody(Deadline deadline);
+  // Some more of the body, or its end. After ReadHeader.
+  base::Status ReadSome(Deadline deadline);
+  MessageParser::Message& message() { return parser_.message(); }
+  bool is_done() const { return parser_.is_done(); }
+
+  // Whether any byte of the answer has come.
+  bool has_answer_begun() const { return has_answer_begun_; }
+  // Whether another request may follow the answer, and the server has not hung up meanwhile.
+  bool IsReusable() const;
+
+  // Gives Cancel something to wake. Before the waits that are to be woken.
+  base::Status MakeCancellable();
+  // Every wait, from now on, fails with kCancelled.
+  void Cancel();
+
+ private:
+  explicit ClientConnection(base::Fd socket) : socket_(std::move(socket)) {}
+
+  base::Status Wait(short events, Deadline deadline);
+  // Keeps what the parser does not use. `input` is nothing of input_'s.
+  base::Status Feed(std::string_view input);
+
+  const base::Fd socket_;
+  base::Fd cancel_;  // eventfd
+  MessageParser parser_{MessageParser::Kind::kResponse, 0};
+  size_t body_limit_ = 0;
+  bool is_head_request_ = false;
+  bool has_answer_begun_ = false;
+  std::string input_;  // not yet parsed
+};
+
+}  // namespace net

@@ -1,0 +1,137 @@
+#include "net/exchange.h"
+
+#include <utility>
+
+namespace net {
+namespace {
+
+// Pieces below this are put together: one chunk and one system call for many lines.
+constexpr size_t kSmallPiece = 4 << 10;
+
+class ExchangeResponder final : public Responder {
+ public:
+  explicit ExchangeResponder(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  ~ExchangeResponder() override { exchange_->Abandon(); }
+
+  void Send(HttpResponse response) override { exchange_->Send(std::move(response)); }
+  void Start(int status, Headers headers) override { exchange_->Start(status, std::move(headers)); }
+  void Write(std::string chunk) override { exchange_->Write(std::move(chunk)); }
+  void Finish() override { exchange_->Finish(); }
+  size_t PendingBytes() const override { return exchange_->pending_bytes(); }
+  bool IsClosed() const override { return exchange_->is_closed(); }
+  void OnClose(std::function<void()> callback) override { exchange_->OnClose(std::move(callback)); }
+
+ private:
+  const std::shared_ptr<Exchange> exchange_;
+};
+
+}  // namespace
+
+bool Exchange::Push() { return !std::exchange(is_wake_outstanding_, true); }
+
+Exchange::Output Exchange::Take() {
+  const std::lock_guard lock(mutex_);
+  is_wake_outstanding_ = false;
+  Output output;
+  output.head = std::exchange(head_, std::nullopt);
+  output.pieces = std::exchange(pieces_, {});
+  output.is_finished = phase_ == Phase::kFinished;
+  output.is_broken = phase_ == Phase::kBroken;
+  return output;
+}
+
+void Exchange::Close() {
+  std::vector<std::function<void()>> callbacks;
+  std::vector<std::string> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_.store(true, std::memory_order_release);
+    callbacks.swap(on_close_);
+    dropped.swap(pieces_);
+  }
+  for (const auto& callback : callbacks) callback();
+}
+
+void Exchange::Send(HttpResponse response) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kSilent) return;
+    phase_ = Phase::kFinished;
+    head_ = Head{response.status, std::move(response.headers)};
+    pending_bytes_.fetch_add(response.body.size(), std::memory_order_relaxed);
+    if (!response.body.empty()) pieces_.push_back(std::move(response.body));
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::Start(int status, Headers headers) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kSilent) return;
+    phase_ = Phase::kStarted;
+    head_ = Head{status, std::move(headers)};
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::Write(std::string chunk) {
+  if (chunk.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kStarted) return;
+    pending_bytes_.fetch_add(chunk.size(), std::memory_order_relaxed);
+    if (!pieces_.empty() && pieces_.back().size() + chunk.size() <= kSmallPiece) {
+      pieces_.back() += chunk;
+    } else {
+      pieces_.push_back(std::move(chunk));
+    }
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kStarted) return;
+    phase_ = Phase::kFinished;
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::Abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ == Phase::kFinished) return;
+    if (phase_ == Phase::kSilent) {
+      phase_ = Phase::kFinished;
+      head_ = Head{500, {{"Content-Type", "text/plain"}}};
+      pieces_.emplace_back("the request was dropped without an answer\n");
+      pending_bytes_.fetch_add(pieces_.back().size(), std::memory_order_relaxed);
+    } else {
+      phase_ = Phase::kBroken;
+    }
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::OnClose(std::function<void()> callback) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_closed()) {
+      on_close_.push_back(std::move(callback));
+      return;
+    }
+  }
+  callback();
+}
+
+std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Exchange> exchange) {
+  return std::make_shared<ExchangeResponder>(std::move(exchange));
+}
+
+}  // namespace net

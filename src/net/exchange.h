@@ -1,0 +1,84 @@
+// Exchange: the answer to one request on its way from a producer (any thread, through a Responder)
+// to a consumer (a connection's loop, or a caller in this process).
+//
+//   producer:  Send | Start Write* Finish          consumer:  woken -> Take -> Taken* -> Close
+//
+// The producer's pieces gather here until the consumer takes them, so many small writes cost one
+// wake-up and become one chunk.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/http.h"
+
+namespace net {
+
+class Exchange {
+ public:
+  // `wake` is called on the producer's thread, without a lock held, when there is something new to
+  // take and no wake-up is outstanding.
+  explicit Exchange(std::function<void()> wake) : wake_(std::move(wake)) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  struct Head {
+    int status = 200;
+    Headers headers;
+  };
+  struct Output {
+    std::optional<Head> head;         // once
+    std::vector<std::string> pieces;  // of the body, in order, none empty
+    bool is_finished = false;         // no more will come
+    bool is_broken = false;           // the producer went away in the middle
+  };
+
+  // Of the consumer.
+  Output Take();
+  // The consumer puts `bytes` of framing around what it took.
+  void Framed(size_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // `bytes` of what was written or framed have reached the peer.
+  void Taken(size_t bytes) { pending_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // The peer is gone or has it all: everything later is dropped, and OnClose's callbacks run.
+  void Close();
+
+  // Of the producer, as Responder has them.
+  void Send(HttpResponse response);
+  void Start(int status, Headers headers);
+  void Write(std::string chunk);
+  void Finish();
+  // The producer is gone: a 500 when it has said nothing, a broken answer when it had begun.
+  void Abandon();
+  size_t pending_bytes() const {
+    return is_closed() ? 0 : pending_bytes_.load(std::memory_order_relaxed);
+  }
+  bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+  void OnClose(std::function<void()> callback);
+
+ private:
+  enum class Phase { kSilent, kStarted, kFinished, kBroken };
+
+  // With mutex_ held; whether the caller must call wake_ after letting it go.
+  bool Push();
+
+  const std::function<void()> wake_;
+  std::atomic<size_t> pending_bytes_{0};
+  std::atomic<bool> is_closed_{false};
+
+  std::mutex mutex_;  // guards what follows
+  Phase phase_ = Phase::kSilent;
+  bool is_wake_outstanding_ = false;
+  std::optional<Head> head_;
+  std::vector<std::string> pieces_;
+  std::vector<std::function<void()>> on_close_;
+};
+
+// The producer's end; the last reference that goes away abandons the exchange.
+std::shared_ptr<Responder> MakeResponder(std::shared_ptr<Exchange> exchange);
+
+}  // namespace net

@@ -1,0 +1,196 @@
+#include "net/http_client.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/guarded.h"
+#include "net/client_connection.h"
+
+namespace net {
+namespace {
+
+// Connections that wait for the next request.
+constexpr size_t kMaxKept = 32;
+// Requests of SendAll under way at once.
+constexpr size_t kMaxParallel = 32;
+
+using Connection = std::unique_ptr<ClientConnection>;
+using Clock = std::chrono::steady_clock;
+
+// The answer to a request for a stream, on its own connection.
+class UnixBodyStream final : public BodyStream {
+ public:
+  explicit UnixBodyStream(Connection connection)
+      : connection_(std::move(connection)),
+        status_(connection_->message().status),
+        headers_(std::move(connection_->message().headers)) {}
+
+  int status() const override { return status_; }
+  const Headers& headers() const override { return headers_; }
+
+  base::Result<std::optional<std::string>> Read() override {
+    while (true) {
+      if (is_cancelled_.load(std::memory_order_relaxed)) {
+        return base::Fail(base::Code::kCancelled, "cancelled");
+      }
+      std::string& body = connection_->message().body;
+      if (!body.empty()) return std::optional(std::exchange(body, {}));
+      if (connection_->is_done()) return std::optional<std::string>();
+      TRY(connection_->ReadSome(std::nullopt));
+    }
+  }
+
+  void Cancel() override {
+    is_cancelled_.store(true, std::memory_order_relaxed);
+    connection_->Cancel();
+  }
+
+ private:
+  const Connection connection_;
+  const int status_;
+  const Headers headers_;
+  std::atomic<bool> is_cancelled_{false};
+};
+
+class UnixHttpClient final : public HttpClient {
+ public:
+  UnixHttpClient(std::string path, std::chrono::milliseconds timeout)
+      : path_(std::move(path)), timeout_(timeout) {}
+
+  base::Result<HttpResponse> Send(const HttpRequest& request) override;
+  std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
+  base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override;
+
+ private:
+  // Connected to the server, perhaps long ago.
+  struct Attempt {
+    Connection connection;
+    bool is_kept = false;
+    Clock::time_point deadline;
+  };
+
+  Connection TakeKept();
+  void Keep(Connection connection);
+  base::Result<Attempt> Begin(const HttpRequest& request);
+  base::Result<Attempt> BeginAnew(const HttpRequest& request, Clock::time_point deadline);
+  base::Result<HttpResponse> Complete(const HttpRequest& request, Attempt attempt);
+
+  const std::string path_;
+  const std::chrono::milliseconds timeout_;
+  base::Guarded<std::vector<Connection>> kept_;
+};
+
+bool IsSafeTarget(const HttpRequest& request) {
+  const auto is_visible = [](char c) { return c > ' ' && c < 0x7f; };
+  return !request.method.empty() && !request.target.empty() &&
+         std::all_of(request.method.begin(), request.method.end(), is_visible) &&
+         std::all_of(request.target.begin(), request.target.end(), is_visible);
+}
+
+// The last one kept is the likeliest to be alive.
+Connection UnixHttpClient::TakeKept() {
+  auto kept = kept_.Lock();
+  while (!kept->empty()) {
+    Connection connection = std::move(kept->back());
+    kept->pop_back();
+    if (connection->IsReusable()) return connection;
+  }
+  return nullptr;
+}
+
+void UnixHttpClient::Keep(Connection connection) {
+  if (!connection->IsReusable()) return;
+  auto kept = kept_.Lock();
+  if (kept->size() < kMaxKept) kept->push_back(std::move(connection));
+}
+
+base::Result<UnixHttpClient::Attempt> UnixHttpClient::Begin(const HttpRequest& request) {
+  if (!IsSafeTarget(request)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "malformed request: " + request.method + " " + request.target);
+  }
+  const auto deadline = Clock::now() + timeout_;
+  if (Attempt attempt{TakeKept(), true, deadline}; attempt.connection) {
+    TRY(attempt.connection->Write(request, kMaxResponseBytes, deadline));
+    return attempt;
+  }
+  return BeginAnew(request, deadline);
+}
+
+base::Result<UnixHttpClient::Attempt> UnixHttpClient::BeginAnew(const HttpRequest& request,
+                                                                Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  TRY_ASSIGN(Connection connection, ClientConnection::Connect(path_, left));
+  Attempt attempt{std::move(connection), false, deadline};
+  TRY(attempt.connection->Write(request, kMaxResponseBytes, deadline));
+  return attempt;
+}
+
+base::Result<HttpResponse> UnixHttpClient::Complete(const HttpRequest& request, Attempt attempt) {
+  ClientConnection* connection = attempt.connection.get();
+  base::Status read = connection->ReadHeader(attempt.deadline);
+  if (!read && attempt.is_kept && !connection->has_answer_begun() &&
+      read.error().code == base::Code::kUnavailable) {
+    TRY_ASSIGN(attempt, BeginAnew(request, attempt.deadline));
+    connection = attempt.connection.get();
+    read = connection->ReadHeader(attempt.deadline);
+  }
+  if (read) read = connection->ReadBody(attempt.deadline);
+  if (!read) return base::Fail(read.error().Wrap(request.method + " " + request.target));
+
+  MessageParser::Message& message = connection->message();
+  HttpResponse response{message.status, std::move(message.headers), std::move(message.body)};
+  Keep(std::move(attempt.connection));
+  return response;
+}
+
+base::Result<HttpResponse> UnixHttpClient::Send(const HttpRequest& request) {
+  TRY_ASSIGN(Attempt attempt, Begin(request));
+  return Complete(request, std::move(attempt));
+}
+
+std::vector<base::Result<HttpResponse>> UnixHttpClient::SendAll(
+    std::span<const HttpRequest> requests) {
+  std::vector<base::Result<HttpResponse>> responses;
+  responses.reserve(requests.size());
+  while (!requests.empty()) {
+    const auto wave = requests.first(std::min(requests.size(), kMaxParallel));
+    std::vector<base::Result<Attempt>> attempts;
+    attempts.reserve(wave.size());
+    for (const HttpRequest& request : wave) attempts.push_back(Begin(request));
+    for (size_t i = 0; i < wave.size(); ++i) {
+      if (attempts[i]) {
+        responses.push_back(Complete(wave[i], std::move(*attempts[i])));
+      } else {
+        responses.push_back(base::Fail(std::move(attempts[i].error())));
+      }
+    }
+    requests = requests.subspan(wave.size());
+  }
+  return responses;
+}
+
+base::Result<std::unique_ptr<BodyStream>> UnixHttpClient::Open(const HttpRequest& request) {
+  if (!IsSafeTarget(request)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "malformed request: " + request.method + " " + request.target);
+  }
+  const auto deadline = Clock::now() + timeout_;
+  TRY_ASSIGN(Connection connection, ClientConnection::Connect(path_, timeout_));
+  TRY(connection->MakeCancellable());
+  TRY(connection->Write(request, MessageParser::kNoLimit, deadline));
+  if (const base::Status read = connection->ReadHeader(deadline); !read) {
+    return base::Fail(read.error().Wrap(request.method + " " + request.target));
+  }
+  return std::unique_ptr<BodyStream>(std::make_unique<UnixBodyStream>(std::move(connection)));
+}
+
+}  // namespace
+
+std::unique_ptr<HttpClient> HttpClient::Unix(std::string socket_path,
+                                             std::chrono::milliseconds timeout) {
+  return std::make_unique<UnixHttpClient>(std::move(socket_path), timeout);
+}
+
+}  // namespace net

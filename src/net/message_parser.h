@@ -1,0 +1,60 @@
+// Reads one HTTP/1.x message from bytes as they come. Pure; Boost.Beast's parser inside.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http.h"
+
+namespace net {
+
+class MessageParser {
+ public:
+  enum class Kind { kRequest, kResponse };
+  static constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
+
+  // What has been read so far.
+  struct Message {
+    std::string method;  // of a request
+    std::string target;
+    int status = 0;  // of a response
+    bool is_http_1_0 = false;
+    Headers headers;
+    std::string body;  // whoever streams takes from it between calls of Feed
+  };
+
+  MessageParser(Kind kind, size_t body_limit);
+  ~MessageParser();
+  MessageParser(MessageParser&&) noexcept;
+  MessageParser& operator=(MessageParser&&) noexcept;
+
+  // Before the first Feed of a response: it answers HEAD, so none of its headers promises a body.
+  void ExpectNoBody();
+
+  // `input` begins with what the last call left. Answers how many bytes were used: what is left
+  // belongs to the next message when is_done(), else more is needed (at most kMaxHeaderBytes are
+  // ever left). kInvalidArgument when malformed, kExhausted over a limit; no further use then.
+  base::Result<size_t> Feed(std::string_view input);
+  // The peer will send no more. kUnavailable when the message is not whole.
+  base::Status End();
+
+  bool has_begun() const;
+  bool has_header() const;
+  bool is_done() const;
+  // Whether another message may follow on the connection.
+  bool keeps_alive() const;
+  // Whether a header over kMaxHeaderBytes, or else a body, was what Feed refused with kExhausted.
+  bool is_header_too_large() const;
+  Message& message();
+
+ private:
+  class Impl;
+  template <bool is_request>
+  class BeastImpl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace net

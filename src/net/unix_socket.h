@@ -1,0 +1,28 @@
+// Unix stream sockets that only their owner can reach.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace net {
+
+// A listening, non-blocking socket at `path`, mode 0600. The directory must belong to this user
+// with mode 0700 (kPermissionDenied). A socket file on which nobody answers is replaced;
+// kAlreadyExists when somebody does, or when the file is something else. A lock file `path`.lock
+// stays beside it.
+base::Result<base::Fd> ListenOnUnixPath(const std::string& path);
+
+// A connected socket; waits at most `timeout` for room in the listener's queue. kUnavailable when
+// nobody listens.
+base::Result<base::Fd> ConnectToUnixPath(const std::string& path,
+                                         std::chrono::milliseconds timeout);
+
+// The uid that connected (SO_PEERCRED).
+base::Result<uid_t> PeerUid(int fd);
+
+}  // namespace net
