@@ -1,0 +1,192 @@
+#include "local/node/nvml.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace local::node {
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr unsigned kMigEnabled = 1;
+constexpr size_t kUuidBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+constexpr size_t kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
+constexpr size_t kVersionBytes = 80;
+constexpr unsigned kMaxDevices = 256;
+
+struct Memory {  // nvmlMemory_t
+  unsigned long long total = 0;
+  unsigned long long free = 0;
+  unsigned long long used = 0;
+};
+
+struct Utilization {  // nvmlUtilization_t
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
+
+template <typename F>
+bool Load(void* library, const char* name, F*& function) {
+  function = reinterpret_cast<F*>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+void* OpenLibrary(const std::string& directory) {
+  for (const char* name : {"libnvidia-ml.so.1", "libnvidia-ml.so"}) {
+    const std::string path = directory.empty() ? name : directory + "/" + name;
+    if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+struct Nvml::Functions {
+  using Device = void*;
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  int (*device_count)(unsigned*) = nullptr;
+  int (*device_by_index)(unsigned, Device*) = nullptr;
+  int (*device_uuid)(Device, char*, unsigned) = nullptr;
+  int (*device_name)(Device, char*, unsigned) = nullptr;
+  int (*device_memory)(Device, Memory*) = nullptr;
+  // Older drivers lack these: nullptr then.
+  int (*device_utilization)(Device, Utilization*) = nullptr;
+  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
+  int (*max_mig_devices)(Device, unsigned*) = nullptr;
+  int (*mig_device_by_index)(Device, unsigned, Device*) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+
+  bool LoadFrom(void* library) {
+    Load(library, "nvmlDeviceGetUtilizationRates", device_utilization);
+    Load(library, "nvmlDeviceGetMigMode", mig_mode);
+    Load(library, "nvmlDeviceGetMaxMigDeviceCount", max_mig_devices);
+    Load(library, "nvmlDeviceGetMigDeviceHandleByIndex", mig_device_by_index);
+    Load(library, "nvmlSystemGetDriverVersion", driver_version);
+    return Load(library, "nvmlInit_v2", init) && Load(library, "nvmlShutdown", shutdown) &&
+           Load(library, "nvmlErrorString", error_string) &&
+           Load(library, "nvmlDeviceGetCount_v2", device_count) &&
+           Load(library, "nvmlDeviceGetHandleByIndex_v2", device_by_index) &&
+           Load(library, "nvmlDeviceGetUUID", device_uuid) &&
+           Load(library, "nvmlDeviceGetName", device_name) &&
+           Load(library, "nvmlDeviceGetMemoryInfo", device_memory);
+  }
+};
+
+Nvml::Nvml(void* library, std::unique_ptr<Functions> functions)
+    : library_(library), functions_(std::move(functions)) {}
+
+Nvml::~Nvml() {
+  functions_->shutdown();
+  ::dlclose(library_);
+}
+
+base::Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& directory) {
+  void* library = OpenLibrary(directory);
+  if (library == nullptr) {
+    return base::Fail(base::Code::kNotFound, "no NVIDIA driver is installed");
+  }
+  auto functions = std::make_unique<Functions>();
+  if (!functions->LoadFrom(library)) {
+    ::dlclose(library);
+    return base::Fail(base::Code::kUnavailable, "the NVIDIA driver is too old");
+  }
+  if (const int code = functions->init(); code != kSuccess) {
+    std::string words = functions->error_string(code);
+    ::dlclose(library);
+    return base::Fail(base::Code::kUnavailable, "NVML: " + words);
+  }
+  return std::unique_ptr<Nvml>(new Nvml(library, std::move(functions)));
+}
+
+std::string Nvml::Words(int code) const { return functions_->error_string(code); }
+
+base::Result<GpuInventory> Nvml::Read() {
+  unsigned count = 0;
+  if (const int code = functions_->device_count(&count); code != kSuccess) {
+    return base::Fail(base::Code::kUnavailable, "NVML: count the GPUs: " + Words(code));
+  }
+  GpuInventory inventory;
+  std::array<char, kVersionBytes> version{};
+  if (functions_->driver_version != nullptr &&
+      functions_->driver_version(version.data(), kVersionBytes) == kSuccess) {
+    inventory.driver_version = version.data();
+  }
+  for (unsigned index = 0; index < count && index < kMaxDevices; ++index) {
+    if (auto device = ReadDevice(index)) {
+      inventory.devices.push_back(std::move(*device));
+    } else if (inventory.reason.empty()) {
+      inventory.reason = device.error().message;
+    }
+  }
+  if (count == 0) inventory.reason = "the NVIDIA driver sees no GPU";
+  return inventory;
+}
+
+base::Result<GpuDevice> Nvml::ReadDevice(unsigned index) {
+  void* handle = nullptr;
+  std::array<char, kUuidBytes> uuid{};
+  std::array<char, kNameBytes> name{};
+  Memory memory;
+  int code = functions_->device_by_index(index, &handle);
+  if (code == kSuccess) code = functions_->device_uuid(handle, uuid.data(), kUuidBytes);
+  if (code == kSuccess) code = functions_->device_name(handle, name.data(), kNameBytes);
+  if (code != kSuccess) {
+    return base::Fail(base::Code::kUnavailable, fmt::format("GPU {}: {}", index, Words(code)));
+  }
+  GpuDevice device;
+  device.index = static_cast<int>(index);
+  device.uuid = uuid.data();
+  device.name = name.data();
+  if (functions_->device_memory(handle, &memory) == kSuccess) {
+    device.memory_total = static_cast<int64_t>(memory.total);
+    device.memory_used = static_cast<int64_t>(memory.used);
+  }
+  Utilization utilization;
+  if (functions_->device_utilization != nullptr &&
+      functions_->device_utilization(handle, &utilization) == kSuccess) {
+    device.utilisation_percent = static_cast<int>(utilization.gpu);
+  }
+  unsigned current = 0, pending = 0;
+  if (functions_->mig_mode != nullptr &&
+      functions_->mig_mode(handle, &current, &pending) == kSuccess && current == kMigEnabled) {
+    device.is_mig_enabled = true;
+    device.mig_instances = ReadMigInstances(handle);
+  }
+  return device;
+}
+
+std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {
+  std::vector<MigInstance> instances;
+  unsigned max = 0;
+  if (functions_->max_mig_devices == nullptr || functions_->mig_device_by_index == nullptr ||
+      functions_->max_mig_devices(device, &max) != kSuccess) {
+    return instances;
+  }
+  for (unsigned index = 0; index < max; ++index) {
+    void* handle = nullptr;
+    // Instances may leave holes: each index is asked for.
+    if (functions_->mig_device_by_index(device, index, &handle) != kSuccess) continue;
+    std::array<char, kUuidBytes> uuid{};
+    std::array<char, kNameBytes> name{};
+    if (functions_->device_uuid(handle, uuid.data(), kUuidBytes) != kSuccess) continue;
+    MigInstance instance;
+    instance.uuid = uuid.data();
+    if (functions_->device_name(handle, name.data(), kNameBytes) == kSuccess) {
+      instance.name = name.data();
+    }
+    Memory memory;
+    if (functions_->device_memory(handle, &memory) == kSuccess) {
+      instance.memory_total = static_cast<int64_t>(memory.total);
+      instance.memory_used = static_cast<int64_t>(memory.used);
+    }
+    instances.push_back(std::move(instance));
+  }
+  return instances;
+}
+
+}  // namespace local::node

@@ -1,0 +1,160 @@
+#include "local/node/ports.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "local/node/machine_lock.h"
+
+namespace local::node {
+
+namespace {
+
+constexpr const char* kKernelRange = "/proc/sys/net/ipv4/ip_local_port_range";
+constexpr std::pair<int, int> kDefaultKernelRange{32768, 60999};
+constexpr int kFirst = 23456;  // api::kDefaultPort
+constexpr int kLowest = 10000;
+constexpr int kHighest = 65535;
+
+bool Binds(int family, const sockaddr* address, socklen_t length) {
+  const base::Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return true;  // the machine lacks the family
+  const int on = 1;
+  // As servers do: connections of an earlier job in TIME_WAIT are no obstacle.
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  return ::bind(fd.get(), address, length) == 0 || errno != EADDRINUSE;
+}
+
+bool BindsV4(in_addr_t host, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(host);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  return Binds(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+bool BindsV6(int port) {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_any;
+  address.sin6_port = htons(static_cast<uint16_t>(port));
+  return Binds(AF_INET6, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+}  // namespace
+
+base::Result<std::pair<int, int>> ParsePortRange(std::string_view text) {
+  const std::string_view trimmed = base::Trim(text);
+  const size_t gap = trimmed.find_first_of(" \t");
+  if (gap != std::string_view::npos) {
+    const auto low = base::ParseInt(trimmed.substr(0, gap));
+    const auto high = base::ParseInt(base::Trim(trimmed.substr(gap)));
+    if (low && high && *low >= 0 && *low <= *high && *high <= kHighest) {
+      return std::pair(static_cast<int>(*low), static_cast<int>(*high));
+    }
+  }
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("malformed port range \"{}\"", trimmed));
+}
+
+std::vector<std::pair<int, int>> CandidatePorts(std::pair<int, int> kernel_range) {
+  const auto [low, high] = kernel_range;
+  std::vector<std::pair<int, int>> ranges;
+  const auto add = [&ranges](int first, int last) {
+    if (first <= last) ranges.emplace_back(first, last);
+  };
+  add(kFirst, low - 1);
+  add(std::max(kFirst, high + 1), kHighest);
+  add(kLowest, std::min(low, kFirst) - 1);
+  add(std::max(kLowest, high + 1), kFirst - 1);
+  return ranges;
+}
+
+bool IsPortFree(int port) {
+  return BindsV4(INADDR_LOOPBACK, port) && BindsV4(INADDR_ANY, port) && BindsV6(port);
+}
+
+PortAllocator PortAllocator::OfMachine() {
+  std::pair<int, int> range = kDefaultKernelRange;
+  if (auto text = base::ReadFile(kKernelRange)) {
+    if (auto parsed = ParsePortRange(*text)) range = *parsed;
+  }
+  return PortAllocator(CandidatePorts(range), "muster/port/");
+}
+
+PortAllocator::PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix)
+    : candidates_(std::move(candidates)), lock_prefix_(std::move(lock_prefix)) {}
+
+std::string PortAllocator::LockName(int port) const { return lock_prefix_ + std::to_string(port); }
+
+base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optional<int> existing) {
+  auto state = state_.Lock();
+  if (const auto it = state->by_job.find(job_uid); it != state->by_job.end()) {
+    return it->second.port;
+  }
+  if (existing) {
+    // The lock may be with the job's own shim: who holds it matters at the next start only.
+    Assigned assigned{*existing, {}};
+    if (auto lock = LockMachineWide(LockName(*existing))) assigned.lock = std::move(*lock);
+    return state->by_job.emplace(job_uid, std::move(assigned)).first->second.port;
+  }
+  size_t total = 0;
+  for (const auto& [first, last] : candidates_) total += static_cast<size_t>(last - first + 1);
+  for (size_t tried = 0; tried < total; ++tried) {
+    size_t offset = state->next++ % total;
+    int port = 0;
+    for (const auto& [first, last] : candidates_) {
+      const auto length = static_cast<size_t>(last - first + 1);
+      if (offset < length) {
+        port = first + static_cast<int>(offset);
+        break;
+      }
+      offset -= length;
+    }
+    auto lock = LockMachineWide(LockName(port));
+    if (!lock || !IsPortFree(port)) continue;
+    state->by_job.emplace(job_uid, Assigned{port, std::move(*lock)});
+    return port;
+  }
+  return base::Fail(base::Code::kExhausted,
+                    "no TCP port is free outside the kernel's range (ip_local_port_range)");
+}
+
+void PortAllocator::Release(const std::string& job_uid) { state_.Lock()->by_job.erase(job_uid); }
+
+std::optional<int> PortAllocator::Find(const std::string& job_uid) const {
+  auto state = state_.Lock();
+  const auto it = state->by_job.find(job_uid);
+  if (it == state->by_job.end()) return std::nullopt;
+  return it->second.port;
+}
+
+base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
+  auto state = state_.Lock();
+  const auto it = state->by_job.find(job_uid);
+  if (it == state->by_job.end()) {
+    return base::Fail(base::Code::kNotFound, "the job has no port of this machine");
+  }
+  Assigned& assigned = it->second;
+  if (!assigned.lock) {
+    TRY_ASSIGN(assigned.lock, LockMachineWide(LockName(assigned.port)));
+  }
+  if (!IsPortFree(assigned.port)) {
+    return base::Fail(
+        base::Code::kUnavailable,
+        fmt::format("port {} of the job is in use by another program", assigned.port));
+  }
+  base::Fd copy(::fcntl(assigned.lock.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy) return base::Fail(base::Errno(errno, "copy the port's lock"));
+  return copy;
+}
+
+}  // namespace local::node

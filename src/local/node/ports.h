@@ -1,0 +1,63 @@
+// TCP ports for the jobs' rank 0: one per job, outside the range from which the kernel takes ports
+// for outgoing connections, locked machine-wide because two users may run muster.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/guarded.h"
+#include "base/result.h"
+
+namespace local::node {
+
+// The kernel's range as /proc/sys/net/ipv4/ip_local_port_range writes it: "32768\t60999".
+// kInvalidArgument when malformed.
+base::Result<std::pair<int, int>> ParsePortRange(std::string_view text);
+
+// Where to look, in order, as inclusive ranges: from 23456 (PyTorchJob's default) up to the
+// kernel's range, then above it, then below 23456 from 10000.
+std::vector<std::pair<int, int>> CandidatePorts(std::pair<int, int> kernel_range);
+
+// Whether a server could listen on it now, on loopback and on all addresses, IPv4 and IPv6.
+bool IsPortFree(int port);
+
+// Thread safe.
+class PortAllocator {
+ public:
+  // Reads the kernel's range; its default where /proc does not tell.
+  static PortAllocator OfMachine();
+  PortAllocator(std::vector<std::pair<int, int>> candidates, std::string lock_prefix);
+
+  // The job's port: the one it has, or `existing` (its pods carry it since an earlier daemon), or
+  // a new one, locked and probed. kExhausted when every candidate is taken.
+  base::Result<int> Assign(const std::string& job_uid, std::optional<int> existing);
+  // Gives the job's port back; a shim that holds the lock keeps it.
+  void Release(const std::string& job_uid);
+  // The job's port, when it has one of this allocator.
+  std::optional<int> Find(const std::string& job_uid) const;
+
+  // Before the pod of rank 0 starts: its port's lock, for its shim. kUnavailable when another
+  // program listens on the port or holds the lock by now. kNotFound: the job has no port here.
+  base::Result<base::Fd> LockForStart(const std::string& job_uid);
+
+ private:
+  struct Assigned {
+    int port = 0;
+    base::Fd lock;  // none while only a shim holds it
+  };
+  struct State {
+    std::map<std::string, Assigned> by_job;
+    size_t next = 0;  // so that a port is not used again at once
+  };
+  std::string LockName(int port) const;
+
+  const std::vector<std::pair<int, int>> candidates_;
+  const std::string lock_prefix_;
+  mutable base::Guarded<State> state_;
+};
+
+}  // namespace local::node

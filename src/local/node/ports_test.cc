@@ -1,0 +1,118 @@
+#include "local/node/ports.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <set>
+
+namespace local::node {
+namespace {
+
+using Ranges = std::vector<std::pair<int, int>>;
+
+std::string TestPrefix() { return "muster-test-" + std::to_string(::getpid()) + "/port/"; }
+
+// A listener on a port that the kernel chose.
+struct Listener {
+  Listener() : fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(::listen(fd.get(), 1), 0);
+    EXPECT_EQ(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+    port = ntohs(address.sin_port);
+  }
+  base::Fd fd;
+  int port = 0;
+};
+
+TEST(CandidatePorts, AvoidTheKernelsRange) {
+  EXPECT_EQ(CandidatePorts({32768, 60999}),
+            (Ranges{{23456, 32767}, {61000, 65535}, {10000, 23455}}));
+  EXPECT_EQ(CandidatePorts({1024, 65535}), Ranges{});
+  EXPECT_EQ(CandidatePorts({15000, 65535}), (Ranges{{10000, 14999}}));
+  EXPECT_EQ(CandidatePorts({1024, 20000}), (Ranges{{23456, 65535}, {20001, 23455}}));
+  EXPECT_EQ(CandidatePorts({23456, 60999}), (Ranges{{61000, 65535}, {10000, 23455}}));
+}
+
+TEST(ParsePortRange, ReadsWhatTheKernelWrites) {
+  EXPECT_EQ(*ParsePortRange("32768\t60999\n"), (std::pair<int, int>{32768, 60999}));
+  EXPECT_FALSE(ParsePortRange(""));
+  EXPECT_FALSE(ParsePortRange("1"));
+  EXPECT_FALSE(ParsePortRange("9 1"));
+  EXPECT_FALSE(ParsePortRange("a b"));
+}
+
+TEST(PortAllocator, TwoNeverShareOne) {
+  const Ranges few = {{23500, 23511}};
+  PortAllocator ours(few, TestPrefix()), theirs(few, TestPrefix());
+  std::set<int> seen;
+  for (int i = 0; i < 3; ++i) {
+    for (PortAllocator* allocator : {&ours, &theirs}) {
+      const auto port = allocator->Assign("job" + std::to_string(i), std::nullopt);
+      ASSERT_TRUE(port) << port.error().message;
+      EXPECT_TRUE(seen.insert(*port).second) << *port;
+    }
+  }
+}
+
+TEST(PortAllocator, AJobKeepsItsPort) {
+  PortAllocator allocator({{23520, 23529}}, TestPrefix());
+  const int port = *allocator.Assign("job", std::nullopt);
+  EXPECT_EQ(*allocator.Assign("job", std::nullopt), port);
+  EXPECT_EQ(*allocator.Assign("job", 23529), port);
+  EXPECT_EQ(allocator.Find("job"), port);
+  EXPECT_EQ(allocator.Find("other"), std::nullopt);
+}
+
+TEST(PortAllocator, SkipsAPortThatSomebodyListensOn) {
+  Listener listener;
+  EXPECT_FALSE(IsPortFree(listener.port));
+  PortAllocator allocator({{listener.port, listener.port}}, TestPrefix());
+  const auto port = allocator.Assign("job", std::nullopt);
+  ASSERT_FALSE(port);
+  EXPECT_EQ(port.error().code, base::Code::kExhausted);
+}
+
+TEST(PortAllocator, ProbesAgainBeforeTheStart) {
+  Listener listener;
+  PortAllocator allocator({}, TestPrefix());
+  ASSERT_TRUE(allocator.Assign("job", listener.port));
+  const auto lock = allocator.LockForStart("job");
+  ASSERT_FALSE(lock);
+  EXPECT_EQ(lock.error().message,
+            "port " + std::to_string(listener.port) + " of the job is in use by another program");
+  EXPECT_EQ(allocator.LockForStart("other").error().code, base::Code::kNotFound);
+}
+
+TEST(PortAllocator, AShimKeepsTheLockOfAPortThatItsDaemonReleased) {
+  const Ranges one = {{23530, 23530}};
+  PortAllocator before(one, TestPrefix());
+  ASSERT_TRUE(before.Assign("job", std::nullopt));
+  auto shims = before.LockForStart("job");
+  ASSERT_TRUE(shims) << shims.error().message;
+  before.Release("job");
+
+  // The next daemon finds the port in the job's pods, and takes nothing from the shim.
+  PortAllocator after(one, TestPrefix());
+  EXPECT_EQ(*after.Assign("job", 23530), 23530);
+  EXPECT_FALSE(after.Assign("another", std::nullopt));
+  EXPECT_FALSE(after.LockForStart("job"));
+  shims->Reset();
+  EXPECT_TRUE(after.LockForStart("job"));
+}
+
+TEST(PortAllocator, AReleasedPortIsNotTheNextOne) {
+  PortAllocator allocator({{23540, 23549}}, TestPrefix());
+  const int first = *allocator.Assign("a", std::nullopt);
+  allocator.Release("a");
+  EXPECT_NE(*allocator.Assign("b", std::nullopt), first);
+}
+
+}  // namespace
+}  // namespace local::node
