@@ -1,0 +1,196 @@
+#include "reconcile/abnormal_pods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/names.h"
+#include "reconcile/outcome.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+using MaybeTime = std::optional<base::Time>;
+
+MaybeTime TimeAt(const text::Json& value, text::Path path) {
+  const std::string_view written = text::GetString(value, path);
+  if (written.empty()) return std::nullopt;
+  const auto time = base::ParseRfc3339(written);
+  return time ? MaybeTime(*time) : std::nullopt;
+}
+
+MaybeTime FinishedAt(const Pod& pod) {
+  const text::Array* const statuses =
+      text::FindArray(*pod.object, {"status", "containerStatuses"});
+  if (statuses == nullptr) return std::nullopt;
+  MaybeTime newest;
+  for (const text::Json& status : *statuses) {
+    newest = std::max(newest, TimeAt(status, {"state", "terminated", "finishedAt"}));
+  }
+  return newest;
+}
+
+Event ExitedWithCode(const Pass& pass, const Pod& pod, int64_t code) {
+  return Normal("ExitedWithCode", fmt::format("Pod: {}.{} exited with code {}",
+                                              pass.job.namespace_name, pod.name, code));
+}
+
+void AnnounceExit(Pass& pass, const Pod& pod) {
+  const auto code = pod.ExitCode();
+  if (code) pass.plan.events.push_back(ExitedWithCode(pass, pod, *code));
+}
+
+void AnnounceExits(Pass& pass, const Replicas& replicas) {
+  std::vector<const Pod*> succeeded;
+  for (const Pod& pod : replicas.pods) {
+    if (!replicas.IsWanted(pod)) continue;
+    if (pod.phase == Phase::kFailed && !pod.is_terminating) AnnounceExit(pass, pod);
+    if (pod.phase == Phase::kSucceeded) succeeded.push_back(&pod);
+  }
+  const auto& stored = pass.job.status.replica_statuses;
+  const auto found = stored.find(std::string(replicas.type));
+  const size_t told = found != stored.end() && found->second.succeeded > 0
+                          ? static_cast<size_t>(found->second.succeeded)
+                          : 0;
+  if (succeeded.size() <= told) return;
+  std::stable_sort(succeeded.begin(), succeeded.end(), [](const Pod* a, const Pod* b) {
+    return FinishedAt(*a) < FinishedAt(*b);
+  });
+  for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(pass, *succeeded[i]);
+}
+
+// What is wrong with a pod, and since when.
+struct Trouble {
+  base::Time since;
+  Event event;
+};
+
+class Troubles {
+ public:
+  Troubles(const Pass& pass, const Pod& pod)
+      : pass_(pass), pod_(pod), told_until_(pass.job.status.last_reconcile_time) {}
+
+  std::vector<Trouble> Find() {
+    for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+      const text::Array* const statuses = text::FindArray(*pod_.object, {"status", list});
+      if (statuses == nullptr || statuses->empty()) continue;
+      for (const text::Json& status : *statuses) ReadContainer(status);
+      return std::move(found_);
+    }
+    ReadConditions();
+    return std::move(found_);
+  }
+
+ private:
+  // `since` is only asked for when there is something to say: most pods are well.
+  template <typename Since>
+  void Add(Since since, Event event) {
+    const MaybeTime time = since();
+    if (told_until_ && (!time || *time <= *told_until_)) return;
+    found_.push_back({time.value_or(pass_.now), std::move(event)});
+  }
+
+  void ReadContainer(const text::Json& status) {
+    const text::Json* const state = text::Find(status, {"state"});
+    if (state == nullptr) return;
+    const std::string_view name = text::GetString(status, {"name"});
+    if (const text::Json* const terminated = text::Find(*state, {"terminated"})) {
+      ReadTerminated(name, *terminated);
+    }
+    const std::string_view message = text::GetString(*state, {"waiting", "message"});
+    if (message.empty()) return;
+    Add([&] { return NewestDate(); },
+        Warning(text::GetString(*state, {"waiting", "reason"}),
+                fmt::format("Error pod {} container {} waiting message: {}", pod_.name, name,
+                            message)));
+  }
+
+  void ReadTerminated(std::string_view name, const text::Json& terminated) {
+    const int64_t code = text::GetInt(terminated, {"exitCode"}).value_or(0);
+    const auto since = [&] {
+      const MaybeTime finished = TimeAt(terminated, {"finishedAt"});
+      return finished ? finished : NewestDate();
+    };
+    if (name == api::kContainerName) Add(since, ExitedWithCode(pass_, pod_, code));
+    if (code == 0) return;
+    Add(since, Warning(text::GetString(terminated, {"reason"}),
+                       fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
+                                   pod_.name, name, code,
+                                   text::GetString(terminated, {"message"}))));
+  }
+
+  // The condition that changed last speaks for a pod whose containers have not been started.
+  void ReadConditions() {
+    const text::Array* const conditions = text::FindArray(*pod_.object, {"status", "conditions"});
+    if (conditions == nullptr) return;
+    const text::Json* newest = nullptr;
+    MaybeTime newest_time;
+    for (const text::Json& condition : *conditions) {
+      const MaybeTime time = TimeAt(condition, {"lastTransitionTime"});
+      if (newest != nullptr && time <= newest_time) continue;
+      newest = &condition;
+      newest_time = time;
+    }
+    if (newest == nullptr || text::GetString(*newest, {"status"}) == "True") return;
+    Add([&] { return newest_time ? newest_time : NewestDate(); },
+        Warning(text::GetString(*newest, {"reason"}),
+                fmt::format("Error pod {} condition message: {}", pod_.name,
+                            text::GetString(*newest, {"message"}))));
+  }
+
+  MaybeTime NewestDate() const {
+    MaybeTime newest = TimeAt(*pod_.object, {"metadata", "creationTimestamp"});
+    newest = std::max(newest, TimeAt(*pod_.object, {"status", "startTime"}));
+    if (const auto* conditions = text::FindArray(*pod_.object, {"status", "conditions"})) {
+      for (const text::Json& condition : *conditions) {
+        newest = std::max(newest, TimeAt(condition, {"lastTransitionTime"}));
+      }
+    }
+    for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+      const auto* statuses = text::FindArray(*pod_.object, {"status", list});
+      if (statuses == nullptr) continue;
+      for (const text::Json& status : *statuses) {
+        newest = std::max(newest, TimeAt(status, {"lastState", "terminated", "finishedAt"}));
+        newest = std::max(newest, TimeAt(status, {"state", "terminated", "finishedAt"}));
+      }
+    }
+    return newest;
+  }
+
+  const Pass& pass_;
+  const Pod& pod_;
+  const MaybeTime told_until_;
+  std::vector<Trouble> found_;
+};
+
+}  // namespace
+
+void AnnounceExits(Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) AnnounceExits(pass, *replicas);
+}
+
+void AnnounceAbnormalPods(Pass& pass) {
+  MaybeTime newest;
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) {
+      const bool has_ended = pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed;
+      if (has_ended || pod.is_terminating) continue;
+      for (Trouble& trouble : Troubles(pass, pod).Find()) {
+        newest = std::max(newest, MaybeTime(trouble.since));
+        pass.plan.events.push_back(std::move(trouble.event));
+      }
+    }
+  }
+  // A clock ahead of ours must not make its trouble news again and again.
+  if (newest) {
+    pass.status.last_reconcile_time =
+        std::max(pass.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)));
+  }
+}
+
+}  // namespace reconcile

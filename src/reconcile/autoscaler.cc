@@ -1,0 +1,80 @@
+#include "reconcile/autoscaler.h"
+
+#include <string_view>
+#include <utility>
+
+#include "reconcile/json_compare.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+bool WantsAutoscaler(const api::PyTorchJob& job) {
+  return job.elastic_policy && job.elastic_policy->metrics &&
+         job.elastic_policy->metrics->is_array();
+}
+
+text::Object BuildSpec(const api::PyTorchJob& job) {
+  const api::ElasticPolicy& elastic = *job.elastic_policy;
+  text::Object target;
+  target["kind"] = api::kPyTorchJobs.kind;
+  target["name"] = job.name;
+  target["apiVersion"] = api::kPyTorchJobs.api_version();
+  text::Object spec;
+  spec["scaleTargetRef"] = std::move(target);
+  if (elastic.min_replicas) spec["minReplicas"] = *elastic.min_replicas;
+  if (elastic.max_replicas) spec["maxReplicas"] = *elastic.max_replicas;
+  spec["metrics"] = *elastic.metrics;
+  return spec;
+}
+
+text::Json BuildAutoscaler(const api::PyTorchJob& job) {
+  text::Object metadata;
+  metadata["name"] = job.name;
+  metadata["namespace"] = job.namespace_name;
+  metadata["ownerReferences"] = OwnerReferences(job);
+  text::Object autoscaler;
+  autoscaler["apiVersion"] = api::kHorizontalPodAutoscalers.api_version();
+  autoscaler["kind"] = api::kHorizontalPodAutoscalers.kind;
+  autoscaler["metadata"] = std::move(metadata);
+  autoscaler["spec"] = BuildSpec(job);
+  return autoscaler;
+}
+
+// Fields that we do not write (`behavior`) are somebody else's.
+bool IsAsWanted(const text::Json& existing, const text::Object& spec) {
+  for (const auto& [key, value] : spec) {
+    if (!IsSameValue(&value, text::Find(existing, {"spec", std::string_view(key)}))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ReconcileAutoscaler(Pass& pass) {
+  if (!WantsAutoscaler(pass.job)) return DeleteAutoscaler(pass);
+  const text::Json* const existing = pass.observed.autoscaler;
+  if (existing == nullptr) {
+    pass.plan.writes.push_back(
+        Create(api::kHorizontalPodAutoscalers, BuildAutoscaler(pass.job)));
+    return;
+  }
+  if (!IsControlledBy(*existing, pass.job.uid)) return;
+  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
+  text::Object spec = BuildSpec(pass.job);
+  if (IsAsWanted(*existing, spec)) return;
+  text::Json next = *existing;
+  for (auto& [key, value] : spec) {
+    text::Set(next, {"spec", std::string_view(key)}, std::move(value));
+  }
+  pass.plan.writes.push_back(Update(api::kHorizontalPodAutoscalers, std::move(next)));
+}
+
+void DeleteAutoscaler(Pass& pass) {
+  const text::Json* const existing = pass.observed.autoscaler;
+  if (existing == nullptr || !IsControlledBy(*existing, pass.job.uid)) return;
+  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
+  pass.plan.writes.push_back(Delete(api::kHorizontalPodAutoscalers, *existing));
+}
+
+}  // namespace reconcile

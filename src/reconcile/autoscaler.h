@@ -1,0 +1,14 @@
+// The HorizontalPodAutoscaler of an elastic job (spec/pytorchjob-operator.md 2.6).
+#pragma once
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// Makes it when elasticPolicy.metrics is set, updates it when its spec differs, deletes it when
+// the metrics are gone. One of the job's name that is not the job's is left alone.
+void ReconcileAutoscaler(Pass& pass);
+
+void DeleteAutoscaler(Pass& pass);
+
+}  // namespace reconcile

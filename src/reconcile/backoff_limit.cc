@@ -1,0 +1,70 @@
+#include "reconcile/backoff_limit.h"
+
+#include <cstdint>
+
+namespace reconcile {
+namespace {
+
+bool CountsRestarts(const Replicas& replicas) {
+  if (replicas.spec == nullptr) return false;
+  switch (replicas.spec->Policy()) {
+    case api::RestartPolicy::kAlways:
+    case api::RestartPolicy::kOnFailure:
+    case api::RestartPolicy::kExitCode: return true;
+    case api::RestartPolicy::kNever:
+    case api::RestartPolicy::kUnknown: return false;
+  }
+  return false;
+}
+
+int64_t Restarts(const Pod& pod) {
+  int64_t restarts = 0;
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    const text::Array* const statuses = text::FindArray(*pod.object, {"status", list});
+    if (statuses == nullptr) continue;
+    for (const text::Json& status : *statuses) {
+      restarts += text::GetInt(status, {"restartCount"}).value_or(0);
+    }
+  }
+  return restarts;
+}
+
+int64_t RestartsOfRunningPods(const Pass& pass) {
+  int64_t restarts = 0;
+  for (const Replicas* const replicas : pass.Types()) {
+    if (!CountsRestarts(*replicas)) continue;
+    for (const Pod& pod : replicas->pods) {
+      if (pod.phase == Phase::kRunning && !pod.is_terminating) restarts += Restarts(pod);
+    }
+  }
+  return restarts;
+}
+
+bool HasNewFailure(const Pass& pass) {
+  int64_t failed = 0;
+  int64_t active = 0;
+  int64_t wanted = 0;
+  for (const Replicas* const replicas : pass.Types()) {
+    wanted += replicas->Wanted();
+    for (const Pod& pod : replicas->pods) {
+      if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
+      if (pod.phase == Phase::kFailed) ++failed;
+      if (pod.phase == Phase::kRunning || pod.phase == Phase::kPending) ++active;
+    }
+  }
+  int64_t recorded = 0;
+  for (const auto& [type, status] : pass.status.replica_statuses) recorded += status.failed;
+  return failed > recorded && active != wanted;
+}
+
+}  // namespace
+
+bool HasReachedBackoffLimit(const Pass& pass) {
+  const auto& limit = pass.job.run_policy.backoff_limit;
+  if (!limit) return false;
+  if (*limit < 1 && HasNewFailure(pass)) return true;
+  const int64_t restarts = RestartsOfRunningPods(pass);
+  return *limit == 0 ? restarts > 0 : restarts >= *limit;
+}
+
+}  // namespace reconcile

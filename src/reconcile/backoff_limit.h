@@ -1,0 +1,13 @@
+// runPolicy.backoffLimit (spec/pytorchjob-operator.md 2.5).
+#pragma once
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// What is counted is restarts of containers in place, by the kubelet. Pods that were replaced are
+// not, as in v1: they are gone, and the status has no place for their number. Only a limit of 0
+// sees them: the first failed pod exceeds it.
+bool HasReachedBackoffLimit(const Pass& pass);
+
+}  // namespace reconcile

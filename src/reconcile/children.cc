@@ -1,0 +1,139 @@
+#include "reconcile/children.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/names.h"
+#include "base/strings.h"
+
+namespace reconcile {
+namespace {
+
+Phase ReadPhase(const text::Json& pod) {
+  const std::string_view phase = text::GetString(pod, {"status", "phase"});
+  if (phase == "Running") return Phase::kRunning;
+  if (phase == "Succeeded") return Phase::kSucceeded;
+  if (phase == "Failed") return Phase::kFailed;
+  return Phase::kPending;
+}
+
+struct Labelled {
+  Child child;
+  std::string_view type;
+};
+
+Labelled Read(const text::Json& object, std::string_view uid) {
+  Labelled read;
+  read.child.object = &object;
+  read.child.is_own = IsControlledBy(object, uid);
+  const text::Json* const metadata = text::Find(object, {"metadata"});
+  if (metadata == nullptr) return read;
+  read.child.name = text::GetString(*metadata, {"name"});
+  read.child.uid = text::GetString(*metadata, {"uid"});
+  read.child.is_terminating = text::Find(*metadata, {"deletionTimestamp"}) != nullptr;
+  if (const text::Json* const labels = text::Find(*metadata, {"labels"})) {
+    read.type = text::GetString(*labels, {api::kReplicaTypeLabel});
+    const auto index = base::ParseInt(text::GetString(*labels, {api::kReplicaIndexLabel}));
+    if (index && *index >= 0 && std::in_range<int>(*index)) {
+      read.child.index = static_cast<int>(*index);
+    }
+  }
+  return read;
+}
+
+Replicas* FindType(Children& children, std::string_view label) {
+  if (label == children.master.label) return &children.master;
+  if (label == children.worker.label) return &children.worker;
+  return nullptr;
+}
+
+template <typename T>
+void SortByIndex(std::vector<T>& children, const api::PyTorchJob& job, std::string_view type) {
+  const auto by_index = [](const T& a, const T& b) { return a.index < b.index; };
+  std::sort(children.begin(), children.end(), by_index);
+  if (std::adjacent_find(children.begin(), children.end(), [](const T& a, const T& b) {
+        return a.index == b.index;
+      }) == children.end()) {
+    return;
+  }
+  std::stable_sort(children.begin(), children.end(), [&](const T& a, const T& b) {
+    if (a.index != b.index) return a.index < b.index;
+    const std::string name = api::ReplicaName(job.name, type, a.index);
+    return a.name == name && b.name != name;
+  });
+}
+
+void ReadPods(const Observed& observed, const api::PyTorchJob& job, Children& children) {
+  for (const text::Json* const object : observed.pods) {
+    const Labelled read = Read(*object, job.uid);
+    if (!read.child.is_own) continue;
+    Pod pod{read.child, ReadPhase(*object)};
+    Replicas* const replicas = FindType(children, read.type);
+    auto& home =
+        replicas != nullptr && pod.index >= 0 ? replicas->pods : children.stray_pods;
+    home.push_back(pod);
+  }
+}
+
+void ReadServices(const Observed& observed, const api::PyTorchJob& job, Children& children) {
+  for (const text::Json* const object : observed.services) {
+    const Labelled read = Read(*object, job.uid);
+    Replicas* const replicas = FindType(children, read.type);
+    if (replicas == nullptr || read.child.index < 0) {
+      if (read.child.is_own) children.stray_services.push_back(read.child);
+      continue;
+    }
+    if (!read.child.is_own &&
+        read.child.name != api::ReplicaName(job.name, replicas->type, read.child.index)) {
+      continue;
+    }
+    replicas->services.push_back(read.child);
+  }
+}
+
+}  // namespace
+
+std::optional<int> Pod::ExitCode() const {
+  const text::Array* const statuses = text::FindArray(*object, {"status", "containerStatuses"});
+  if (statuses == nullptr) return std::nullopt;
+  for (const text::Json& status : *statuses) {
+    if (text::GetString(status, {"name"}) != api::kContainerName) continue;
+    if (const auto code = text::GetInt(status, {"state", "terminated", "exitCode"})) {
+      return static_cast<int>(*code);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<base::Time> Pod::DeletionAsked() const {
+  const auto when =
+      base::ParseRfc3339(text::GetString(*object, {"metadata", "deletionTimestamp"}));
+  if (!when) return std::nullopt;
+  const int64_t grace =
+      text::GetInt(*object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
+  return *when - std::chrono::seconds(std::clamp<int64_t>(grace, 0, 1'000'000'000));
+}
+
+Children ReadChildren(const Observed& observed, const api::PyTorchJob& job) {
+  Children children;
+  children.master = {api::kMaster, "master", job.Master(), {}, {}};
+  children.worker = {api::kWorker, "worker", job.Worker(), {}, {}};
+  ReadPods(observed, job, children);
+  ReadServices(observed, job, children);
+  for (Replicas* const replicas : {&children.master, &children.worker}) {
+    SortByIndex(replicas->pods, job, replicas->type);
+    SortByIndex(replicas->services, job, replicas->type);
+  }
+  return children;
+}
+
+bool IsControlledBy(const text::Json& object, std::string_view uid) {
+  const text::Array* const owners = text::FindArray(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr || uid.empty()) return false;
+  return std::any_of(owners->begin(), owners->end(), [uid](const text::Json& owner) {
+    return text::GetBool(owner, {"controller"}).value_or(false) &&
+           text::GetString(owner, {"uid"}) == uid;
+  });
+}
+
+}  // namespace reconcile

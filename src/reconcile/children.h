@@ -1,0 +1,63 @@
+// What exists of a job, seen through its labels. Read once a pass; borrows from Observed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "api/pytorch_job.h"
+#include "reconcile/reconcile.h"
+#include "text/json.h"
+
+namespace reconcile {
+
+enum class Phase { kPending, kRunning, kSucceeded, kFailed };
+
+// A pod or a service.
+struct Child {
+  const text::Json* object = nullptr;
+  std::string_view name;
+  std::string_view uid;
+  int index = -1;               // -1: the label is missing or no number
+  bool is_own = false;          // the job is its controller
+  bool is_terminating = false;  // somebody has asked for its deletion
+};
+
+struct Pod : Child {
+  Phase phase = Phase::kPending;  // Unknown and unset count as Pending
+
+  // Of the container `pytorch`, when it has terminated.
+  std::optional<int> ExitCode() const;
+  // When the deletion was asked for; nothing while it is not terminating.
+  std::optional<base::Time> DeletionAsked() const;
+};
+
+// The replicas of one type: what is wanted, and what there is. Pods and services are in the order
+// of their indexes; of two that claim one index the one with the right name comes first.
+struct Replicas {
+  std::string_view type;                 // "Master", "Worker"
+  std::string_view label;                // "master", "worker"
+  const api::ReplicaSpec* spec = nullptr;  // nullptr: the job has none of this type (any more)
+  std::vector<Pod> pods;                 // own ones only
+  std::vector<Child> services;           // own ones, and strangers that hold the right name
+
+  int32_t Wanted() const { return spec != nullptr ? spec->Replicas() : 0; }
+  bool IsWanted(const Child& child) const { return child.index < Wanted(); }
+};
+
+struct Children {
+  Replicas master;
+  Replicas worker;
+  // The job's own, but of no type or index that we know: touched by clean-up only.
+  std::vector<Pod> stray_pods;
+  std::vector<Child> stray_services;
+};
+
+// `job` is borrowed too.
+Children ReadChildren(const Observed& observed, const api::PyTorchJob& job);
+
+// Whether `object` names `uid` as its controller.
+bool IsControlledBy(const text::Json& object, std::string_view uid);
+
+}  // namespace reconcile

@@ -1,0 +1,12 @@
+// Which children of a finished or suspended job go (spec/pytorchjob-operator.md 2.7, 2.8).
+#pragma once
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// kAll: everything of the job's own. kRunning: pods that run or may come to run, and every service
+// without a pod that stays. kNone, and a policy that we do not know: nothing.
+void DeleteChildren(Pass& pass, api::CleanPodPolicy policy);
+
+}  // namespace reconcile

@@ -1,0 +1,198 @@
+#include "reconcile/gang.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "reconcile/json_compare.h"
+#include "reconcile/resource_sum.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+constexpr std::string_view kVolcano = "volcano";
+constexpr std::string_view kDefaultQueue = "default";
+
+bool IsOn(const Options& options) { return !options.gang_scheduler_name.empty(); }
+
+bool IsVolcano(const Options& options) {
+  return base::EqualsIgnoreCase(options.gang_scheduler_name, kVolcano);
+}
+
+std::string_view SchedulerName(const Options& options) {
+  return IsVolcano(options) ? kVolcano : std::string_view(options.gang_scheduler_name);
+}
+
+const api::Resource& PodGroups(const Options& options) {
+  return IsVolcano(options) ? api::kVolcanoPodGroups : api::kSchedulerPluginsPodGroups;
+}
+
+std::string_view TemplateScheduler(const api::ReplicaSpec& spec) {
+  return text::GetString(spec.template_json, {"spec", "schedulerName"});
+}
+
+std::string QueueOf(const Pass& pass, const api::SchedulingPolicy& policy) {
+  if (pass.observed.pod_group != nullptr) {
+    const std::string_view queue = text::GetString(*pass.observed.pod_group, {"spec", "queue"});
+    if (!queue.empty()) return std::string(queue);
+  }
+  return policy.queue.empty() ? std::string(kDefaultQueue) : policy.queue;
+}
+
+// Every field that we own; null stands for one that is to be absent.
+text::Object BuildSpec(const Pass& pass) {
+  const api::SchedulingPolicy policy =
+      pass.job.run_policy.scheduling_policy.value_or(api::SchedulingPolicy());
+  const int32_t min_member = policy.min_available.value_or(pass.job.TotalReplicas());
+  text::Object spec;
+  spec["minMember"] = min_member;
+  spec["minResources"] =
+      policy.min_resources ? *policy.min_resources : text::Json(MinResources(pass, min_member));
+  if (IsVolcano(pass.options)) {
+    spec["queue"] = QueueOf(pass, policy);
+    spec["priorityClassName"] =
+        policy.priority_class.empty() ? text::Json() : text::Json(policy.priority_class);
+  } else {
+    spec["scheduleTimeoutSeconds"] = policy.schedule_timeout_seconds
+                                         ? text::Json(*policy.schedule_timeout_seconds)
+                                         : text::Json();
+  }
+  return spec;
+}
+
+text::Json BuildPodGroup(const Pass& pass) {
+  text::Object metadata;
+  metadata["name"] = pass.job.name;
+  metadata["namespace"] = pass.job.namespace_name;
+  if (!pass.job.annotations.empty()) {
+    text::Object annotations;
+    for (const auto& [key, value] : pass.job.annotations) annotations[key] = value;
+    metadata["annotations"] = std::move(annotations);
+  }
+  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  text::Object spec;
+  for (auto& [key, value] : BuildSpec(pass)) {
+    if (!value.is_null()) spec[key] = std::move(value);
+  }
+  const api::Resource& resource = PodGroups(pass.options);
+  text::Object group;
+  group["apiVersion"] = resource.api_version();
+  group["kind"] = resource.kind;
+  group["metadata"] = std::move(metadata);
+  group["spec"] = std::move(spec);
+  return group;
+}
+
+// Fields that we do not own stay as somebody else wrote them.
+std::optional<text::Json> BuildUpdate(const Pass& pass) {
+  const text::Json& existing = *pass.observed.pod_group;
+  text::Object spec = BuildSpec(pass);
+  const bool is_as_wanted = std::all_of(spec.begin(), spec.end(), [&](const auto& field) {
+    return IsSameValue(&field.value(),
+                       text::Find(existing, {"spec", std::string_view(field.key())}));
+  });
+  if (is_as_wanted) return std::nullopt;
+  text::Json next = existing;
+  for (auto& [key, value] : spec) {
+    if (value.is_null()) {
+      text::Erase(next, {"spec", std::string_view(key)});
+    } else {
+      text::Set(next, {"spec", std::string_view(key)}, std::move(value));
+    }
+  }
+  return next;
+}
+
+bool IsAdmitted(const text::Json& pod_group) {
+  const std::string_view phase = text::GetString(pod_group, {"status", "phase"});
+  return !phase.empty() && phase != "Pending";
+}
+
+int32_t Priority(const Pass& pass, const api::ReplicaSpec& spec) {
+  const std::string name(text::GetString(spec.template_json, {"spec", "priorityClassName"}));
+  const auto found = pass.observed.priority_values.find(name);
+  return found != pass.observed.priority_values.end() ? found->second : 0;
+}
+
+void AddRequests(const api::ReplicaSpec& spec, ResourceSum& sum) {
+  const text::Array* const containers =
+      text::FindArray(spec.template_json, {"spec", "containers"});
+  if (containers == nullptr) return;
+  for (const text::Json& container : *containers) {
+    const text::Object* resources = text::FindObject(container, {"resources", "requests"});
+    if (resources == nullptr) resources = text::FindObject(container, {"resources", "limits"});
+    if (resources != nullptr) sum.Add(*resources);
+  }
+}
+
+}  // namespace
+
+bool HasToWaitForPodGroup(Pass& pass) {
+  if (!IsOn(pass.options)) return false;
+  const text::Json* const existing = pass.observed.pod_group;
+  if (existing == nullptr) {
+    pass.plan.writes.push_back(Create(PodGroups(pass.options), BuildPodGroup(pass)));
+    return IsVolcano(pass.options);
+  }
+  if (auto next = BuildUpdate(pass)) {
+    pass.plan.writes.push_back(Update(PodGroups(pass.options), *std::move(next)));
+  }
+  return IsVolcano(pass.options) && !IsAdmitted(*existing);
+}
+
+void DeletePodGroup(Pass& pass) {
+  const text::Json* const existing = pass.observed.pod_group;
+  if (!IsOn(pass.options) || existing == nullptr) return;
+  if (!IsControlledBy(*existing, pass.job.uid)) return;
+  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
+  pass.plan.events.push_back(
+      Normal("JobTerminated", "Job has been terminated. Deleting PodGroup"));
+  Write write = Delete(PodGroups(pass.options), *existing);
+  write.on_success = Normal("SuccessfulDeletePodGroup", "Deleted PodGroup: " + pass.job.name);
+  write.on_failure = Warning("FailedDeletePodGroup", "Error deleting: ");
+  pass.plan.writes.push_back(std::move(write));
+}
+
+void DecorateForGang(const Pass& pass, const Replicas& replicas, text::Json& pod) {
+  if (!IsOn(pass.options)) return;
+  if (text::GetString(pod, {"spec", "schedulerName"}).empty()) {
+    text::Set(pod, {"spec", "schedulerName"}, text::Json(SchedulerName(pass.options)));
+  }
+  if (!IsVolcano(pass.options)) {
+    text::Set(pod, {"metadata", "labels", "scheduling.x-k8s.io/pod-group"},
+              text::Json(pass.job.name));
+    return;
+  }
+  text::Set(pod, {"metadata", "annotations", "scheduling.k8s.io/group-name"},
+            text::Json(pass.job.name));
+  text::Set(pod, {"metadata", "annotations", "volcano.sh/task-spec"},
+            text::Json(replicas.label));
+}
+
+bool HasOtherScheduler(const api::PyTorchJob& job, const Options& options) {
+  if (!IsOn(options)) return false;
+  return std::any_of(job.replica_specs.begin(), job.replica_specs.end(), [&](const auto& entry) {
+    const std::string_view name = TemplateScheduler(entry.second);
+    return !name.empty() && name != SchedulerName(options);
+  });
+}
+
+text::Object MinResources(const Pass& pass, int32_t min_member) {
+  std::vector<const api::ReplicaSpec*> specs;
+  for (const Replicas* const replicas : pass.Types()) {
+    if (replicas->spec != nullptr) specs.push_back(replicas->spec);
+  }
+  std::stable_sort(specs.begin(), specs.end(), [&](const auto* a, const auto* b) {
+    return Priority(pass, *a) > Priority(pass, *b);
+  });
+  ResourceSum sum;
+  int32_t left = min_member;
+  for (const api::ReplicaSpec* const spec : specs) {
+    for (int32_t i = 0; i < spec->Replicas() && left > 0; ++i, --left) AddRequests(*spec, sum);
+  }
+  return sum.ToJson();
+}
+
+}  // namespace reconcile

@@ -1,0 +1,28 @@
+// Gang scheduling through a PodGroup (spec/pytorchjob-operator.md 2.11).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// Makes the PodGroup, or updates it when its spec differs. Returns whether pods have to wait:
+// Volcano has not admitted the group yet.
+bool HasToWaitForPodGroup(Pass& pass);
+
+// With the two events that announce it.
+void DeletePodGroup(Pass& pass);
+
+// Scheduler name and membership of a pod. Nothing when gang scheduling is off.
+void DecorateForGang(const Pass& pass, const Replicas& replicas, text::Json& pod);
+
+// Whether any template names a scheduler that is not the gang's.
+bool HasOtherScheduler(const api::PyTorchJob& job, const Options& options);
+
+// What `min_member` pods ask for, container by container (limits where there are no requests), the
+// types with the highest priority first and Master before Worker among equals.
+text::Object MinResources(const Pass& pass, int32_t min_member);
+
+}  // namespace reconcile

@@ -1,0 +1,40 @@
+// Whether the job runs, has succeeded or has failed, judged by its pods alone
+// (spec/pytorchjob-operator.md 2.5).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// What replicaStatuses says of a type. Pods beyond the number of replicas are not counted.
+struct Tally {
+  int32_t active = 0;     // Running
+  int32_t succeeded = 0;  // Succeeded
+  int32_t failed = 0;     // Failed, and Running ones that are being deleted
+};
+Tally Count(const Replicas& replicas);
+
+// With a master it alone decides; without, all workers, or any worker of an elastic job.
+bool HasSucceeded(const Pass& pass);
+// With a master: it runs. Without: any worker does.
+bool IsRunning(const Pass& pass);
+
+struct Failure {
+  bool is_warning = false;
+  std::string message;
+};
+// A failure that the restart policies do not heal: any pod under Never, a permanent exit code under
+// ExitCode. Under Never a running pod that somebody deletes counts, as it does in v1; one whose
+// deletion was asked for before the job's start (by suspending it) does not.
+std::optional<Failure> FindFailure(const Pass& pass);
+
+// The steps that write these into the status.
+void RecordCounts(Pass& pass);
+void RecordRunning(Pass& pass);
+void RecordSuccess(Pass& pass);
+void RecordFailure(Pass& pass, Failure failure);
+
+}  // namespace reconcile

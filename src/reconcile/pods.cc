@@ -1,0 +1,171 @@
+#include "reconcile/pods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/names.h"
+#include "reconcile/environment.h"
+#include "reconcile/gang.h"
+#include "reconcile/init_container.h"
+#include "reconcile/pod_template.h"
+#include "reconcile/restart.h"
+#include "reconcile/services.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+std::string LabelValue(std::string_view job_name) {
+  std::string value(job_name);
+  std::replace(value.begin(), value.end(), '/', '-');
+  return value;
+}
+
+bool HoldsTheMasterRole(const api::PyTorchJob& job, const Replicas& replicas, int index) {
+  if (job.Master() != nullptr) return replicas.type == api::kMaster;
+  return index == 0;
+}
+
+text::Json BuildMetadata(const Pass& pass, const Replicas& replicas, int index) {
+  const text::Json& pod_template = replicas.spec->template_json;
+  text::Object metadata;
+  metadata["name"] = api::ReplicaName(pass.job.name, replicas.type, index);
+  metadata["namespace"] = pass.job.namespace_name;
+  const text::Object* const labels = text::FindObject(pod_template, {"metadata", "labels"});
+  text::Object all = labels != nullptr ? *labels : text::Object();
+  for (auto& [key, value] : ReplicaLabels(pass.job, replicas.label, index)) {
+    all[key] = std::move(value);
+  }
+  if (HoldsTheMasterRole(pass.job, replicas, index)) all[api::kJobRoleLabel] = "master";
+  metadata["labels"] = std::move(all);
+  for (const std::string_view kept : {"annotations", "finalizers"}) {
+    const text::Json* const value = text::Find(pod_template, {"metadata", kept});
+    if (value != nullptr && !value->is_null()) metadata[kept] = *value;
+  }
+  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  return metadata;
+}
+
+text::Array& EnsureArray(text::Json& object, std::string_view key) {
+  text::Json& value = text::Ensure(object, {key});
+  if (!value.is_array()) value.emplace_array();
+  return value.get_array();
+}
+
+void AddEnvironment(text::Json& pod, const text::Array& environment) {
+  text::Json* const containers = text::Find(pod, {"spec", "containers"});
+  if (containers == nullptr || !containers->is_array()) return;
+  for (text::Json& container : containers->get_array()) {
+    if (!container.is_object()) continue;
+    text::Array& env = EnsureArray(container, "env");
+    env.reserve(env.size() + environment.size());
+    for (const text::Json& entry : environment) env.push_back(entry);
+  }
+}
+
+void AssignPort(text::Json& pod, int port) {
+  text::Json* const container = MainContainer(pod);
+  if (container == nullptr || !container->is_object()) return;
+  for (text::Json& entry : EnsureArray(*container, "ports")) {
+    if (text::GetString(entry, {"name"}) != api::kPortName) continue;
+    text::Set(entry, {"containerPort"}, port);
+    if (text::Find(entry, {"hostPort"}) != nullptr) text::Set(entry, {"hostPort"}, port);
+  }
+}
+
+void AddOnce(Pass& pass, Event event) {
+  auto& events = pass.plan.events;
+  if (std::find(events.begin(), events.end(), event) == events.end()) {
+    events.push_back(std::move(event));
+  }
+}
+
+// Once a pass, however many pods it is said of.
+void WarnOfTemplate(Pass& pass, const api::ReplicaSpec& spec) {
+  if (!text::GetString(spec.template_json, {"spec", "restartPolicy"}).empty()) {
+    AddOnce(pass, Warning("SetPodTemplateRestartPolicy",
+                          "Restart policy in pod template will be overwritten by restart policy in "
+                          "replica spec"));
+  }
+  if (HasOtherScheduler(pass.job, pass.options)) {
+    AddOnce(pass, Warning("SetPodTemplateSchedulerName",
+                          "Another scheduler is specified when gang-scheduling is enabled and it "
+                          "will not be overwritten"));
+  }
+}
+
+void CreateMissing(Pass& pass, const Replicas& replicas) {
+  const std::vector<int> pods =
+      MissingIndexes(replicas.pods, replicas.Wanted(), kMaxCreationsPerPass);
+  const std::vector<int> services =
+      MissingIndexes(replicas.services, replicas.Wanted(), kMaxCreationsPerPass);
+  if (!pods.empty()) WarnOfTemplate(pass, *replicas.spec);
+  auto pod = pods.begin();
+  auto service = services.begin();
+  while (pod != pods.end() || service != services.end()) {
+    if (service == services.end() || (pod != pods.end() && *pod <= *service)) {
+      pass.plan.writes.push_back(CreateChild(api::kPods, BuildPod(pass, replicas, *pod++)));
+    } else {
+      pass.plan.writes.push_back(
+          CreateChild(api::kServices, BuildService(pass, replicas, *service++)));
+    }
+  }
+}
+
+void DeleteSurplus(Pass& pass, const Replicas& replicas) {
+  for (const Pod& pod : replicas.pods) {
+    if (!replicas.IsWanted(pod) && !pod.is_terminating) {
+      pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+    }
+  }
+  for (const Child& service : replicas.services) {
+    if (!replicas.IsWanted(service) && service.is_own && !service.is_terminating) {
+      pass.plan.writes.push_back(DeleteChild(api::kServices, service));
+    }
+  }
+}
+
+}  // namespace
+
+text::Object ReplicaLabels(const api::PyTorchJob& job, std::string_view label, int index) {
+  text::Object labels;
+  labels[api::kOperatorNameLabel] = api::kControllerName;
+  labels[api::kJobNameLabel] = LabelValue(job.name);
+  labels[api::kReplicaTypeLabel] = label;
+  labels[api::kReplicaIndexLabel] = fmt::to_string(index);
+  return labels;
+}
+
+std::string Selector(const api::PyTorchJob& job, std::string_view label) {
+  return fmt::format("{}={},{}={},{}={}", api::kJobNameLabel, LabelValue(job.name),
+                     api::kOperatorNameLabel, api::kControllerName, api::kReplicaTypeLabel, label);
+}
+
+text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
+  const text::Json* const spec = text::Find(replicas.spec->template_json, {"spec"});
+  text::Json pod = text::Object{{"apiVersion", "v1"}, {"kind", "Pod"}};
+  text::Object& fields = pod.get_object();
+  fields["metadata"] = BuildMetadata(pass, replicas, index);
+  fields["spec"] = spec != nullptr && spec->is_object() ? *spec : text::Json(text::Object());
+  text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(*replicas.spec)));
+  if (pass.observed.master_port) AssignPort(pod, *pass.observed.master_port);
+  AddEnvironment(pod, Environment(pass.job, replicas.type, index, pass.observed.master_port));
+  text::Array init_containers = InitContainers(pass.job, replicas.type, pass.options);
+  if (!init_containers.empty()) {
+    text::Array& all = EnsureArray(fields["spec"], "initContainers");
+    for (text::Json& container : init_containers) all.push_back(std::move(container));
+  }
+  DecorateForGang(pass, replicas, pod);
+  return pod;
+}
+
+void ReconcileReplicas(Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) {
+    if (replicas->spec != nullptr) CreateMissing(pass, *replicas);
+    DeleteSurplus(pass, *replicas);
+  }
+}
+
+}  // namespace reconcile

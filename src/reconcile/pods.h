@@ -1,0 +1,35 @@
+// Which pods there should be, and what each looks like (spec/pytorchjob-operator.md 2.3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+// The labels by which a replica's pod and service are found.
+text::Object ReplicaLabels(const api::PyTorchJob& job, std::string_view label, int index);
+// status.replicaStatuses[].selector.
+std::string Selector(const api::PyTorchJob& job, std::string_view label);
+
+// core/v1 Pod.
+text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index);
+
+// Indexes below `wanted` that no child claims, at most `limit`. `children` is ordered by index.
+template <typename T>
+std::vector<int> MissingIndexes(const std::vector<T>& children, int32_t wanted, int limit) {
+  std::vector<int> missing;
+  auto child = children.begin();
+  for (int index = 0; index < wanted && static_cast<int>(missing.size()) < limit; ++index) {
+    while (child != children.end() && child->index < index) ++child;
+    if (child == children.end() || child->index != index) missing.push_back(index);
+  }
+  return missing;
+}
+
+// Creates what is missing of every type, pod and service side by side, and deletes what is beyond
+// the number of replicas. A child that is being deleted holds its index until it is gone.
+void ReconcileReplicas(Pass& pass);
+
+}  // namespace reconcile

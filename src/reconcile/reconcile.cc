@@ -1,0 +1,136 @@
+#include "reconcile/reconcile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "reconcile/abnormal_pods.h"
+#include "reconcile/autoscaler.h"
+#include "reconcile/cleanup.h"
+#include "reconcile/conditions.h"
+#include "reconcile/deadline.h"
+#include "reconcile/gang.h"
+#include "reconcile/limits.h"
+#include "reconcile/outcome.h"
+#include "reconcile/pass.h"
+#include "reconcile/pods.h"
+#include "reconcile/restart.h"
+#include "reconcile/suspend.h"
+#include "reconcile/ttl.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+constexpr std::string_view kOurManager = "kubeflow.org/training-operator";
+
+bool IsManagedElsewhere(const api::PyTorchJob& job) {
+  return job.run_policy.managed_by && *job.run_policy.managed_by != kOurManager;
+}
+
+// Nothing but clean-up is ever done for a finished job.
+void KeepFinished(Pass& pass) {
+  RepairCompletionTime(pass.status);
+  if (pass.status.Is(kSucceeded)) {
+    for (auto& [type, status] : pass.status.replica_statuses) {
+      status.succeeded += std::exchange(status.active, 0);
+    }
+  }
+  const auto expiry = Expiry(pass.job.run_policy, pass.status);
+  if (expiry && pass.now >= *expiry) {
+    // The children go with the job.
+    pass.plan.writes.push_back(DeleteJob(pass.job));
+    pass.plan.counters.push_back(Counter::kDeleted);
+    return;
+  }
+  pass.plan.look_again = expiry;
+  DeleteChildren(pass, HasEndedByLimit(pass) ? api::CleanPodPolicy::kAll
+                                             : pass.job.run_policy.Clean());
+  DeletePodGroup(pass);
+  DeleteAutoscaler(pass);
+}
+
+void RecordCreation(Pass& pass) {
+  if (pass.status.Find(kCreated) != nullptr) return;
+  SetCondition(pass.status, kCreated, true, kCreatedReason,
+               fmt::format("PyTorchJob {} is created.", pass.job.name), pass.stamp);
+  pass.plan.counters.push_back(Counter::kCreated);
+}
+
+// Whether the job has come to its end. Success is asked first: a job whose master is done has
+// succeeded, whatever else has happened since the last pass. The pods are touched by later passes
+// only, when the end is on record, so that they cannot be made anew.
+bool RecordEnd(Pass& pass) {
+  if (HasSucceeded(pass)) {
+    AnnounceExits(pass);
+    RecordCounts(pass);
+    RecordSuccess(pass);
+    return true;
+  }
+  if (auto limit = FindExceededLimit(pass)) {
+    RecordFailure(pass, {false, *std::move(limit)});
+    return true;
+  }
+  if (auto failure = FindFailure(pass)) {
+    AnnounceExits(pass);
+    RecordCounts(pass);
+    RecordFailure(pass, *std::move(failure));
+    return true;
+  }
+  return false;
+}
+
+// Written when the wait begins, and not again while it lasts: a write would call for the next pass.
+void RecordWait(Pass& pass) {
+  if (pass.status.last_reconcile_time && AreEqual(pass.status, pass.job.status)) return;
+  pass.status.last_reconcile_time = pass.stamp;
+}
+
+void Run(Pass& pass) {
+  if (pass.status.IsFinished()) return KeepFinished(pass);
+  RecordCreation(pass);
+  if (pass.job.run_policy.suspend) return Suspend(pass);
+  ResumeIfSuspended(pass);
+  AnnounceAbnormalPods(pass);
+  if (RecordEnd(pass)) return;
+  ReconcileAutoscaler(pass);
+  const bool has_to_wait = HasToWaitForPodGroup(pass);
+  if (has_to_wait) {
+    RecordWait(pass);
+  } else {
+    AnnounceExits(pass);
+    const bool is_restarting = ReplaceFailedPods(pass);
+    ReconcileReplicas(pass);
+    RecordCounts(pass);
+    if (!is_restarting) RecordRunning(pass);
+  }
+  pass.plan.look_again = Deadline(pass.job.run_policy, pass.status);
+}
+
+Plan Finish(Pass& pass) {
+  if (!AreEqual(pass.status, pass.job.status)) pass.plan.status = api::StatusToJson(pass.status);
+  pass.plan.is_settled = pass.job.status.IsFinished() && pass.plan.writes.empty() &&
+                         !pass.plan.status && !pass.plan.look_again;
+  return std::move(pass.plan);
+}
+
+}  // namespace
+
+Plan Reconcile(const Observed& observed, const Options& options, base::Time now) {
+  if (observed.job == nullptr) return {};
+  auto job = api::ParsePyTorchJob(*observed.job);
+  if (!job || job->uid.empty()) return {};
+  if (IsManagedElsewhere(*job) || job->is_deleting) {
+    Plan plan;
+    plan.is_settled = true;
+    return plan;
+  }
+  api::SetDefaults(*job);
+  if (job->Master() == nullptr && job->Worker() == nullptr) return {};
+  Pass pass(observed, options, now, *std::move(job));
+  Run(pass);
+  return Finish(pass);
+}
+
+}  // namespace reconcile

@@ -1,0 +1,67 @@
+#include "reconcile/restart.h"
+
+#include <fmt/format.h>
+
+#include "reconcile/conditions.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+constexpr int kFirstRetryableExitCode = 128;
+
+int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
+  if (replicas.spec == nullptr) return 0;
+  int replaced = 0;
+  for (const Pod& pod : replicas.pods) {
+    if (!replicas.IsWanted(pod) || pod.is_terminating) continue;
+    if (!IsToBeReplaced(*replicas.spec, pod)) continue;
+    pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+    pass.plan.counters.push_back(Counter::kRestarted);
+    ++replaced;
+  }
+  return replaced;
+}
+
+}  // namespace
+
+std::string PodRestartPolicy(const api::ReplicaSpec& spec) {
+  if (spec.Policy() == api::RestartPolicy::kExitCode) return "Never";
+  return spec.restart_policy.empty() ? "OnFailure" : spec.restart_policy;
+}
+
+bool IsRetryable(std::optional<int> exit_code) {
+  return !exit_code || *exit_code >= kFirstRetryableExitCode;
+}
+
+bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod) {
+  if (pod.phase != Phase::kFailed) return false;
+  switch (spec.Policy()) {
+    case api::RestartPolicy::kAlways:
+    case api::RestartPolicy::kOnFailure: return true;
+    case api::RestartPolicy::kExitCode: return IsRetryable(pod.ExitCode());
+    case api::RestartPolicy::kNever:
+    case api::RestartPolicy::kUnknown: return false;
+  }
+  return false;
+}
+
+bool ReplaceFailedPods(Pass& pass) {
+  bool any = false;
+  for (const Replicas* const replicas : pass.Types()) {
+    const int replaced = ReplaceFailedPods(pass, *replicas);
+    if (replaced == 0) continue;
+    any = true;
+    const std::string first = fmt::format("job {} is restarting because {} replica(s) failed.",
+                                          pass.job.name, replicas->type);
+    SetCondition(pass.status, kRestarting, true, kRestartingReason, first, pass.stamp);
+    pass.plan.events.push_back(Warning(kRestartingReason, first));
+    pass.plan.events.push_back(
+        Warning(kRestartingReason,
+                fmt::format("PyTorchJob {} is restarting because {} {} replica(s) failed.",
+                            pass.job.name, replaced, replicas->type)));
+  }
+  return any;
+}
+
+}  // namespace reconcile

@@ -1,0 +1,66 @@
+#include "reconcile/services.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "api/names.h"
+#include "reconcile/pod_template.h"
+#include "reconcile/pods.h"
+#include "reconcile/writes.h"
+
+namespace reconcile {
+namespace {
+
+void AddPort(std::string_view name, int64_t number, std::set<int64_t>& seen, text::Array& ports) {
+  if (!seen.insert(number).second) return;
+  text::Object port;
+  port["name"] = name;
+  port["port"] = number;
+  ports.emplace_back(std::move(port));
+}
+
+}  // namespace
+
+text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assigned) {
+  const text::Json* const container = MainContainer(pod_template);
+  const text::Array* const declared =
+      container != nullptr ? text::FindArray(*container, {"ports"}) : nullptr;
+  text::Array ports;
+  if (declared == nullptr) return ports;
+  std::set<int64_t> seen;
+  // Those with a name come first: of two with one number it is theirs that is kept.
+  for (const text::Json& port : *declared) {
+    const std::string_view name = text::GetString(port, {"name"});
+    if (name.empty()) continue;
+    const auto number = name == api::kPortName ? JobPort(pod_template, assigned)
+                                               : text::GetInt(port, {"containerPort"});
+    if (number) AddPort(name, *number, seen, ports);
+  }
+  for (const text::Json& port : *declared) {
+    const auto number = text::GetInt(port, {"containerPort"});
+    if (!number || !text::GetString(port, {"name"}).empty()) continue;
+    AddPort(fmt::format("port-{}", *number), *number, seen, ports);
+  }
+  return ports;
+}
+
+text::Json BuildService(const Pass& pass, const Replicas& replicas, int index) {
+  text::Object metadata;
+  metadata["name"] = api::ReplicaName(pass.job.name, replicas.type, index);
+  metadata["namespace"] = pass.job.namespace_name;
+  metadata["labels"] = ReplicaLabels(pass.job, replicas.label, index);
+  metadata["ownerReferences"] = OwnerReferences(pass.job);
+  text::Object spec;
+  spec["clusterIP"] = "None";
+  spec["selector"] = ReplicaLabels(pass.job, replicas.label, index);
+  spec["ports"] = ServicePorts(replicas.spec->template_json, pass.observed.master_port);
+  text::Object service{{"apiVersion", "v1"}, {"kind", "Service"}};
+  service["metadata"] = std::move(metadata);
+  service["spec"] = std::move(spec);
+  return service;
+}
+
+}  // namespace reconcile

@@ -1,0 +1,18 @@
+// runPolicy.ttlSecondsAfterFinished (spec/pytorchjob-operator.md 2.8).
+#pragma once
+
+#include <optional>
+
+#include "api/pytorch_job.h"
+#include "base/clock.h"
+
+namespace reconcile {
+
+// When the job object is to be deleted. Nothing without a TTL, and before the job has finished.
+std::optional<base::Time> Expiry(const api::RunPolicy& policy, const api::JobStatus& status);
+
+// A finished job without completionTime (v1 leaves it out after a permanent exit code) gets that of
+// the condition that ended it.
+void RepairCompletionTime(api::JobStatus& status);
+
+}  // namespace reconcile

@@ -1,0 +1,99 @@
+#include "reconcile/writes.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace reconcile {
+namespace {
+
+std::string_view KindInReasons(const api::Resource& resource) {
+  return &resource == &api::kServices ? "Service" : "Pod";
+}
+
+std::string NameOf(const text::Json& object) {
+  return std::string(text::GetString(object, {"metadata", "name"}));
+}
+
+}  // namespace
+
+Event Normal(std::string_view reason, std::string message) {
+  return {false, std::string(reason), std::move(message)};
+}
+
+Event Warning(std::string_view reason, std::string message) {
+  return {true, std::string(reason), std::move(message)};
+}
+
+text::Array OwnerReferences(const api::PyTorchJob& job) {
+  text::Object owner;
+  owner["apiVersion"] = api::kPyTorchJobs.api_version();
+  owner["kind"] = api::kPyTorchJobs.kind;
+  owner["name"] = job.name;
+  owner["uid"] = job.uid;
+  owner["controller"] = true;
+  owner["blockOwnerDeletion"] = true;
+  text::Array owners;
+  owners.emplace_back(std::move(owner));
+  return owners;
+}
+
+Write CreateChild(const api::Resource& resource, text::Json object) {
+  Write write = Create(resource, std::move(object));
+  const std::string_view kind = KindInReasons(resource);
+  write.on_success = Normal(fmt::format("SuccessfulCreate{}", kind),
+                            fmt::format("Created {}: {}", resource.singular, write.name));
+  write.on_failure = Warning(fmt::format("FailedCreate{}", kind), "Error creating: ");
+  return write;
+}
+
+Write DeleteChild(const api::Resource& resource, const Child& child) {
+  Write write;
+  write.verb = Write::Verb::kDelete;
+  write.resource = &resource;
+  write.name = child.name;
+  write.uid = child.uid;
+  const std::string_view kind = KindInReasons(resource);
+  write.on_success = Normal(fmt::format("SuccessfulDelete{}", kind),
+                            fmt::format("Deleted {}: {}", resource.singular, write.name));
+  write.on_failure = Warning(fmt::format("FailedDelete{}", kind), "Error deleting: ");
+  return write;
+}
+
+Write DeleteJob(const api::PyTorchJob& job) {
+  Write write;
+  write.verb = Write::Verb::kDelete;
+  write.resource = &api::kPyTorchJobs;
+  write.name = job.name;
+  write.uid = job.uid;
+  // Sic: the reasons are those of pods.
+  write.on_success = Normal("SuccessfulDeletePod", "Deleted job: " + job.name);
+  write.on_failure = Warning("FailedDeletePod", "Error deleting: ");
+  return write;
+}
+
+Write Create(const api::Resource& resource, text::Json object) {
+  Write write;
+  write.verb = Write::Verb::kCreate;
+  write.resource = &resource;
+  write.name = NameOf(object);
+  write.object = std::move(object);
+  return write;
+}
+
+Write Update(const api::Resource& resource, text::Json object) {
+  Write write = Create(resource, std::move(object));
+  write.verb = Write::Verb::kUpdate;
+  return write;
+}
+
+Write Delete(const api::Resource& resource, const text::Json& object) {
+  Write write;
+  write.verb = Write::Verb::kDelete;
+  write.resource = &resource;
+  write.name = NameOf(object);
+  write.uid = text::GetString(object, {"metadata", "uid"});
+  return write;
+}
+
+}  // namespace reconcile

@@ -1,0 +1,32 @@
+// The writes and events of a plan, with the texts that users and tests read
+// (spec/pytorchjob-operator.md 2.10).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/resources.h"
+#include "reconcile/children.h"
+#include "reconcile/reconcile.h"
+#include "text/json.h"
+
+namespace reconcile {
+
+Event Normal(std::string_view reason, std::string message);
+Event Warning(std::string_view reason, std::string message);
+
+// metadata.ownerReferences of whatever the job controls.
+text::Array OwnerReferences(const api::PyTorchJob& job);
+
+// Creation of a pod or a service, with its events.
+Write CreateChild(const api::Resource& resource, text::Json object);
+// Deletion of a pod or a service, with its events.
+Write DeleteChild(const api::Resource& resource, const Child& child);
+Write DeleteJob(const api::PyTorchJob& job);
+
+// Without events.
+Write Create(const api::Resource& resource, text::Json object);
+Write Update(const api::Resource& resource, text::Json object);
+Write Delete(const api::Resource& resource, const text::Json& object);
+
+}  // namespace reconcile
