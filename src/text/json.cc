@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "text/number.h"
 #include "text/utf8.h"
 
 namespace text {
@@ -185,26 +186,6 @@ void AppendInt(std::string& out, Int value) {
   out.append(digits, result.ptr);
 }
 
-// The shortest text that reads back as `value`; an exponent only below 1e-6 and from 1e21 on, as
-// Go's encoding/json. NaN and infinities, which JSON lacks, are null.
-void AppendDouble(std::string& out, double value) {
-  if (!std::isfinite(value)) {
-    out += "null";
-    return;
-  }
-  char digits[40];
-  const double size = std::fabs(value);
-  const bool exponent = size != 0 && (size < 1e-6 || size >= 1e21);
-  const auto result =
-      std::to_chars(digits, digits + sizeof digits, value,
-                    exponent ? std::chars_format::scientific : std::chars_format::fixed);
-  out.append(digits, result.ptr);
-  if (exponent) {  // 1e-09 -> 1e-9
-    const size_t end = out.size();
-    if (out[end - 4] == 'e' && out[end - 3] == '-' && out[end - 2] == '0') out.erase(end - 2, 1);
-  }
-}
-
 bool AppendScalar(std::string& out, const Json& value) {
   switch (value.kind()) {
     case bj::kind::null:
@@ -220,7 +201,11 @@ bool AppendScalar(std::string& out, const Json& value) {
       AppendInt(out, value.get_uint64());
       return true;
     case bj::kind::double_:
-      AppendDouble(out, value.get_double());
+      if (std::isfinite(value.get_double())) {
+        AppendJsonDouble(out, value.get_double());
+      } else {
+        out += "null";  // JSON has no infinities and no NaN
+      }
       return true;
     case bj::kind::string:
       AppendString(out, value.get_string());

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "text/number.h"
 #include "text/utf8.h"
 #include "text/yaml.h"
 #include "text/yaml_scalar.h"
@@ -63,15 +64,6 @@ struct Built {
 Built BuiltScalar(Json value) {
   const size_t size = value.is_string() ? value.get_string().size() : 0;
   return Built{std::move(value), 1 + size / kTextBytesPerNode, 0};
-}
-
-// sigs.k8s.io/yaml passes values through JSON text, where a whole double is an integer.
-Json AsJsonNumber(const Json& value) {
-  const double* const number = value.if_double();
-  if (number == nullptr || std::trunc(*number) != *number) return value;
-  if (*number >= -0x1p63 && *number < 0x1p63) return Json(static_cast<int64_t>(*number));
-  if (*number > 0 && *number < 0x1p64) return Json(static_cast<uint64_t>(*number));
-  return value;
 }
 
 class YamlReader {
@@ -227,7 +219,8 @@ Result<Built> YamlReader::Value(const Event& event, size_t depth) {
     if (scalar.value.is_double() && !std::isfinite(scalar.value.get_double())) {
       return FailAt(event->start_mark, "infinities and NaN have no place in JSON");
     }
-    built = BuiltScalar(AsJsonNumber(scalar.value));
+    // sigs.k8s.io/yaml passes values through JSON text.
+    built = BuiltScalar(WholeAsInteger(scalar.value));
   }
   if (!anchor.empty()) {
     TRY(Repeat(event, built));
@@ -275,7 +268,7 @@ Result<std::string> YamlReader::Key(const Event& event, size_t depth) {
     TRY_ASSIGN(const Scalar scalar, ResolveScalar(event));
     key = KeyText(scalar);
     const std::string_view anchor = View(event->data.scalar.anchor);
-    if (!anchor.empty()) anchors_[std::string(anchor)] = BuiltScalar(AsJsonNumber(scalar.value));
+    if (!anchor.empty()) anchors_[std::string(anchor)] = BuiltScalar(WholeAsInteger(scalar.value));
   } else if (event->type == YAML_ALIAS_EVENT) {
     TRY_ASSIGN(const Built built, Alias(event, depth));
     const Json& value = built.value;

@@ -1,12 +1,13 @@
 #include "text/yaml_scalar.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
+
+#include "text/number.h"
 
 namespace text {
 namespace {
@@ -104,7 +105,20 @@ std::optional<Json> ParseFloat(std::string_view text) {
   return Json(value);
 }
 
-// One or two digits, 0 <= value <= max, off the front.
+// Without underscores, each of which has to stand between digits.
+std::optional<std::string> JoinDigits(std::string_view text) {
+  std::string joined;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '_') {
+      joined += text[i];
+    } else if (i == 0 || !IsDigit(text[i - 1]) || i + 1 == text.size() || !IsDigit(text[i + 1])) {
+      return std::nullopt;
+    }
+  }
+  return joined;
+}
+
+// One or two digits, min <= value <= max, off the front.
 std::optional<int> TakeNumber(std::string_view& text, int min, int max) {
   int value = 0;
   size_t count = 0;
@@ -173,30 +187,15 @@ bool IsBase60(std::string_view text) {
   return text.empty();
 }
 
-template <typename Float>
-std::string FloatText(Float value) {
-  // Fixed from 1e-4 to below 1e6, as %g and as Go's shortest 'g'.
-  std::array<char, 40> digits;
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                    std::chars_format::scientific);
-  const std::string_view scientific(digits.data(), static_cast<size_t>(result.ptr - digits.data()));
-  const int exponent = std::atoi(std::string(scientific.substr(scientific.find('e') + 1)).c_str());
-  if (exponent < -4 || exponent >= 6) return std::string(scientific);
-  std::array<char, 40> fixed;
-  const auto end =
-      std::to_chars(fixed.data(), fixed.data() + fixed.size(), value, std::chars_format::fixed);
-  return std::string(fixed.data(), end.ptr);
-}
-
 }  // namespace
 
 Scalar ResolvePlain(std::string_view text) {
   if (std::optional<Scalar> word = ResolveWord(text)) return std::move(*word);
   const char first = text.front();
   if (first == '.') {
-    if (std::optional<Json> value = ParseFloat(text)) {
-      return {ScalarType::kFloat, std::move(*value)};
-    }
+    const std::optional<std::string> plain = JoinDigits(text);
+    std::optional<Json> value = plain ? ParseFloat(*plain) : std::nullopt;
+    if (value) return {ScalarType::kFloat, std::move(*value)};
   } else if (IsDigit(first) || first == '+' || first == '-') {
     if (IsTimestamp(text)) return {ScalarType::kTimestamp, Json(text)};
     std::string plain(text);
@@ -232,7 +231,7 @@ std::optional<std::string> KeyText(const Scalar& scalar) {
       if (std::isinf(value) || std::fabs(value) > 1.0 * std::numeric_limits<float>::max()) {
         return value > 0 ? ".inf" : "-.inf";
       }
-      return FloatText(narrow);
+      return ShortestG(narrow);
     }
     case ScalarType::kString:
     case ScalarType::kTimestamp:
@@ -244,12 +243,8 @@ std::optional<std::string> KeyText(const Scalar& scalar) {
 std::string NumberText(const Json& number) {
   if (const int64_t* const value = number.if_int64()) return std::to_string(*value);
   if (const uint64_t* const value = number.if_uint64()) return std::to_string(*value);
-  const double value = number.get_double();
-  if (std::trunc(value) == value) {
-    if (value >= -0x1p63 && value < 0x1p63) return std::to_string(static_cast<int64_t>(value));
-    if (value > 0 && value < 0x1p64) return std::to_string(static_cast<uint64_t>(value));
-  }
-  return FloatText(value);
+  const Json whole = WholeAsInteger(number);
+  return whole.is_double() ? ShortestG(whole.get_double()) : NumberText(whole);
 }
 
 }  // namespace text

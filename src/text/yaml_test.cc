@@ -1,7 +1,6 @@
 #include "text/yaml.h"
 
 #include <gtest/gtest.h>
-
 #include <rapidcheck/gtest.h>
 
 #include "text/json_generator.h"
