@@ -1,0 +1,94 @@
+#include "arena/app.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "arena/verbs.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+constexpr size_t kMaxConfigBytes = 1 << 20;
+
+void AddGlobalFlags(cli::Command& root, GlobalFlags& flags) {
+  cli::FlagSet& set = root.persistent_flags();
+  set.String(&flags.log_level, "loglevel", "info", "Set the logging level. One of: debug|info|warn|error")
+      .Choices({"debug", "info", "warn", "error"});
+  set.String(&flags.config, "config", "", "Path to a kube config. Only required if out-of-cluster");
+  set.String(&flags.kubeconfig, "kubeconfig", "", "Path to a kube config, the same as --config");
+  set.String(&flags.context, "context", "", "The context of the kube config to use");
+  set.String(&flags.namespace_name, "namespace", "", "the namespace of the job").Short('n');
+  set.String(&flags.arena_namespace, "arena-namespace", "arena-system",
+             "The namespace of arena system service, like tf-operator");
+  set.Bool(&flags.local, "local", false, "Use the embedded cluster of this machine");
+  // Arena's switches for how it works inside: taken, and without meaning here.
+  for (const char* name : {"helm-binary", "pprof", "trace"}) {
+    set.Bool(&flags.ignored, name, false, "accepted for compatibility").Hidden();
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> ParseArenaConfig(std::string_view text) {
+  std::map<std::string, std::string> values;
+  for (const std::string& raw : base::Split(text, '\n')) {
+    const std::string_view line = base::Trim(raw);
+    const size_t equals = line.find('=');
+    if (line.empty() || line[0] == '#' || equals == std::string_view::npos) continue;
+    values[std::string(base::Trim(line.substr(0, equals)))] = base::Trim(line.substr(equals + 1));
+  }
+  return values;
+}
+
+std::map<std::string, std::string> ReadArenaConfig(const base::Environment& environment) {
+  std::vector<std::string> candidates;
+  if (auto named = environment.Get("ARENA_CONFIG")) candidates.push_back(*named);
+  candidates.push_back(environment.Home() + "/.arena/config");
+  for (const std::string& path : candidates) {
+    if (auto text = base::ReadFile(path, kMaxConfigBytes)) return ParseArenaConfig(*text);
+  }
+  return {};
+}
+
+std::string Context::Namespace() const {
+  if (!flags.namespace_name.empty()) return flags.namespace_name;
+  const auto config = ReadArenaConfig(environment);
+  if (auto it = config.find("namespace"); it != config.end() && !it->second.empty()) {
+    return it->second;
+  }
+  return cluster_namespace.empty() ? "default" : cluster_namespace;
+}
+
+std::string Context::UserName() const {
+  if (!user_name.empty()) return user_name;
+  for (const char* name : {"LOGNAME", "USER"}) {
+    if (auto value = environment.Get(name)) return *value;
+  }
+  return fmt::format("uid-{}", ::getuid());
+}
+
+void AddVerbs(cli::Command& root, Context& context) {
+  AddGlobalFlags(root, context.flags);
+  root.Before([&context](cli::Invocation&) -> base::Status {
+    TRY_ASSIGN(const base::LogLevel level, base::ParseLogLevel(context.flags.log_level));
+    base::SetLogLevel(level);
+    return {};
+  });
+  AddSubmit(root, context);
+  AddList(root, context);
+  AddGet(root, context);
+  AddLogs(root, context);
+  AddDelete(root, context);
+  cli::Command& top = root.Add("top", "Display resource usage of nodes and jobs");
+  AddTopNode(top, context);
+  AddTopJob(top, context);
+  AddData(root, context);
+  AddVersion(root, context);
+  AddWhoami(root, context);
+}
+
+}  // namespace arena

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "cli/table.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// The directory that a claim stands for on the embedded cluster.
+constexpr std::string_view kPathAnnotation = "muster.dev/path";
+
+struct CreateFlags {
+  std::string path, description, owner;
+};
+
+// In the API's order whatever the claim's, as Arena prints them.
+std::string AccessModes(const text::Json& claim) {
+  const text::Array* modes = text::FindArray(claim, {"spec", "accessModes"});
+  std::vector<std::string> found;
+  for (const std::string_view mode : {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}) {
+    if (modes == nullptr) break;
+    for (const text::Json& entry : *modes) {
+      if (text::GetString(entry, {}) == mode) found.emplace_back(mode);
+    }
+  }
+  return base::Join(found, ",");
+}
+
+base::Result<int> RunList(Context& context, bool all_namespaces, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  cluster::ListOptions options;
+  options.namespace_name = all_namespaces ? "" : context.Namespace();
+  auto claims = client->List(api::kPersistentVolumeClaims, options);
+  if (!claims) return Fail(claims.error().Wrap("failed to list data volume due to"));
+  cli::Table table;
+  const auto add = [&](std::vector<std::string> cells, std::string namespace_name) {
+    if (all_namespaces) cells.insert(cells.begin() + 1, std::move(namespace_name));
+    table.Row(std::move(cells));
+  };
+  add({"NAME", "ACCESSMODE", "DESCRIPTION", "OWNER", "AGE"}, "NAMESPACE");
+  for (const text::Json& claim : claims->items) {
+    if (text::GetString(claim, {"status", "phase"}) != "Bound" || api::IsDeleting(claim)) continue;
+    const base::Time created = api::CreationTime(claim).value_or(context.clock.Now());
+    add({std::string(api::Name(claim)), AccessModes(claim),
+         std::string(api::Annotation(claim, "description")), std::string(api::Annotation(claim, "owner")),
+         base::ShortDuration(context.clock.Now() - created)},
+        std::string(api::Namespace(claim)));
+  }
+  TRY(call.out.Write(table.Render()));
+  return 0;
+}
+
+base::Status CheckPath(const std::string& path) {
+  if (!path.starts_with('/')) {
+    return Fail(Code::kInvalidArgument, fmt::format("--path is invalid: '{}' must be absolute", path));
+  }
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    return Fail(base::Errno(errno, fmt::format("--path is invalid: '{}'", path)));
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return Fail(Code::kInvalidArgument, fmt::format("--path is invalid: '{}' is not a directory", path));
+  }
+  return {};
+}
+
+base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string& name = call.args[0];
+  const std::string namespace_name = context.Namespace();
+  text::Object annotations{{kPathAnnotation, flags.path}};
+  if (!flags.description.empty()) annotations["description"] = flags.description;
+  if (!flags.owner.empty()) annotations["owner"] = flags.owner;
+  const text::Json claim = text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "PersistentVolumeClaim"},
+      {"metadata", text::Object{{"name", name}, {"namespace", namespace_name}, {"annotations", annotations}}},
+      {"spec", text::Object{{"accessModes", text::Array{"ReadWriteMany"}},
+                            {"resources", text::Object{{"requests", text::Object{{"storage", "1Gi"}}}}}}}};
+  const auto created = client->Create(api::kPersistentVolumeClaims, namespace_name, claim);
+  if (!created) {
+    if (created.error().code == Code::kAlreadyExists) {
+      return Fail(Code::kAlreadyExists,
+                  fmt::format("the data {} is already exist, please delete it first. use '{} data delete {}'",
+                              name, context.program, name));
+    }
+    return Fail(created.error());
+  }
+  TRY(call.out.Write(fmt::format("persistentvolumeclaim/{} created\n", name)));
+  base::LogInfo("Use it with `--data={}:/mount/path` of `{} submit`", name, context.program);
+  return 0;
+}
+
+base::Result<int> RunDelete(Context& context, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  int exit_code = 0;
+  for (const std::string& name : call.args) {
+    const auto claim = client->Get(api::kPersistentVolumeClaims, context.Namespace(), name);
+    if (!claim && claim.error().code == Code::kNotFound) {
+      base::LogInfo("The data '{}' does not exist,skip to delete it", name);
+      continue;
+    }
+    base::Status deleted;
+    if (!claim) {
+      deleted = Fail(claim.error());
+    } else if (api::Annotation(*claim, kPathAnnotation).empty()) {
+      // Deleting a claim may destroy what is on its volume; this verb only forgets directories.
+      deleted = Fail(Code::kInvalidArgument,
+                     fmt::format("{} was not made by `data create`: delete it with kubectl", name));
+    } else {
+      deleted = client->Delete(api::kPersistentVolumeClaims, context.Namespace(), name);
+    }
+    if (!deleted) {
+      base::LogError("{}", deleted.error().message);
+      exit_code = cli::kExitFailure;
+      continue;
+    }
+    TRY(call.out.Write(fmt::format("persistentvolumeclaim/{} deleted\n", name)));
+  }
+  return exit_code;
+}
+
+std::vector<std::string> CompleteDataNames(Context& context) {
+  std::vector<std::string> names;
+  const auto client = context.connect(context);
+  if (!client) return names;
+  cluster::ListOptions options;
+  options.namespace_name = context.Namespace();
+  if (const auto claims = (*client)->List(api::kPersistentVolumeClaims, options)) {
+    for (const text::Json& claim : claims->items) names.emplace_back(api::Name(claim));
+  }
+  return names;
+}
+
+}  // namespace
+
+void AddData(cli::Command& root, Context& context) {
+  cli::Command& data = root.Add("data", "Manage the data volumes that jobs mount with --data");
+  cli::Command& list = data.Add("list", "List all the data volumes").Aliases({"ls"}).Args(cli::NoArgs());
+  auto all_namespaces = std::make_shared<bool>();
+  list.flags()
+      .Bool(all_namespaces.get(), "all-namespaces", false, "show all the namespaces")
+      .Short('A');
+  list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "show all the namespaces").Hidden();
+  list.Run([&context, all_namespaces](cli::Invocation& call) { return RunList(context, *all_namespaces, call); });
+
+  cli::Command& create = data.Add("create NAME", "Let a name stand for a directory of this machine")
+                             .Args(cli::ExactArgs(1))
+                             .Example(fmt::format("  {} data create training-data --path /srv/data", context.program));
+  auto flags = std::make_shared<CreateFlags>();
+  create.flags().String(&flags->path, "path", "", "the directory, absolute").Required();
+  create.flags().String(&flags->description, "description", "", "what is in it");
+  create.flags().String(&flags->owner, "owner", "", "whose it is");
+  create.Check([flags](cli::Invocation&) { return CheckPath(flags->path); });
+  create.Run([&context, flags](cli::Invocation& call) { return RunCreate(context, *flags, call); });
+
+  cli::Command& erase = data.Add("delete NAME [NAME...]", "Forget a data volume; the directory stays")
+                            .Aliases({"del"})
+                            .Args(cli::MinArgs(1));
+  erase.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteDataNames(context); });
+  erase.Run([&context](cli::Invocation& call) { return RunDelete(context, call); });
+}
+
+}  // namespace arena

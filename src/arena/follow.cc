@@ -1,0 +1,251 @@
+#include "arena/follow.h"
+
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "api/training_summary.h"
+#include "arena/job_watch.h"
+#include "arena/log_lines.h"
+#include "base/backoff.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How long the server may stay away before following ends.
+constexpr seconds kPatience{30};
+// A wait for something to happen is interrupted that often to see whether the server is there.
+constexpr seconds kProbeInterval{20};
+
+enum class Stage {
+  kWaiting,   // its log cannot be read yet
+  kRunning,   // the container runs, or ran and may run again
+  kFinished,  // the pod has ended
+  kGone,
+};
+
+const text::Json* ContainerStatus(const text::Json& pod, std::string_view container) {
+  for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+    const text::Array* statuses = text::FindArray(pod, {"status", list});
+    if (statuses == nullptr) continue;
+    for (const text::Json& status : *statuses) {
+      if (text::GetString(status, {"name"}) == container) return &status;
+    }
+  }
+  return nullptr;
+}
+
+bool HasStarted(const text::Json& pod, std::string_view container) {
+  const text::Json* status = ContainerStatus(pod, container);
+  return status != nullptr && (text::Find(*status, {"state", "running"}) != nullptr ||
+                               text::Find(*status, {"state", "terminated"}) != nullptr ||
+                               text::Find(*status, {"lastState", "terminated"}) != nullptr);
+}
+
+bool IsRunning(const text::Json& pod, std::string_view container) {
+  const text::Json* status = ContainerStatus(pod, container);
+  return status != nullptr && text::Find(*status, {"state", "running"}) != nullptr;
+}
+
+bool IsFinished(const text::Json& pod) {
+  const std::string_view phase = text::GetString(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+bool IsJobFinished(const text::Json& job) {
+  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
+  if (conditions == nullptr) return false;
+  for (const text::Json& condition : *conditions) {
+    const std::string_view type = text::GetString(condition, {"type"});
+    if ((type == "Succeeded" || type == "Failed") &&
+        text::GetString(condition, {"status"}) == "True") {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The container that training runs in: `pytorch`, or a pod's only one.
+std::string TrainingContainer(const text::Json& pod) {
+  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
+  if (containers == nullptr || containers->empty()) return std::string(api::kContainerName);
+  for (const text::Json& container : *containers) {
+    if (text::GetString(container, {"name"}) == api::kContainerName) {
+      return std::string(api::kContainerName);
+    }
+  }
+  return std::string(text::GetString((*containers)[0], {"name"}));
+}
+
+class Follower {
+ public:
+  Follower(cluster::Client& client, const Context& context, const FollowRequest& request,
+           cli::Output& out)
+      : client_(client),
+        context_(context),
+        request_(request),
+        out_(out),
+        watch_(client, request.namespace_name, request.job, request.pod_selector),
+        lines_(request.options.timestamps) {}
+
+  base::Status Run();
+
+ private:
+  struct View {
+    Stage stage = Stage::kWaiting;
+    bool is_running = false;
+    std::string container;
+    std::string status;  // kubectl's word
+  };
+  View ViewOf(const JobWatch::Snapshot& snapshot) const;
+  base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
+  base::Status Probe();
+  // Reads one stream to its end; kUnavailable when it broke.
+  base::Status Stream(const std::string& container, bool follow);
+  base::Status StreamPatiently(const std::string& container, bool follow);
+  base::Status PrintFailedInit(const std::string& container);
+  void Pause() { context_.pause(backoff_.Next()); }
+
+  cluster::Client& client_;
+  const Context& context_;
+  const FollowRequest& request_;
+  cli::Output& out_;
+  JobWatch watch_;
+  LogLines lines_;
+  base::Backoff backoff_{milliseconds(50), seconds(2)};
+};
+
+Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
+  View view;
+  const auto found = snapshot.pods.find(request_.instance);
+  if (found == snapshot.pods.end()) {
+    // A job that stands and has not ended will make the pod, or make it again.
+    view.stage = snapshot.job && !IsJobFinished(*snapshot.job) ? Stage::kWaiting : Stage::kGone;
+    view.status = "not created yet";
+    return view;
+  }
+  const text::Json& pod = found->second;
+  view.container = request_.container.empty() ? TrainingContainer(pod) : request_.container;
+  view.status = api::PodStatusText(pod);
+  view.is_running = IsRunning(pod, view.container);
+  if (IsFinished(pod)) {
+    view.stage = Stage::kFinished;
+  } else if (HasStarted(pod, view.container)) {
+    view.stage = Stage::kRunning;
+  }
+  return view;
+}
+
+base::Status Follower::Probe() {
+  const auto job = client_.Get(api::kPyTorchJobs, request_.namespace_name, request_.job);
+  if (!job && job.error().code != Code::kNotFound) return Fail(job.error());
+  return {};
+}
+
+base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const View&)>& done) {
+  View view;
+  const auto look = [&](const JobWatch::Snapshot& snapshot) {
+    view = ViewOf(snapshot);
+    return done(view);
+  };
+  while (!watch_.Wait(kProbeInterval, look)) TRY(Probe());
+  return view;
+}
+
+base::Status Follower::Stream(const std::string& container, bool follow) {
+  cluster::LogOptions options = request_.options;
+  options.container = container;
+  options.follow = follow;
+  options.timestamps = true;
+  if (const std::string since = lines_.Since(); !since.empty()) {
+    options.since_time = since;
+    options.since_seconds.reset();
+    options.tail_lines.reset();
+  }
+  lines_.Begin();
+  TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
+             client_.Logs(request_.namespace_name, request_.instance, options));
+  for (;;) {
+    TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
+    if (!bytes) break;
+    TRY(out_.Write(lines_.Feed(*bytes)));
+  }
+  // What has no end yet comes again, unless this was the last look.
+  if (!follow) TRY(out_.Write(lines_.End()));
+  return {};
+}
+
+base::Status Follower::StreamPatiently(const std::string& container, bool follow) {
+  const auto began = context_.clock.Steady();
+  for (;;) {
+    base::Status status = Stream(container, follow);
+    if (status || status.error().code != Code::kUnavailable) return status;
+    const bool is_patience_out =
+        !lines_.has_progress() && context_.clock.Steady() - began > kPatience;
+    if (is_patience_out) return status;
+    if (lines_.has_progress()) return {};
+    base::LogDebug("the log stream broke, opening it again: {}", status.error().message);
+    Pause();
+  }
+}
+
+base::Status Follower::PrintFailedInit(const std::string& container) {
+  if (!request_.container.empty()) return {};
+  const auto pod = client_.Get(api::kPods, request_.namespace_name, request_.instance);
+  if (!pod || HasStarted(*pod, container) ||
+      !HasStarted(*pod, api::kArenaCodeContainer)) {
+    return {};
+  }
+  base::LogWarn("instance {} ended before its training began: the log of its code sync follows",
+                request_.instance);
+  return StreamPatiently(std::string(api::kArenaCodeContainer), false);
+}
+
+base::Status Follower::Run() {
+  bool has_told = false;
+  for (;;) {
+    const auto is_ready = [](const View& view) { return view.stage != Stage::kWaiting; };
+    base::Result<View> view = WaitFor([&](const View& now) { return is_ready(now) || !has_told; });
+    if (!view) return Fail(std::move(view.error()));
+    if (view->stage == Stage::kWaiting) {
+      has_told = true;
+      base::LogInfo("waiting for instance {} to start: {}", request_.instance, view->status);
+      continue;
+    }
+    if (view->stage == Stage::kGone) return {};
+    if (view->stage == Stage::kFinished) {
+      // Streams may have ended with the server rather than with the pod: the rest is read once more.
+      if (base::Status status = StreamPatiently(view->container, false); !status) {
+        TRY(PrintFailedInit(view->container));
+        return status.error().code == Code::kInvalidArgument || status.error().code == Code::kNotFound
+                   ? base::Status()
+                   : std::move(status);
+      }
+      return PrintFailedInit(view->container);
+    }
+    const base::Status status = StreamPatiently(view->container, true);
+    if (!status && status.error().code != Code::kNotFound &&
+        status.error().code != Code::kInvalidArgument) {
+      return Fail(status.error());
+    }
+    // The stream ended with the container, or a little before its status says so.
+    if (lines_.has_progress()) backoff_.Reset();
+    const std::string container = view->container;
+    TRY(WaitFor([](const View& now) { return now.is_running || now.stage != Stage::kRunning; }));
+    Pause();
+  }
+}
+
+}  // namespace
+
+base::Status Follow(cluster::Client& client, const Context& context, const FollowRequest& request,
+                    cli::Output& out) {
+  return Follower(client, context, request, out).Run();
+}
+
+}  // namespace arena

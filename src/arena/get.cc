@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "arena/job_output.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+struct GetFlags {
+  std::string type, output;
+  bool events = false, gpus = false;
+};
+
+base::Time EventTime(const text::Json& event) {
+  for (const std::string_view field : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
+    if (const auto time = base::ParseRfc3339(text::GetString(event, {field}))) return *time;
+  }
+  return base::ParseRfc3339(text::GetString(event, {"metadata", "creationTimestamp"})).value_or(base::Time{});
+}
+
+// Of the job itself and of its pods, oldest first.
+base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const TrainingJob& job,
+                                                base::Time now) {
+  std::set<std::string, std::less<>> uids = {job.summary.uid};
+  for (const text::Json& pod : job.pods) uids.emplace(text::GetString(pod, {"metadata", "uid"}));
+  cluster::ListOptions options;
+  options.namespace_name = job.summary.namespace_name;
+  TRY_ASSIGN(const cluster::ObjectList list, client.List(api::kEvents, options));
+  std::vector<std::pair<base::Time, JobEvent>> found;
+  for (const text::Json& event : list.items) {
+    if (!uids.contains(text::GetString(event, {"involvedObject", "uid"}))) continue;
+    const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
+    const base::Time time = EventTime(event);
+    std::string message(text::GetString(event, {"message"}));
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    found.emplace_back(
+        time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : "pytorchjob",
+                                   text::GetString(event, {"involvedObject", "name"})),
+                       std::string(text::GetString(event, {"type"})),
+                       base::ShortDuration(std::max(now - time, base::Duration(0))),
+                       fmt::format("[{}] {}", text::GetString(event, {"reason"}), message)});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<JobEvent> events;
+  for (auto& [time, event] : found) events.push_back(std::move(event));
+  return events;
+}
+
+base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string& name = call.args[0];
+  const std::string namespace_name = context.Namespace();
+  if (!is_pytorch) {
+    return base::Fail(base::Code::kNotFound,
+                      fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
+                                  name, namespace_name, context.program));
+  }
+  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, name));
+  GetExtras extras;
+  extras.tensorboard = TensorboardUrl(*client, job);
+  if (format == Format::kJson || format == Format::kYaml) {
+    const text::Json json = JobToJson(job, extras.tensorboard);
+    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
+    return 0;
+  }
+  const base::Time now = context.clock.Now();
+  extras.gpus = flags.gpus;
+  extras.events = flags.events;
+  if (flags.events) {
+    TRY_ASSIGN(extras.event_rows, FetchEvents(*client, job, now));
+  }
+  TRY(call.out.Write(RenderGet(job, format, extras, now)));
+  return 0;
+}
+
+}  // namespace
+
+void AddGet(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("get JOB", "Display the details of a training job");
+  auto flags = std::make_shared<GetFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.String(&flags->type, "type", "", "The training type of the job, the possible option is pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  set.Bool(&flags->events, "events", false, "Specify if show pending pod's events.").Short('e');
+  set.Bool(&flags->gpus, "gpus", false, "Specify if show gpus information.").Short('g');
+  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+      .Short('o')
+      .Choices({"json", "yaml", "wide"});
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(NeedJobName(call));
+    TRY(ParseFormat(flags->output));
+    TRY(MeansPyTorch(flags->type));
+    return {};
+  });
+  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunGet(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,322 @@
+#include "arena/job_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arena/trainer.h"
+#include "base/strings.h"
+#include "cli/table.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+bool IsFinished(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
+
+std::string Age(base::Time since, base::Time now) { return base::ShortDuration(now - since); }
+
+int64_t UnixSeconds(base::Time time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+std::string SecondsText(base::Duration duration) {
+  return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+}
+
+text::Json JsonNumber(double value) {
+  const auto whole = static_cast<int64_t>(value);
+  return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);
+}
+
+std::string_view Label(const TrainingJob& job, std::string_view label) {
+  return text::GetString(job.job, {"metadata", "labels", label});
+}
+
+void AddHead(cli::Table& table, const TrainingJob& job) {
+  const api::TrainingSummary& summary = job.summary;
+  table.Row({"Name:", summary.name});
+  table.Row({"Status:", summary.status});
+  table.Row({"Namespace:", summary.namespace_name});
+  table.Row({"Priority:", summary.priority});
+  table.Row({"Trainer:", std::string(kTrainerUpper)});
+  table.Row({"Duration:", base::ShortDuration(summary.duration)});
+  table.Row({"CreateTime:", LocalTime(summary.created)});
+  table.Row({"EndTime:", IsFinished(summary.status) ? LocalTime(summary.created + summary.duration) : ""});
+  const std::pair<const char*, const char*> models[] = {
+      {"ModelName:", "modelName"}, {"ModelVersion:", "modelVersion"}, {"ModelSource:", "modelSource"}};
+  for (const auto& [title, label] : models) {
+    if (!Label(job, label).empty()) table.Row({title, std::string(Label(job, label))});
+  }
+  const bool has_reason = !summary.reason.empty() &&
+                          (summary.status == "PENDING" || summary.status == "FAILED" || summary.status == "QUEUING");
+  if (has_reason) table.Row({"Reason:", summary.reason});
+}
+
+std::string GpusOfJob(const api::TrainingSummary& summary) {
+  return fmt::format("  Allocated/Requested GPUs of Job: {}/{}\n", Number(summary.allocated_gpus),
+                     Number(summary.requested_gpus));
+}
+
+std::string RenderGpus(const TrainingJob& job) {
+  if (job.summary.status == "SUCCEEDED" || job.summary.requested_gpus <= 0) return "";
+  cli::Table table("  ");
+  table.Row({"INSTANCE", "NODE(IP)", "GPU(Requested)", "GPU(IndexId)", "GPU(DutyCycle)",
+             "GPU Memory(Used/Total)"});
+  table.Row({"--------", "--------", "--------------", "------------", "--------------",
+             "----------------------"});
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    table.Row({instance.name, instance.node_ip.empty() ? "N/A" : instance.node_ip,
+               Number(instance.requested_gpus), "N/A", "N/A", "N/A"});
+  }
+  return "\nGPUs:\n" + table.Render() + "\n" + GpusOfJob(job.summary);
+}
+
+std::string RenderEvents(const GetExtras& extras) {
+  if (!extras.events) return "";
+  if (extras.event_rows.empty()) return "\nEvents:\n  No events for resources\n";
+  cli::Table table("  ");
+  table.Row({"SOURCE", "TYPE", "AGE", "MESSAGE"});
+  table.Row({"------", "----", "---", "-------"});
+  for (const JobEvent& event : extras.event_rows) {
+    table.Row({event.source, event.type, event.age, event.message});
+  }
+  return "\nEvents:\n" + table.Render();
+}
+
+std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
+  cli::Table head;
+  AddHead(head, job);
+  std::string out = head.Render();
+  out += "\nInstances:\n";
+  cli::Table instances("  ");
+  instances.Row({"NAME", "STATUS", "AGE", "IS_CHIEF", "GPU(Requested)", "NODE"});
+  instances.Row({"----", "------", "---", "--------", "--------------", "----"});
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    instances.Row({instance.name, instance.status, base::ShortDuration(instance.age),
+                   instance.is_chief ? "true" : "false", Number(instance.requested_gpus),
+                   instance.node});
+  }
+  out += instances.Render();
+  if (extras.gpus) out += RenderGpus(job);
+  if (extras.tensorboard) {
+    out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n", *extras.tensorboard);
+  }
+  return out + RenderEvents(extras);
+}
+
+// The instance's phase, as the documents print it.
+std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance) {
+  const text::Json* pod = job.Pod(instance.name);
+  const std::string_view phase = pod != nullptr ? text::GetString(*pod, {"status", "phase"}) : "";
+  return phase.empty() ? "PENDING" : base::ToUpper(phase);
+}
+
+std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base::Time now) {
+  const api::TrainingSummary& summary = job.summary;
+  std::string out = fmt::format("STATUS: {}\nNAMESPACE: {}\nPRIORITY: {}\nTRAINING DURATION: {}\n",
+                                summary.status, summary.namespace_name, summary.priority,
+                                base::ShortDuration(summary.duration));
+  if (!summary.reason.empty() && summary.status != "RUNNING" && summary.status != "SUCCEEDED") {
+    out += fmt::format("REASON: {}\n", summary.reason);
+  }
+  out += "\n";
+  cli::Table table;
+  table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
+  for (const api::InstanceSummary& instance : summary.instances) {
+    table.Row({summary.name, PhaseOf(job, instance), std::string(kTrainerUpper),
+               Age(summary.created, now), instance.name,
+               instance.node_ip.empty() ? "N/A" : instance.node_ip});
+  }
+  out += table.Render();
+  if (extras.tensorboard) {
+    out += fmt::format("\nYour tensorboard will be available on:\n{}\n", *extras.tensorboard);
+  }
+  if (extras.gpus) out += RenderGpus(job);
+  return out + RenderEvents(extras);
+}
+
+// Block style, keys in their order, lists not indented, as yaml.v2 prints structs.
+void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std::string& out) {
+  const std::string margin(indent, ' ');
+  if (const text::Object* object = value.if_object(); object != nullptr && !object->empty()) {
+    bool is_first = is_after_dash;
+    for (const auto& [key, child] : *object) {
+      std::string name(key);
+      if (name.starts_with("model")) name = base::ToLower(name);
+      out += is_first ? "" : margin;
+      is_first = false;
+      out += name + ":";
+      const bool is_object = child.is_object() && !child.as_object().empty();
+      const bool is_array = child.is_array() && !child.as_array().empty();
+      if (!is_object && !is_array) {
+        out += " ";
+        AppendYaml(child, 0, false, out);
+      } else {
+        out += "\n";
+        AppendYaml(child, is_object ? indent + 2 : indent, false, out);
+      }
+    }
+  } else if (const text::Array* array = value.if_array(); array != nullptr && !array->empty()) {
+    for (const text::Json& child : *array) {
+      out += margin + "- ";
+      AppendYaml(child, indent + 2, true, out);
+    }
+  } else {
+    out += text::ToYaml(value);
+  }
+}
+
+}  // namespace
+
+ListRow ToListRow(const api::TrainingSummary& summary, base::Time now) {
+  return {summary.name,
+          summary.namespace_name,
+          summary.status,
+          std::string(kTrainerUpper),
+          Age(summary.created, now),
+          base::ShortDuration(summary.duration),
+          Number(summary.requested_gpus),
+          Number(summary.allocated_gpus),
+          summary.chief_host_ip};
+}
+
+base::Result<Format> ParseFormat(std::string_view text) {
+  if (text.empty()) return Format::kDocument;
+  if (text == "wide") return Format::kWide;
+  if (text == "json") return Format::kJson;
+  if (text == "yaml") return Format::kYaml;
+  return base::Fail(base::Code::kInvalidArgument,
+                    "unknown output format,only support:[wide|json|yaml]");
+}
+
+std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace) {
+  cli::Table table;
+  const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
+    if (with_namespace) cells.insert(cells.begin(), namespace_name);
+    table.Row(std::move(cells));
+  };
+  if (format == Format::kWide) {
+    add({"NAME", "STATUS", "TRAINER", "DURATION", "GPU(Requested)", "GPU(Allocated)", "NODE"}, "NAMESPACE");
+    for (const ListRow& row : rows) {
+      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus,
+           IsFinished(row.status) ? "N/A" : row.allocated_gpus, row.node},
+          row.namespace_name);
+    }
+  } else {
+    add({"NAME", "STATUS", "TRAINER", "AGE", "NODE"}, "NAMESPACE");
+    for (const ListRow& row : rows) {
+      // In the documents a job that does not run is on no node.
+      add({row.name, row.status, row.trainer, row.age, row.status == "RUNNING" ? row.node : "N/A"},
+          row.namespace_name);
+    }
+  }
+  return table.Render();
+}
+
+std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
+                          base::Time now) {
+  std::vector<const TrainingJob*> sorted;
+  for (const TrainingJob& job : jobs) sorted.push_back(&job);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const TrainingJob* a, const TrainingJob* b) {
+    return a->summary.requested_gpus > b->summary.requested_gpus;
+  });
+  const bool is_wide = format == Format::kWide;
+  cli::Table table;
+  const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
+    if (with_namespace) cells.insert(cells.begin(), namespace_name);
+    table.Row(std::move(cells));
+  };
+  if (is_wide) {
+    add({"NAME", "STATUS", "TRAINER", "AGE", "GPU(Requested)", "GPU(Allocated)", "NODE"}, "NAMESPACE");
+  } else {
+    add({"NAME", "GPU(Requests)", "GPU(Allocated)", "STATUS", "TRAINER", "AGE", "NODE"}, "NAMESPACE");
+  }
+  double requested = 0;
+  double allocated = 0;
+  for (const TrainingJob* job : sorted) {
+    const api::TrainingSummary& summary = job->summary;
+    const ListRow row = ToListRow(summary, now);
+    if (is_wide) {
+      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus, row.allocated_gpus, row.node},
+          row.namespace_name);
+    } else {
+      add({row.name, row.requested_gpus, row.allocated_gpus, row.status, std::string(kTrainerLower),
+           row.age, row.status == "RUNNING" ? row.node : "N/A"},
+          row.namespace_name);
+    }
+    // v0.15 counts what runs; the documents count every job.
+    if (is_wide && summary.status != "RUNNING") continue;
+    requested += summary.requested_gpus;
+    allocated += summary.allocated_gpus;
+  }
+  if (is_wide) {
+    return table.Render() + fmt::format("\nTotal Allocated/Requested GPUs of Training Jobs: {}/{}\n",
+                                        Number(allocated), Number(requested));
+  }
+  return table.Render() +
+         fmt::format("\n\nTotal Allocated GPUs of Training Job:\n{}\n\nTotal Requested GPUs of Training Job:\n{}\n",
+                     Number(allocated), Number(requested));
+}
+
+std::string RenderTopJob(const TrainingJob& job) {
+  cli::Table head;
+  AddHead(head, job);
+  cli::Table instances("  ");
+  instances.Row({"NAME", "STATUS", "GPU(Request)", "NODE", "GPU(DeviceIndex)", "GPU(DutyCycle)",
+                 "GPU_MEMORY(Used/Total)"});
+  instances.Row({"----", "------", "------------", "----", "----------------", "--------------",
+                 "----------------------"});
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    instances.Row({instance.name, instance.status, Number(instance.requested_gpus),
+                   instance.node_ip.empty() ? "N/A" : instance.node_ip, "N/A", "N/A", "N/A"});
+  }
+  return head.Render() + "\nInstances:\n" + instances.Render() + "\nGPUs:\n" + GpusOfJob(job.summary);
+}
+
+std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras, base::Time now) {
+  return format == Format::kWide ? RenderWide(job, extras) : RenderDocument(job, extras, now);
+}
+
+text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard) {
+  const api::TrainingSummary& summary = job.summary;
+  text::Array instances;
+  for (const api::InstanceSummary& instance : summary.instances) {
+    instances.push_back(text::Object{{"ip", instance.pod_ip},
+                                     {"status", instance.status},
+                                     {"name", instance.name},
+                                     {"age", SecondsText(instance.age)},
+                                     {"node", instance.node},
+                                     {"nodeIP", instance.node_ip},
+                                     {"chief", instance.is_chief},
+                                     {"requestGPUs", JsonNumber(instance.requested_gpus)},
+                                     {"gpuMetrics", text::Object{}},
+                                     {"creationTimestamp", UnixSeconds(instance.created)}});
+  }
+  return text::Object{{"uuid", summary.uid},
+                      {"name", summary.name},
+                      {"namespace", summary.namespace_name},
+                      {"duration", SecondsText(summary.duration)},
+                      {"status", summary.status},
+                      {"trainer", kTrainerLower},
+                      {"tensorboard", tensorboard.value_or("")},
+                      {"chiefName", summary.chief_name},
+                      {"instances", std::move(instances)},
+                      {"priority", summary.priority},
+                      {"requestGPUs", JsonNumber(summary.requested_gpus)},
+                      {"allocatedGPUs", JsonNumber(summary.allocated_gpus)},
+                      {"creationTimestamp", UnixSeconds(summary.created)},
+                      {"modelName", Label(job, "modelName")},
+                      {"modelVersion", Label(job, "modelVersion")},
+                      {"modelSource", Label(job, "modelSource")}};
+}
+
+std::string RenderJson(const text::Json& value) { return text::ToPrettyJson(value, 4); }
+
+std::string RenderYaml(const text::Json& value) {
+  std::string out;
+  AppendYaml(value, 0, false, out);
+  return out;
+}
+
+}  // namespace arena

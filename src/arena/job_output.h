@@ -1,0 +1,58 @@
+// Training jobs as Arena prints them (spec/arena.md 2.3, 2.4, 2.7 and its documents). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arena/jobs.h"
+#include "text/json.h"
+
+namespace arena {
+
+// One row of `list`; the server's table and our own counting both come to it.
+struct ListRow {
+  std::string name;
+  std::string namespace_name;
+  std::string status;
+  std::string trainer;
+  std::string age;       // since creation
+  std::string duration;  // of the training
+  std::string requested_gpus;
+  std::string allocated_gpus;
+  std::string node;
+};
+ListRow ToListRow(const api::TrainingSummary& summary, base::Time now);
+
+enum class Format { kDocument, kWide, kJson, kYaml };
+// "" is kDocument, the columns of Arena's documents; the error is Arena's.
+base::Result<Format> ParseFormat(std::string_view text);
+
+std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace);
+std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
+                          base::Time now);
+std::string RenderTopJob(const TrainingJob& job);
+
+struct JobEvent {
+  std::string source;  // pod/x, pytorchjob/x
+  std::string type;
+  std::string age;
+  std::string message;  // [Reason] text
+};
+
+// What get was asked to add.
+struct GetExtras {
+  std::optional<std::string> tensorboard;
+  bool gpus = false;
+  bool events = false;
+  std::vector<JobEvent> event_rows;
+};
+std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras, base::Time now);
+
+// Arena's keys in its order.
+text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard);
+// 4 blanks, no final newline; YAML with the keys in their order, model keys in lower case.
+std::string RenderJson(const text::Json& value);
+std::string RenderYaml(const text::Json& value);
+
+}  // namespace arena

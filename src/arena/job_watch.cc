@@ -1,0 +1,86 @@
+#include "arena/job_watch.h"
+
+#include <utility>
+
+namespace arena {
+namespace {
+
+std::string NameOf(const text::Json& object) {
+  return std::string(text::GetString(object, {"metadata", "name"}));
+}
+
+}  // namespace
+
+JobWatch::JobWatch(cluster::Client& client, const std::string& namespace_name,
+                   const std::string& job, const std::string& pod_selector)
+    : job_name_(job) {
+  cluster::ListOptions of_job;
+  of_job.namespace_name = namespace_name;
+  of_job.field_selector = "metadata.name=" + job;
+  cluster::ListOptions of_pods;
+  of_pods.namespace_name = namespace_name;
+  of_pods.label_selector = pod_selector;
+  jobs_ = std::make_unique<cluster::Reflector>(
+      client, api::kPyTorchJobs, of_job,
+      cluster::ReflectorHandler{
+          [this](std::vector<text::Json> items) { ReplaceJob(std::move(items)); },
+          [this](cluster::WatchEvent event) { ApplyJob(std::move(event)); }});
+  pods_ = std::make_unique<cluster::Reflector>(
+      client, api::kPods, of_pods,
+      cluster::ReflectorHandler{
+          [this](std::vector<text::Json> items) { ReplacePods(std::move(items)); },
+          [this](cluster::WatchEvent event) { ApplyPod(std::move(event)); }});
+}
+
+void JobWatch::ReplaceJob(std::vector<text::Json> items) {
+  auto snapshot = snapshot_.Lock();
+  snapshot->is_job_known = true;
+  snapshot->job.reset();
+  for (text::Json& item : items) {
+    if (NameOf(item) == job_name_) snapshot->job = std::move(item);
+  }
+  changed_.notify_all();
+}
+
+void JobWatch::ReplacePods(std::vector<text::Json> items) {
+  auto snapshot = snapshot_.Lock();
+  snapshot->are_pods_known = true;
+  snapshot->pods.clear();
+  for (text::Json& item : items) {
+    std::string name = NameOf(item);
+    snapshot->pods[std::move(name)] = std::move(item);
+  }
+  changed_.notify_all();
+}
+
+void JobWatch::ApplyJob(cluster::WatchEvent event) {
+  if (NameOf(event.object) != job_name_) return;
+  auto snapshot = snapshot_.Lock();
+  if (event.type == cluster::WatchEvent::Type::kDeleted) {
+    snapshot->job.reset();
+  } else {
+    snapshot->job = std::move(event.object);
+  }
+  changed_.notify_all();
+}
+
+void JobWatch::ApplyPod(cluster::WatchEvent event) {
+  auto snapshot = snapshot_.Lock();
+  std::string name = NameOf(event.object);
+  if (event.type == cluster::WatchEvent::Type::kDeleted) {
+    snapshot->pods.erase(name);
+  } else {
+    snapshot->pods[std::move(name)] = std::move(event.object);
+  }
+  changed_.notify_all();
+}
+
+bool JobWatch::Wait(std::chrono::milliseconds timeout,
+                    const std::function<bool(const Snapshot&)>& done) {
+  auto snapshot = snapshot_.Lock();
+  return changed_.wait_for(snapshot.lock(), timeout, [&] {
+    return snapshot->is_job_known && snapshot->are_pods_known && done(*snapshot);
+  });
+}
+
+}  // namespace arena

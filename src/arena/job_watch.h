@@ -1,0 +1,50 @@
+// JobWatch: one job and its pods as they are now, kept up to date by watches.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+
+namespace arena {
+
+// Driven by two reflectors' threads; Wait from one thread. Borrows the client.
+class JobWatch {
+ public:
+  struct Snapshot {
+    std::optional<text::Json> job;
+    std::map<std::string, text::Json> pods;  // by name
+    bool is_job_known = false;               // the first list has come
+    bool are_pods_known = false;
+  };
+
+  JobWatch(cluster::Client& client, const std::string& namespace_name, const std::string& job,
+           const std::string& pod_selector);
+
+  // Blocks until `done` holds of what exists, both lists having come; false when `timeout` ran out
+  // before. `done` runs under the lock: it looks, and does nothing else.
+  bool Wait(std::chrono::milliseconds timeout, const std::function<bool(const Snapshot&)>& done);
+
+ private:
+  void ReplaceJob(std::vector<text::Json> items);
+  void ReplacePods(std::vector<text::Json> items);
+  void ApplyJob(cluster::WatchEvent event);
+  void ApplyPod(cluster::WatchEvent event);
+
+  base::Guarded<Snapshot> snapshot_;
+  std::condition_variable changed_;
+  std::string job_name_;
+  // Last, so that their threads end first.
+  std::unique_ptr<cluster::Reflector> jobs_;
+  std::unique_ptr<cluster::Reflector> pods_;
+};
+
+}  // namespace arena

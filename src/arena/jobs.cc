@@ -1,0 +1,206 @@
+#include "arena/jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+
+#include "api/names.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
+  std::vector<const text::Json*> pointers;
+  pointers.reserve(values.size());
+  for (const text::Json& value : values) pointers.push_back(&value);
+  return pointers;
+}
+
+std::string_view Label(const text::Json& object, std::string_view label) {
+  return text::GetString(object, {"metadata", "labels", label});
+}
+
+// Joins pods to jobs: namespace/name of the job a pod says it is of.
+std::string KeyOfPod(const text::Json& pod) {
+  std::string_view job = Label(pod, "release");
+  if (job.empty()) job = Label(pod, api::kJobNameLabel);
+  return fmt::format("{}/{}", text::GetString(pod, {"metadata", "namespace"}), job);
+}
+
+std::string Url(std::string_view host, int64_t port) {
+  const bool is_v6 = host.find(':') != std::string_view::npos;
+  return is_v6 ? fmt::format("http://[{}]:{}", host, port) : fmt::format("http://{}:{}", host, port);
+}
+
+// InternalIP of the first Ready node.
+std::string ReadyNodeAddress(cluster::Client& client) {
+  const auto nodes = client.List(api::kNodes, {});
+  if (!nodes) return "";
+  for (const text::Json& node : nodes->items) {
+    bool is_ready = false;
+    if (const text::Array* conditions = text::FindArray(node, {"status", "conditions"})) {
+      for (const text::Json& condition : *conditions) {
+        is_ready = is_ready || (text::GetString(condition, {"type"}) == "Ready" &&
+                                text::GetString(condition, {"status"}) == "True");
+      }
+    }
+    const text::Array* addresses = text::FindArray(node, {"status", "addresses"});
+    if (!is_ready || addresses == nullptr) continue;
+    for (const text::Json& address : *addresses) {
+      if (text::GetString(address, {"type"}) == "InternalIP") {
+        return std::string(text::GetString(address, {"address"}));
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+const text::Json* TrainingJob::Pod(std::string_view name) const {
+  for (const text::Json& pod : pods) {
+    if (text::GetString(pod, {"metadata", "name"}) == name) return &pod;
+  }
+  return nullptr;
+}
+
+std::string PodSelector(const text::Json& job) {
+  const std::string_view name = text::GetString(job, {"metadata", "name"});
+  // Arena's labels hold for both operators, but only jobs that Arena made carry them.
+  if (Label(job, "release") == name && Label(job, "app") == "pytorchjob") {
+    return fmt::format("release={},app=pytorchjob", name);
+  }
+  return fmt::format("{}={}", api::kJobNameLabel, name);
+}
+
+base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
+                                  const std::string& namespace_name, const std::string& name) {
+  TrainingJob found;
+  auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
+  if (!job) {
+    if (job.error().code == Code::kNotFound) {
+      return Fail(Code::kNotFound,
+                  fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
+                              name, namespace_name, context.program));
+    }
+    if (job.error().code == Code::kPermissionDenied) {
+      return Fail(Code::kPermissionDenied,
+                  fmt::format("the user has no privileges to get the training job in namespace {},reason: {}",
+                              namespace_name, job.error().message));
+    }
+    return Fail(std::move(job.error()));
+  }
+  found.job = std::move(*job);
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = PodSelector(found.job);
+  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
+  found.pods = std::move(pods.items);
+  std::erase_if(found.pods, [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
+  found.summary = api::Summarize(found.job, Pointers(found.pods), context.clock.Now());
+  return found;
+}
+
+base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
+                                                const std::string& namespace_name) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = kJobSelector;
+  auto jobs = client.List(api::kPyTorchJobs, options);
+  if (!jobs) {
+    if (jobs.error().code == Code::kPermissionDenied) {
+      return Fail(Code::kPermissionDenied,
+                  fmt::format("the user has no privileges to list the training jobs in {}",
+                              namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name));
+    }
+    return Fail(std::move(jobs.error()));
+  }
+  std::vector<TrainingJob> result;
+  if (jobs->items.empty()) return result;
+  options.label_selector = "app=pytorchjob";
+  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
+  std::map<std::string, std::vector<text::Json>> by_job;
+  for (text::Json& pod : pods.items) by_job[KeyOfPod(pod)].push_back(std::move(pod));
+
+  const base::Time now = context.clock.Now();
+  for (text::Json& job : jobs->items) {
+    TrainingJob& entry = result.emplace_back();
+    entry.job = std::move(job);
+    const std::string key = fmt::format("{}/{}", text::GetString(entry.job, {"metadata", "namespace"}),
+                                        text::GetString(entry.job, {"metadata", "name"}));
+    if (auto it = by_job.find(key); it != by_job.end()) entry.pods = std::move(it->second);
+    std::erase_if(entry.pods, [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
+    entry.summary = api::Summarize(entry.job, Pointers(entry.pods), now);
+  }
+  std::stable_sort(result.begin(), result.end(), [](const TrainingJob& a, const TrainingJob& b) {
+    return a.summary.created > b.summary.created;
+  });
+  return result;
+}
+
+std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job) {
+  constexpr int64_t kTensorboardPort = 6006;
+  // Only Arena's submit makes one, and says so by its label.
+  if (Label(job.job, "release") != job.summary.name) return std::nullopt;
+  cluster::ListOptions options;
+  options.namespace_name = job.summary.namespace_name;
+  options.label_selector = fmt::format("release={},role=tensorboard", job.summary.name);
+  const auto services = client.List(api::kServices, options);
+  if (!services || services->items.empty()) return std::nullopt;
+  const text::Json& service = services->items[0];
+  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
+  if (ingress != nullptr && !ingress->empty()) {
+    return Url(text::GetString((*ingress)[0], {"ip"}), kTensorboardPort);
+  }
+  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
+  const std::optional<int64_t> port =
+      ports != nullptr && !ports->empty() ? text::GetInt((*ports)[0], {"nodePort"}) : std::nullopt;
+  const std::string address = ReadyNodeAddress(client);
+  if (!port || address.empty()) return std::nullopt;
+  return Url(address, *port);
+}
+
+std::vector<std::string> CompleteJobNames(Context& context) {
+  std::vector<std::string> names;
+  const auto client = context.connect(context);
+  if (!client) return names;
+  cluster::ListOptions options;
+  options.namespace_name = context.Namespace();
+  options.label_selector = kJobSelector;
+  const auto jobs = (*client)->List(api::kPyTorchJobs, options);
+  if (!jobs) return names;
+  for (const text::Json& job : jobs->items) {
+    names.emplace_back(text::GetString(job, {"metadata", "name"}));
+  }
+  return names;
+}
+
+base::Status NeedJobName(cli::Invocation& call) {
+  if (!call.args.empty() && !call.args[0].empty()) return {};
+  TRY(call.out.Write(call.command.HelpText()));
+  return Fail(Code::kInvalidArgument, "not set job name,please set it");
+}
+
+std::string Number(double value) {
+  if (std::floor(value) == value && std::abs(value) < 1e15) {
+    return fmt::format("{}", static_cast<int64_t>(value));
+  }
+  return fmt::format("{}", value);
+}
+
+std::string LocalTime(base::Time time) {
+  const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return std::string(text, size);
+}
+
+}  // namespace arena

@@ -1,0 +1,51 @@
+// Finding training jobs and what belongs to them, with Arena's texts for what is not there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/training_summary.h"
+#include "arena/app.h"
+#include "cluster/client.h"
+
+namespace arena {
+
+struct TrainingJob {
+  text::Json job;
+  std::vector<text::Json> pods;  // the job's own
+  api::TrainingSummary summary;
+
+  // The pod of that name, or nullptr.
+  const text::Json* Pod(std::string_view name) const;
+};
+
+// A job and its pods. kNotFound with Arena's text when there is none.
+base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
+                                  const std::string& namespace_name, const std::string& name);
+
+// Arena's jobs (labels app=pytorchjob, release) of a namespace, "" of all, newest first.
+base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
+                                                const std::string& namespace_name);
+inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
+
+// The label selector that finds this job's pods.
+std::string PodSelector(const text::Json& job);
+
+// http://address:port of the job's TensorBoard; nothing when it has none. Never an error: the rest
+// is shown without it.
+std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job);
+
+// Offers the names of the jobs there are, for the shell's completion.
+std::vector<std::string> CompleteJobNames(Context& context);
+
+// Refuses a call without a JOB: prints the help, then Arena's text.
+base::Status NeedJobName(cli::Invocation& call);
+
+// "8", "2.1"
+std::string Number(double value);
+// 2026-07-30 10:00:00, local time
+std::string LocalTime(base::Time time);
+
+}  // namespace arena

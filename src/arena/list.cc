@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <memory>
+
+#include "arena/job_output.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+struct ListFlags {
+  std::string type, output;
+  bool all_namespaces = false;
+};
+
+std::string CellText(const text::Json& cell) {
+  if (const auto* string = cell.if_string()) return std::string(*string);
+  return cell.is_null() ? "" : text::ToJson(cell);
+}
+
+// The rows of a table that the embedded server rendered; nothing when it has not its columns.
+std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, bool with_namespace) {
+  const auto column = [&](std::string_view name) -> std::optional<size_t> {
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].name == name) return i;
+    }
+    return std::nullopt;
+  };
+  struct Field {
+    std::string_view name;
+    std::string ListRow::*member;
+  };
+  std::vector<Field> fields = {{"Name", &ListRow::name},
+                               {"Status", &ListRow::status},
+                               {"Trainer", &ListRow::trainer},
+                               {"Age", &ListRow::age},
+                               {"Duration", &ListRow::duration},
+                               {"GPU(Requested)", &ListRow::requested_gpus},
+                               {"GPU(Allocated)", &ListRow::allocated_gpus},
+                               {"Node", &ListRow::node}};
+  if (with_namespace) fields.push_back({"Namespace", &ListRow::namespace_name});
+  const std::optional<size_t> created = column("Created");
+  std::vector<size_t> positions;
+  for (const Field& field : fields) {
+    const std::optional<size_t> position = column(field.name);
+    if (!position) return std::nullopt;
+    positions.push_back(*position);
+  }
+  if (!created) return std::nullopt;
+
+  std::vector<std::pair<std::string, ListRow>> rows;
+  for (const std::vector<text::Json>& cells : table.rows) {
+    if (cells.size() < table.columns.size()) return std::nullopt;
+    ListRow row;
+    for (size_t i = 0; i < fields.size(); ++i) row.*fields[i].member = CellText(cells[positions[i]]);
+    rows.emplace_back(CellText(cells[*created]), std::move(row));
+  }
+  // RFC 3339 in UTC sorts as text.
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<ListRow> result;
+  for (auto& [key, row] : rows) result.push_back(std::move(row));
+  return result;
+}
+
+base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Context& context,
+                                             const std::string& namespace_name) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = kJobSelector;
+  if (const auto table = client.GetTable(api::kPyTorchJobs, options)) {
+    if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
+  }
+  TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client, context, namespace_name));
+  std::vector<ListRow> rows;
+  for (const TrainingJob& job : jobs) rows.push_back(ToListRow(job.summary, context.clock.Now()));
+  return rows;
+}
+
+base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
+  if (format == Format::kDocument || format == Format::kWide) {
+    std::vector<ListRow> rows;
+    if (is_pytorch) {
+      TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name));
+    }
+    TRY(call.out.Write(RenderList(rows, format, flags.all_namespaces)));
+    return 0;
+  }
+  text::Array array;
+  if (is_pytorch) {
+    TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(*client, context, namespace_name));
+    for (const TrainingJob& job : jobs) array.push_back(JobToJson(job, std::nullopt));
+  }
+  TRY(call.out.Write(format == Format::kJson ? RenderJson(array) : RenderYaml(array)));
+  return 0;
+}
+
+}  // namespace
+
+void AddList(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("list", "List all the training jobs").Aliases({"ls"}).Args(cli::NoArgs());
+  auto flags = std::make_shared<ListFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.String(&flags->type, "type", "", "The training type to list, the possible option is pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "show all the namespaces")
+      .Short('A')
+      .OldName("allNamespaces");
+  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+      .Short('o')
+      .Choices({"json", "yaml", "wide"});
+  verb.Check([flags](cli::Invocation&) -> base::Status {
+    TRY(ParseFormat(flags->output));
+    TRY(MeansPyTorch(flags->type));
+    return {};
+  });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunList(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,81 @@
+#include "arena/log_lines.h"
+
+namespace arena {
+namespace {
+
+constexpr size_t kSecondsWidth = std::string_view("2026-07-30T10:00:00").size();
+constexpr size_t kNanosecondDigits = 9;
+
+// 2026-07-30T10:00:00.5Z -> 2026-07-30T10:00:00.500000000: UTC timestamps that compare as text. ""
+// for anything else.
+std::string Comparable(std::string_view timestamp) {
+  if (timestamp.size() < kSecondsWidth + 1 || timestamp[10] != 'T' || timestamp[13] != ':') return "";
+  if (timestamp.back() != 'Z' && !timestamp.ends_with("+00:00")) return "";
+  std::string out(timestamp.substr(0, kSecondsWidth));
+  std::string digits;
+  if (timestamp[kSecondsWidth] == '.') {
+    for (size_t i = kSecondsWidth + 1; i < timestamp.size(); ++i) {
+      if (timestamp[i] < '0' || timestamp[i] > '9') break;
+      digits += timestamp[i];
+    }
+  }
+  digits.resize(kNanosecondDigits, '0');
+  return out + "." + digits;
+}
+
+}  // namespace
+
+void LogLines::Begin() {
+  buffer_.clear();
+  skip_ = last_count_;
+  has_progress_ = false;
+}
+
+std::string LogLines::Feed(std::string_view bytes) {
+  buffer_ += bytes;
+  std::string out;
+  size_t begin = 0;
+  for (size_t end; (end = buffer_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    Take(std::string_view(buffer_).substr(begin, end + 1 - begin), out);
+  }
+  buffer_.erase(0, begin);
+  if (buffer_.size() > kMaxLogLine) out += End();
+  return out;
+}
+
+std::string LogLines::End() {
+  std::string out;
+  if (!buffer_.empty()) Take(buffer_, out);
+  buffer_.clear();
+  return out;
+}
+
+void LogLines::Take(std::string_view line, std::string& out) {
+  const size_t blank = line.find(' ');
+  const std::string timestamp = Comparable(line.substr(0, blank));
+  if (timestamp.empty()) {
+    out += line;
+    has_progress_ = true;
+    return;
+  }
+  if (timestamp < last_) return;
+  if (timestamp == last_ && skip_ > 0) {
+    --skip_;
+    return;
+  }
+  if (timestamp == last_) {
+    ++last_count_;
+  } else {
+    last_ = timestamp;
+    last_count_ = 1;
+  }
+  skip_ = 0;
+  has_progress_ = true;
+  out += keep_timestamps_ || blank == std::string_view::npos ? line : line.substr(blank + 1);
+}
+
+std::string LogLines::Since() const {
+  return last_.empty() ? "" : last_.substr(0, kSecondsWidth) + "Z";
+}
+
+}  // namespace arena

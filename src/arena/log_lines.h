@@ -1,0 +1,42 @@
+// LogLines: pieces of a log stream with timestamps to whole lines, each printed once even when the
+// stream is opened again. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace arena {
+
+inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in pieces
+
+// A stream that breaks is opened again from Since(); the lines that come twice have the same
+// timestamps in the same order, so those up to the last one printed are dropped.
+class LogLines {
+ public:
+  explicit LogLines(bool keep_timestamps) : keep_timestamps_(keep_timestamps) {}
+
+  // A stream begins; what was left of the last line of the one before is forgotten.
+  void Begin();
+  // The text to print for the next bytes of it.
+  std::string Feed(std::string_view bytes);
+  // The text of a last line without an end.
+  std::string End();
+
+  // The timestamp to resume from, to the second and so never too late; "" before the first line.
+  std::string Since() const;
+  // Whether the stream since Begin brought a line that was new.
+  bool has_progress() const { return has_progress_; }
+
+ private:
+  void Take(std::string_view line, std::string& out);
+
+  bool keep_timestamps_;
+  bool has_progress_ = false;
+  std::string buffer_;
+  std::string last_;          // timestamp of the last line printed, comparable as text
+  size_t last_count_ = 0;     // lines printed with it
+  size_t skip_ = 0;           // of them still to be dropped in this stream
+};
+
+}  // namespace arena

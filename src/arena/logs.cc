@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "api/names.h"
+#include "arena/follow.h"
+#include "arena/jobs.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct LogFlags {
+  std::string type, since, since_time, instance, container;
+  int64_t tail = -1;
+  bool follow = false, timestamps = false;
+};
+
+// 1h1m1s in seconds; nothing for anything but digits and h, m, s.
+std::optional<int64_t> ParseSince(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || c == 'h' || c == 'm' || c == 's';
+  });
+  const auto duration = base::ParseGoDuration(text);
+  if (!is_plain || !duration || text == "0") return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(*duration).count();
+}
+
+base::Result<cluster::LogOptions> ToOptions(const LogFlags& flags) {
+  cluster::LogOptions options;
+  options.container = flags.container;
+  options.follow = flags.follow;
+  options.timestamps = flags.timestamps;
+  options.since_time = flags.since_time;
+  if (flags.tail > 0) options.tail_lines = flags.tail;
+  if (!flags.since.empty()) {
+    options.since_seconds = ParseSince(flags.since);
+    if (!options.since_seconds) {
+      return Fail(Code::kInvalidArgument,
+                  "failed to validate log args: failed to parse since seconds,invalid "
+                  "format,should like: ['1h','1m','1s','1h1m1s'...]");
+    }
+  }
+  if (!flags.since_time.empty()) {
+    if (const auto time = base::ParseRfc3339(flags.since_time); !time) {
+      return Fail(time.error().Wrap("failed to validate log args: failed to parse since time"));
+    }
+  }
+  return options;
+}
+
+// Whether the job makes, or will make, an instance of that name.
+bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
+  const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (specs == nullptr) return false;
+  for (const auto& [type, spec] : *specs) {
+    const int64_t replicas = text::GetInt(spec, {"replicas"}).value_or(1);
+    const std::string prefix =
+        fmt::format("{}-{}-", text::GetString(job, {"metadata", "name"}), base::ToLower(type));
+    if (!instance.starts_with(prefix)) continue;
+    const auto index = base::ParseInt(instance.substr(prefix.size()));
+    if (index && *index >= 0 && *index < replicas) return true;
+  }
+  return false;
+}
+
+// The chief, or the only instance. "" when that cannot be told.
+std::string DefaultInstance(const TrainingJob& job) {
+  if (!job.summary.chief_name.empty()) return job.summary.chief_name;
+  return job.pods.size() == 1 ? std::string(text::GetString(job.pods[0], {"metadata", "name"})) : "";
+}
+
+base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
+                      cluster::LogOptions options, cli::Output& out) {
+  const text::Json* pod = job.Pod(instance);
+  const std::string status = api::PodStatusText(*pod);
+  const bool is_initialising = status.starts_with("Init:") || status == "PodInitializing";
+  if (options.container.empty() && is_initialising) {
+    options.container = api::kArenaCodeContainer;
+  } else if (text::GetString(*pod, {"status", "phase"}) == "Pending" && options.container.empty()) {
+    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
+    return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
+  }
+  TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
+             client.Logs(job.summary.namespace_name, instance, options));
+  for (;;) {
+    TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
+    if (!bytes) return {};
+    TRY(out.Write(*bytes));
+  }
+}
+
+base::Error UnknownInstance(const Context& context, const std::string& instance, const std::string& job) {
+  return {Code::kNotFound,
+          fmt::format("invalid instance name {} in job {},please use '{} get {}' to make sure instance name",
+                      instance, job, context.program, job),
+          0};
+}
+
+base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string& name = call.args[0];
+  auto found = FindJob(*client, context, context.Namespace(), name);
+  if (!found) {
+    if (found.error().code != Code::kNotFound) return Fail(std::move(found.error()));
+    return Fail(Code::kNotFound,
+                fmt::format("training job not found,please use '{} list' to make sure job is existed",
+                            context.program));
+  }
+  const TrainingJob& job = *found;
+  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
+  if (instance.empty() && job.pods.empty() && flags.follow) {
+    instance = api::ReplicaName(name, api::kMaster, 0);
+  }
+  if (instance.empty()) {
+    if (job.pods.empty()) {
+      return Fail(Code::kNotFound, fmt::format("not found instances of the job {}", name));
+    }
+    std::string names;
+    for (const text::Json& pod : job.pods) {
+      names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
+    }
+    // Arena says this on stdout (spec/arena.md 2.1).
+    TRY(call.out.Write(fmt::format(
+        "There is {} instances have been found:\n\n{}\nplease use '-i' or '--instance' to filter.\n",
+        job.pods.size(), names)));
+    return cli::kExitFailure;
+  }
+  const bool exists = job.Pod(instance) != nullptr;
+  if (!exists && !(flags.follow && IsPlannedInstance(job.job, instance))) {
+    if (job.pods.empty() && IsPlannedInstance(job.job, instance)) {
+      return Fail(Code::kNotFound, fmt::format("not found instances of the job {}", name));
+    }
+    return Fail(UnknownInstance(context, instance, name));
+  }
+  if (!flags.follow) {
+    TRY(PrintLog(*client, job, instance, options, call.out));
+    return 0;
+  }
+  TRY(Follow(*client, context,
+             {job.summary.namespace_name, name, PodSelector(job.job), instance, flags.container, options},
+             call.out));
+  return 0;
+}
+
+}  // namespace
+
+void AddLogs(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("logs JOB", "Print the logs of a training job").Aliases({"log"});
+  auto flags = std::make_shared<LogFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.String(&flags->type, "type", "", "The training type of the job, the possible option is pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  set.Bool(&flags->follow, "follow", false, "Specify if the logs should be streamed.").Short('f');
+  set.String(&flags->since, "since", "",
+             "Only return logs newer than a relative duration like 5s, 2m, or 3h. Defaults to all logs.");
+  set.String(&flags->since_time, "since-time", "",
+             "Only return logs after a specific date (RFC3339). Defaults to all logs.");
+  set.Int(&flags->tail, "tail", -1, "Lines of recent log file to display. Defaults to -1 with no selector, showing all log lines.")
+      .Short('t');
+  set.Bool(&flags->timestamps, "timestamps", false, "Include timestamps on each line in the log output");
+  set.String(&flags->instance, "instance", "", "Specify the task instance to get log").Short('i');
+  set.String(&flags->container, "container", "", "Specify the container name of the instance to get log").Short('c');
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(NeedJobName(call));
+    TRY(MeansPyTorch(flags->type));
+    TRY(ToOptions(*flags));
+    return {};
+  });
+  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunLogs(context, *flags, call); });
+}
+
+}  // namespace arena

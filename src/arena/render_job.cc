@@ -1,0 +1,263 @@
+// The PyTorchJob itself: spec/arena.md 3.1 and 3.2.
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "arena/render_parts.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+constexpr std::string_view kGitImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/git-sync:v3.3.5";
+constexpr std::string_view kRsyncImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/rsync:v3.1.0-aliyun";
+
+using text::Array;
+using text::Object;
+
+int64_t Seconds(std::chrono::nanoseconds value) {
+  return std::chrono::duration_cast<std::chrono::seconds>(value).count();
+}
+
+text::Json EnvEntry(const std::string& name, const std::string& value) {
+  return Object{{"name", name}, {"value", value}};
+}
+
+// Builds one job; its parts refer to the same options throughout.
+class JobRenderer {
+ public:
+  JobRenderer(const SubmitOptions& options, const Submission& submission)
+      : options_(options), flags_(options.flags), submission_(submission) {}
+
+  text::Json Render() const;
+
+ private:
+  Object Labels() const;
+  Object Annotations() const;
+  Object RunPolicy() const;
+  text::Json Replica(std::string_view type) const;
+  Object PodSpec(std::string_view type) const;
+  Object Container(std::string_view type) const;
+  Object InitContainer() const;
+  Object Resources() const;
+  Object CpuAndMemory() const;
+  Array Env(bool for_git) const;
+  Array Volumes() const;
+  Array Mounts() const;
+
+  const SubmitOptions& options_;
+  const SubmitFlags& flags_;
+  const Submission& submission_;
+};
+
+Object JobRenderer::Labels() const {
+  Object labels = ChartLabels(options_);
+  labels["arena.kubeflow.org/uid"] = base::Md5Hex(submission_.user);
+  for (const auto& [key, value] : options_.labels) labels[key] = value;
+  if (!flags_.model_name.empty()) labels["modelName"] = flags_.model_name;
+  return labels;
+}
+
+Object JobRenderer::Annotations() const {
+  Object annotations{{"arena.kubeflow.org/username", submission_.user},
+                     {api::kRequestGpusAnnotation, std::to_string(flags_.workers * flags_.gpus)}};
+  if (flags_.queue) annotations["scheduling.x-k8s.io/suspend"] = "true";
+  for (const auto& [key, value] : options_.annotations) annotations[key] = value;
+  return annotations;
+}
+
+Object JobRenderer::RunPolicy() const {
+  Object policy{{"cleanPodPolicy", flags_.clean_task_policy}};
+  if (const int64_t deadline = Seconds(flags_.running_timeout); deadline > 0) {
+    policy["activeDeadlineSeconds"] = deadline;
+  }
+  if (const int64_t ttl = Seconds(flags_.ttl_after_finished); ttl > 0) {
+    policy["ttlSecondsAfterFinished"] = ttl;
+  }
+  policy["backoffLimit"] = flags_.retry;
+  return policy;
+}
+
+Object JobRenderer::CpuAndMemory() const {
+  Object amounts;
+  if (!flags_.cpu.empty()) amounts["cpu"] = flags_.cpu;
+  if (!flags_.memory.empty()) amounts["memory"] = flags_.memory;
+  return amounts.empty() ? Object{} : Object{{"requests", amounts}, {"limits", amounts}};
+}
+
+Object JobRenderer::Resources() const {
+  Object amounts;
+  if (flags_.gpus > 0) amounts[api::kGpuResource] = std::to_string(flags_.gpus);
+  for (const auto& [name, quantity] : options_.devices) amounts[name] = quantity;
+  if (!flags_.cpu.empty()) amounts["cpu"] = flags_.cpu;
+  if (!flags_.memory.empty()) amounts["memory"] = flags_.memory;
+  if (flags_.rdma) amounts["rdma/hca"] = "1";
+  return amounts.empty() ? Object{} : Object{{"requests", amounts}, {"limits", amounts}};
+}
+
+// Sorted by name, the same for both roles; the init container gets git's variables too.
+Array JobRenderer::Env(bool for_git) const {
+  std::map<std::string, text::Json> entries;
+  const auto put = [&](const std::string& name, const std::string& value) {
+    entries[name] = EnvEntry(name, value);
+  };
+  for (const auto& [name, value] : options_.env) put(name, value);
+  put("workers", std::to_string(flags_.workers));
+  put("gpus", std::to_string(flags_.gpus));
+  bool is_shared_gpu = options_.labels.contains("aliyun.com/gpu-count");
+  for (const auto& [name, quantity] : options_.devices) {
+    is_shared_gpu = is_shared_gpu || name == "aliyun.com/gpu-mem";
+  }
+  if (flags_.gpus == 0 && !is_shared_gpu) put("NVIDIA_VISIBLE_DEVICES", "void");
+  if (flags_.rdma) put("MASTER_ADDR", flags_.name + "-master-0");
+  if (!flags_.nproc_per_node.empty()) put("PET_NPROC_PER_NODE", flags_.nproc_per_node);
+  if (for_git) {
+    put("GIT_SYNC_REPO", flags_.sync_source);
+    put("GIT_SYNC_DEST", GitProject(flags_.sync_source));
+    put("GIT_SYNC_ROOT", "/code");
+    put("GIT_SYNC_ONE_TIME", "true");
+    if (options_.git_password) {
+      const Object reference{{"name", GitSecretName(flags_.name)}, {"key", "password"}};
+      entries["GIT_SYNC_PASSWORD"] =
+          Object{{"name", "GIT_SYNC_PASSWORD"},
+                 {"valueFrom", Object{{"secretKeyRef", reference}}}};
+    }
+  }
+  Array env;
+  for (auto& [name, entry] : entries) env.push_back(std::move(entry));
+  return env;
+}
+
+Array JobRenderer::Volumes() const {
+  Array volumes;
+  for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
+    volumes.push_back(Object{{"name", directory.config_map},
+                             {"configMap", Object{{"name", directory.config_map}}}});
+  }
+  if (HasLocalLogs(options_)) {
+    volumes.push_back(
+        Object{{"name", kLogsVolume}, {"hostPath", Object{{"path", submission_.log_host_dir}}}});
+  }
+  if (!flags_.sync_mode.empty()) {
+    volumes.push_back(Object{{"name", "code-sync"}, {"emptyDir", Object{}}});
+  }
+  for (const auto& [claim, path] : options_.data) {
+    volumes.push_back(
+        Object{{"name", claim}, {"persistentVolumeClaim", Object{{"claimName", claim}}}});
+  }
+  for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
+    volumes.push_back(Object{{"name", fmt::format("training-data-{}", i)},
+                             {"hostPath", Object{{"path", options_.data_dirs[i].host_path}}}});
+  }
+  if (!flags_.share_memory.empty()) {
+    volumes.push_back(
+        Object{{"name", "dshm"},
+               {"emptyDir", Object{{"medium", "Memory"}, {"sizeLimit", flags_.share_memory}}}});
+  }
+  return volumes;
+}
+
+Array JobRenderer::Mounts() const {
+  Array mounts;
+  const auto mount = [&](std::string_view name, std::string_view path) {
+    mounts.push_back(Object{{"name", name}, {"mountPath", path}});
+  };
+  for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
+    mount(directory.config_map, directory.path);
+  }
+  if (HasLocalLogs(options_)) mount(kLogsVolume, flags_.logdir);
+  if (!flags_.sync_mode.empty()) {
+    const std::string& dir = flags_.working_dir;
+    mount("code-sync", dir.ends_with('/') ? dir + "code" : dir + "/code");
+  }
+  for (const auto& [claim, path] : options_.data) mount(claim, path);
+  if (!flags_.share_memory.empty()) mount("dshm", "/dev/shm");
+  for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
+    mount(fmt::format("training-data-{}", i), options_.data_dirs[i].container_path);
+  }
+  return mounts;
+}
+
+Object JobRenderer::InitContainer() const {
+  const bool is_git = flags_.sync_mode == "git";
+  const std::string image =
+      !flags_.sync_image.empty() ? flags_.sync_image : std::string(is_git ? kGitImage : kRsyncImage);
+  Object container{{"name", api::kArenaCodeContainer},
+                   {"image", image},
+                   {"imagePullPolicy", flags_.image_pull_policy}};
+  if (!is_git) container["command"] = Array{"rsync", "-avP", flags_.sync_source, "/code"};
+  if (Object resources = CpuAndMemory(); !resources.empty()) container["resources"] = resources;
+  container["env"] = Env(is_git);
+  container["volumeMounts"] = Array{Object{{"name", "code-sync"}, {"mountPath", "/code"}}};
+  return container;
+}
+
+Object JobRenderer::Container(std::string_view type) const {
+  const bool has_own_image = type == api::kWorker && !flags_.worker_image.empty();
+  Object container{{"name", api::kContainerName},
+                   {"image", has_own_image ? flags_.worker_image : submission_.image},
+                   {"imagePullPolicy", flags_.image_pull_policy},
+                   {"workingDir", flags_.working_dir},
+                   {"command", Array{flags_.shell, "-c", options_.command}}};
+  if (Object resources = Resources(); !resources.empty()) container["resources"] = resources;
+  container["env"] = Env(false);
+  if (flags_.rdma) {
+    container["securityContext"] = Object{{"capabilities", Object{{"add", Array{"IPC_LOCK"}}}}};
+  }
+  if (Array mounts = Mounts(); !mounts.empty()) container["volumeMounts"] = mounts;
+  return container;
+}
+
+Object JobRenderer::PodSpec(std::string_view type) const {
+  Object spec;
+  if (!options_.selectors.empty()) spec["nodeSelector"] = ToObject(options_.selectors);
+  if (!options_.tolerations.empty()) spec["tolerations"] = Tolerations(options_);
+  if (!flags_.scheduler.empty()) spec["schedulerName"] = flags_.scheduler;
+  if (!flags_.priority.empty()) spec["priorityClassName"] = flags_.priority;
+  const auto eni = options_.annotations.find("k8s.aliyun.com/eni");
+  if (flags_.host_network && (eni == options_.annotations.end() || eni->second != "true")) {
+    spec["hostNetwork"] = true;
+    spec["dnsPolicy"] = "ClusterFirstWithHostNet";
+  }
+  if (flags_.host_pid) spec["hostPID"] = true;
+  if (flags_.host_ipc) spec["hostIPC"] = true;
+  if (!flags_.image_pull_secrets.empty()) spec["imagePullSecrets"] = ImagePullSecrets(options_);
+  if (!flags_.sync_mode.empty()) spec["initContainers"] = Array{InitContainer()};
+  spec["containers"] = Array{Container(type)};
+  if (Array volumes = Volumes(); !volumes.empty()) spec["volumes"] = volumes;
+  return spec;
+}
+
+text::Json JobRenderer::Replica(std::string_view type) const {
+  const bool is_master = type == api::kMaster;
+  Object labels = Labels();
+  if (is_master) labels["master-pod-name"] = flags_.name + "-master-0";
+  if (flags_.gang) {
+    labels["pod-group.scheduling.sigs.k8s.io/name"] = "pytorchjob-" + flags_.name;
+    labels["pod-group.scheduling.sigs.k8s.io/min-available"] = std::to_string(flags_.workers);
+  }
+  return Object{
+      {"replicas", is_master ? 1 : flags_.workers - 1},
+      {"restartPolicy", is_master ? "Never" : "OnFailure"},
+      {"template", Object{{"metadata", Object{{"name", flags_.name},
+                                              {"labels", std::move(labels)},
+                                              {"annotations", Annotations()}}},
+                          {"spec", PodSpec(type)}}}};
+}
+
+text::Json JobRenderer::Render() const {
+  text::Json job = NewObject("kubeflow.org/v1", "PyTorchJob", flags_.name, submission_, Labels());
+  job.as_object()["metadata"].as_object()["annotations"] = Annotations();
+  Object replicas{{api::kMaster, Replica(api::kMaster)}};
+  if (flags_.workers > 1) replicas[api::kWorker] = Replica(api::kWorker);
+  job.as_object()["spec"] =
+      Object{{"runPolicy", RunPolicy()}, {"pytorchReplicaSpecs", std::move(replicas)}};
+  return job;
+}
+
+}  // namespace
+
+text::Json RenderJob(const SubmitOptions& options, const Submission& submission) {
+  return JobRenderer(options, submission).Render();
+}
+
+}  // namespace arena

@@ -1,0 +1,83 @@
+#include "arena/render_parts.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+
+namespace arena {
+
+text::Json NewObject(std::string_view api_version, std::string_view kind, std::string name,
+                     const Submission& submission, text::Object labels) {
+  return text::Object{{"apiVersion", api_version},
+                      {"kind", kind},
+                      {"metadata", text::Object{{"name", name},
+                                                {"namespace", submission.namespace_name},
+                                                {"labels", std::move(labels)}}}};
+}
+
+text::Object ToObject(const std::map<std::string, std::string>& pairs) {
+  text::Object object;
+  for (const auto& [key, value] : pairs) object[key] = value;
+  return object;
+}
+
+text::Object ChartLabels(const SubmitOptions& options) {
+  return {{"app", "pytorchjob"},
+          {"chart", fmt::format("pytorchjob-{}", kChartVersion)},
+          {"release", options.flags.name},
+          {"heritage", "Helm"},
+          {"createdBy", "PyTorchJob"}};
+}
+
+bool HasLocalLogs(const SubmitOptions& options) {
+  const std::string& logdir = options.flags.logdir;
+  if (!options.flags.tensorboard || !logdir.starts_with('/')) return false;
+  for (const auto& [claim, path] : options.data) {
+    if (logdir == path || logdir.starts_with(path.ends_with('/') ? path : path + "/")) return false;
+  }
+  return true;
+}
+
+text::Array Tolerations(const SubmitOptions& options) {
+  text::Array array;
+  for (const Toleration& toleration : options.tolerations) {
+    text::Object object;
+    if (!toleration.key.empty()) object["key"] = toleration.key;
+    if (!toleration.op.empty()) object["operator"] = toleration.op;
+    // The API refuses a value beside Exists.
+    if (!toleration.key.empty() && toleration.op != "Exists") object["value"] = toleration.value;
+    if (!toleration.effect.empty()) object["effect"] = toleration.effect;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+text::Array ImagePullSecrets(const SubmitOptions& options) {
+  text::Array array;
+  for (const std::string& name : options.flags.image_pull_secrets) {
+    array.push_back(text::Object{{"name", name}});
+  }
+  return array;
+}
+
+std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options) {
+  constexpr size_t kDigits = 15;
+  std::vector<ConfigDirectory> directories;
+  for (const ConfigFile& file : options.config_files) {
+    const size_t slash = file.container_path.rfind('/');
+    const std::string path = slash == 0 ? "/" : file.container_path.substr(0, slash);
+    ConfigDirectory* found = nullptr;
+    for (ConfigDirectory& directory : directories) {
+      if (directory.path == path) found = &directory;
+    }
+    if (found == nullptr) {
+      const std::string suffix = base::Md5Hex(path).substr(0, kDigits);
+      found = &directories.emplace_back(
+          ConfigDirectory{path, fmt::format("{}-{}", options.flags.name, suffix), {}});
+    }
+    found->files.push_back(&file);
+  }
+  return directories;
+}
+
+}  // namespace arena

@@ -1,0 +1,36 @@
+// Pieces that several rendered objects share. Private to the submit files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena/submit_objects.h"
+
+namespace arena {
+
+// apiVersion, kind, metadata {name, namespace, labels}.
+text::Json NewObject(std::string_view api_version, std::string_view kind, std::string name,
+                     const Submission& submission, text::Object labels);
+text::Object ToObject(const std::map<std::string, std::string>& pairs);
+// app, chart, release, heritage, createdBy.
+text::Object ChartLabels(const SubmitOptions& options);
+
+// Whether --logdir lies on none of the --data mounts, so that it needs a host path.
+bool HasLocalLogs(const SubmitOptions& options);
+text::Array Tolerations(const SubmitOptions& options);
+text::Array ImagePullSecrets(const SubmitOptions& options);
+
+// A container directory of --config-file's, and the ConfigMap that stands for it.
+struct ConfigDirectory {
+  std::string path;
+  std::string config_map;
+  std::vector<const ConfigFile*> files;
+};
+std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);
+
+inline constexpr std::string_view kLogsVolume = "training-logs-volume";
+inline constexpr std::string_view kLocalLogsMount = "/output/training_logs";
+
+}  // namespace arena

@@ -1,0 +1,365 @@
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <memory>
+
+#include "arena/jobs.h"
+#include "arena/submit_objects.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "base/uid.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// Ctrl-C waits for the end of the scope, so that a submission is whole or not there at all.
+class HoldInterrupts {
+ public:
+  HoldInterrupts() {
+    sigset_t held;
+    ::sigemptyset(&held);
+    ::sigaddset(&held, SIGINT);
+    ::sigaddset(&held, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  HoldInterrupts(const HoldInterrupts&) = delete;
+  HoldInterrupts& operator=(const HoldInterrupts&) = delete;
+  ~HoldInterrupts() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// Creates the objects of one job in their order; takes back what it made when a step fails.
+//   Secret, ConfigMaps   pods mount them, so they come first
+//   PyTorchJob           decides who owns the name
+//   the rest             owned by the job from the start; the first ones are given to it
+class Creation {
+ public:
+  Creation(cluster::Client& client, const SubmitOptions& options, const Submission& submission,
+           const std::string& program)
+      : client_(client), options_(options), submission_(submission), program_(program) {}
+
+  base::Status Run();
+
+ private:
+  struct Made {
+    const api::Resource* resource;
+    std::string name;
+  };
+
+  base::Status CreateAll();
+  base::Status CreateDependencies();
+  base::Status CreateLeftover(const api::Resource& resource, const text::Json& object);
+  base::Status CreateJob();
+  base::Status AdoptDependencies();
+  base::Status CreateOwned(const api::Resource& resource, text::Json object);
+  void TakeBack();
+  base::Error NameTaken() const {
+    return {Code::kAlreadyExists,
+            fmt::format("the job {} is already exist, please delete it first. use '{} delete {}'",
+                        options_.flags.name, program_, options_.flags.name),
+            0};
+  }
+
+  cluster::Client& client_;
+  const SubmitOptions& options_;
+  const Submission& submission_;
+  const std::string& program_;
+  std::vector<Made> made_;
+  text::Json job_;
+};
+
+base::Status Creation::Run() {
+  base::Status status = CreateAll();
+  if (!status) TakeBack();
+  return status;
+}
+
+base::Status Creation::CreateAll() {
+  TRY(CreateDependencies());
+  const size_t dependencies = made_.size();
+  TRY(CreateJob());
+  if (dependencies > 0) TRY(AdoptDependencies());
+  TRY(CreateOwned(api::kConfigMaps, RenderIdentity(options_, submission_)));
+  if (auto service = RenderTensorboardService(options_, submission_)) {
+    TRY(CreateOwned(api::kServices, std::move(*service)));
+  }
+  if (auto deployment = RenderTensorboardDeployment(options_, submission_)) {
+    TRY(CreateOwned(api::kDeployments, std::move(*deployment)));
+  }
+  return {};
+}
+
+base::Status Creation::CreateDependencies() {
+  const std::optional<text::Json> secret = RenderGitSecret(options_, submission_);
+  const std::vector<text::Json> maps = RenderConfigMaps(options_, submission_);
+  if (!secret && maps.empty()) return {};
+  // They would overwrite those of a job that stands, so its name is looked up before.
+  const auto job = client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
+  if (job) return Fail(NameTaken());
+  if (job.error().code != Code::kNotFound) return Fail(job.error());
+  if (secret) TRY(CreateLeftover(api::kSecrets, *secret));
+  for (const text::Json& map : maps) TRY(CreateLeftover(api::kConfigMaps, map));
+  return {};
+}
+
+// Creates, or overwrites what an earlier job of this name left behind.
+base::Status Creation::CreateLeftover(const api::Resource& resource, const text::Json& object) {
+  const std::string name(text::GetString(object, {"metadata", "name"}));
+  auto created = client_.Create(resource, submission_.namespace_name, object);
+  if (!created && created.error().code == Code::kAlreadyExists) {
+    TRY_ASSIGN(const text::Json found, client_.Get(resource, submission_.namespace_name, name));
+    if (text::GetString(found, {"metadata", "labels", "createdBy"}) != "PyTorchJob" ||
+        text::GetString(found, {"metadata", "labels", "release"}) != options_.flags.name) {
+      return Fail(Code::kAlreadyExists,
+                  fmt::format("{} {} already exists and belongs to something else: delete it, or "
+                              "choose another --name",
+                              resource.singular, name));
+    }
+    text::Json replacement = object;
+    text::Set(replacement, {"metadata", "resourceVersion"},
+              text::Json(text::GetString(found, {"metadata", "resourceVersion"})));
+    created = client_.Update(resource, replacement);
+  }
+  if (!created) return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
+  made_.push_back({&resource, name});
+  return {};
+}
+
+base::Status Creation::CreateJob() {
+  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name,
+                                RenderJob(options_, submission_));
+  if (!created) {
+    if (created.error().code == Code::kAlreadyExists) return Fail(NameTaken());
+    return Fail(created.error());
+  }
+  job_ = std::move(*created);
+  made_.push_back({&api::kPyTorchJobs, options_.flags.name});
+  return {};
+}
+
+base::Status Creation::AdoptDependencies() {
+  const text::Json patch = text::Object{
+      {"metadata", text::Object{{"ownerReferences", text::Array{OwnerReference(job_)}}}}};
+  for (const Made& made : made_) {
+    if (made.resource == &api::kPyTorchJobs) continue;
+    TRY(client_.Patch(*made.resource, submission_.namespace_name, made.name,
+                      cluster::PatchType::kMerge, patch));
+  }
+  return {};
+}
+
+base::Status Creation::CreateOwned(const api::Resource& resource, text::Json object) {
+  text::Set(object, {"metadata", "ownerReferences"}, text::Array{OwnerReference(job_)});
+  const std::string name(text::GetString(object, {"metadata", "name"}));
+  const auto created = client_.Create(resource, submission_.namespace_name, object);
+  if (!created) {
+    if (created.error().code == Code::kAlreadyExists && name == IdentityName(options_.flags.name)) {
+      return Fail(Code::kAlreadyExists,
+                  fmt::format("the job configmap {} is already exist, please delete it first. use "
+                              "'{} delete {}'",
+                              name, program_, options_.flags.name));
+    }
+    return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
+  }
+  made_.push_back({&resource, name});
+  return {};
+}
+
+void Creation::TakeBack() {
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
+    const base::Status deleted =
+        client_.Delete(*made->resource, submission_.namespace_name, made->name);
+    if (!deleted && deleted.error().code != Code::kNotFound) {
+      base::LogWarn("{} {} could not be deleted again: {}", made->resource->singular, made->name,
+                    deleted.error().message);
+    }
+  }
+}
+
+// Where the events go on the node when --logdir is on no claim: /arena_logs/training<9 digits>.
+std::string NewLogHostDir() {
+  constexpr size_t kDigits = 9;
+  std::string digits;
+  while (digits.size() < kDigits) {
+    for (const char c : base::NewUid()) {
+      if (c >= '0' && c <= '9' && digits.size() < kDigits) digits += c;
+    }
+  }
+  return "/arena_logs/training" + digits;
+}
+
+base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
+  if (name.empty()) return {};
+  const auto found = client.Get(api::kPriorityClasses, "", name);
+  if (found) return {};
+  // Who may not read priority classes may still use them; the server decides.
+  if (found.error().code == Code::kPermissionDenied) return {};
+  if (found.error().code != Code::kNotFound) return Fail(found.error());
+  return Fail(Code::kInvalidArgument,
+              fmt::format("failed to validate command args: the priority {} doesn't exist. Please "
+                          "check with `kubectl get pc` to get a valid priority",
+                          name));
+}
+
+// In the order in which Arena's documents show them.
+std::string CreatedLines(const SubmitOptions& options) {
+  const std::string& name = options.flags.name;
+  std::string lines = fmt::format("configmap/{0}-pytorchjob created\nconfigmap/{0}-pytorchjob labeled\n", name);
+  const Submission nowhere;
+  for (const text::Json& map : RenderConfigMaps(options, nowhere)) {
+    lines += fmt::format("configmap/{} created\n", text::GetString(map, {"metadata", "name"}));
+  }
+  if (options.git_password) lines += fmt::format("secret/{} created\n", GitSecretName(name));
+  if (options.flags.tensorboard) {
+    lines += fmt::format("service/{0} created\ndeployment.apps/{0} created\n", TensorboardName(name));
+  }
+  return lines + fmt::format("pytorchjob.kubeflow.org/{} created\n", name);
+}
+
+// What --dry-run=client prints: everything that would be created but the Secret.
+base::Status PrintObjects(const SubmitOptions& options, const Submission& submission,
+                          cli::Output& out) {
+  std::vector<text::Json> objects = RenderConfigMaps(options, submission);
+  objects.push_back(RenderJob(options, submission));
+  objects.push_back(RenderIdentity(options, submission));
+  for (auto& object : {RenderTensorboardService(options, submission),
+                       RenderTensorboardDeployment(options, submission)}) {
+    if (object) objects.push_back(*object);
+  }
+  if (options.git_password) {
+    base::LogWarn("the Secret {} is not shown: it holds the git password", GitSecretName(options.flags.name));
+  }
+  if (options.flags.output == "json") {
+    text::Array items;
+    for (const text::Json& object : objects) items.push_back(object);
+    const text::Json list =
+        text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+    return out.Write(text::ToPrettyJson(list) + "\n");
+  }
+  std::string yaml;
+  for (const text::Json& object : objects) {
+    if (!yaml.empty()) yaml += "---\n";
+    yaml += text::ToYaml(object);
+  }
+  return out.Write(yaml);
+}
+
+// The verb's state between its check and its run.
+class Submit {
+ public:
+  explicit Submit(Context& context) : context_(context) {}
+
+  SubmitFlags& flags() { return flags_; }
+  base::Status Check(cli::Invocation& call);
+  base::Result<int> Run(cli::Invocation& call);
+
+ private:
+  base::Result<std::string> Image() const;
+
+  Context& context_;
+  SubmitFlags flags_;
+  SubmitOptions options_;
+};
+
+base::Status Submit::Check(cli::Invocation& call) {
+  if (call.args.empty() || (call.args.size() == 1 && call.args[0].empty())) {
+    TRY(call.out.Write(call.command.HelpText()));
+    return Fail(Code::kInvalidArgument, "not found command args");
+  }
+  TRY_ASSIGN(options_, CheckSubmit(flags_, call.args, context_.environment));
+  for (const std::string& warning : options_.warnings) base::LogWarn("{}", warning);
+  return {};
+}
+
+// On this machine a job runs without an image, so `host` stands for none.
+base::Result<std::string> Submit::Image() const {
+  const SubmitFlags& flags = options_.flags;
+  if (!flags.image.empty()) return flags.image;
+  if (!flags.worker_image.empty()) return flags.worker_image;
+  if (context_.cluster_is_this_machine) return std::string("host");
+  return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
+}
+
+base::Result<int> Submit::Run(cli::Invocation& call) {
+  const SubmitFlags& flags = options_.flags;
+  const bool is_offline = flags.dry_run == "client" && !(flags.image + flags.worker_image).empty();
+  cluster::Client* client = nullptr;
+  if (!is_offline) {
+    TRY_ASSIGN(client, context_.connect(context_));
+  }
+  base::Result<std::string> image = Image();
+  if (!image) {
+    base::LogError("{}", image.error().message);
+    return cli::kExitUsage;
+  }
+  const Submission submission{context_.Namespace(), context_.UserName(), std::move(*image),
+                              NewLogHostDir()};
+  if (flags.dry_run == "client") {
+    TRY(PrintObjects(options_, submission, call.out));
+    return 0;
+  }
+  TRY(CheckPriorityClass(*client, flags.priority));
+  if (flags.dry_run == "server") {
+    TRY(client->Create(api::kPyTorchJobs, submission.namespace_name, RenderJob(options_, submission), true));
+    TRY(call.out.Write(fmt::format("pytorchjob.kubeflow.org/{} created (server dry run)\n", flags.name)));
+    return 0;
+  }
+  {
+    HoldInterrupts hold;
+    TRY(Creation(*client, options_, submission, context_.program).Run());
+  }
+  TRY(call.out.Write(CreatedLines(options_)));
+  if (!flags.model_name.empty()) {
+    base::LogWarn("the model {} is not registered: muster does not talk to a model registry", flags.model_name);
+  }
+  base::LogInfo("The Job {} has been submitted successfully", flags.name);
+  base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
+                context_.program, flags.name, submission.namespace_name);
+  return 0;
+}
+
+struct OtherTrainer {
+  const char* name;
+  std::vector<std::string> aliases;
+};
+
+void AddOthers(cli::Command& submit) {
+  const OtherTrainer others[] = {
+      {"tfjob", {"tf"}},           {"mpijob", {"mpi", "mj"}},     {"horovodjob", {"horovod", "hj"}},
+      {"sparkjob", {"spark"}},     {"volcanojob", {"vj"}},        {"etjob", {"et"}},
+      {"deepspeedjob", {"dp"}},    {"rayjob", {"rj"}},
+  };
+  for (const OtherTrainer& other : others) {
+    const std::string name = other.name;
+    submit.Add(name, "").Hidden().Aliases(other.aliases).RawArgs().Run(
+        [name](cli::Invocation&) -> base::Result<int> {
+          base::LogError("{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)", name);
+          return cli::kExitUsage;
+        });
+  }
+}
+
+}  // namespace
+
+void AddSubmit(cli::Command& root, Context& context) {
+  cli::Command& submit = root.Add("submit", "Submit a training job");
+  submit.Long("Submit a training job.\n\nAvailable kinds:\n  pytorchjob, pytorch   a PyTorchJob");
+  cli::Command& verb =
+      submit.Add("pytorchjob COMMAND", "Submit a PyTorchJob as training job")
+          .Aliases({"pytorch"})
+          .Example(fmt::format("  {} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"",
+                               context.program));
+  auto state = std::make_shared<Submit>(context);
+  state->flags().Declare(verb.flags());
+  verb.Check([state](cli::Invocation& call) { return state->Check(call); });
+  verb.Run([state](cli::Invocation& call) { return state->Run(call); });
+  AddOthers(submit);
+}
+
+}  // namespace arena

@@ -1,0 +1,45 @@
+// The Kubernetes objects of a submitted job (spec/arena.md 3). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena/submit_options.h"
+#include "text/json.h"
+
+namespace arena {
+
+// The version of Arena's chart whose objects these are; on labels and in the identity ConfigMap.
+inline constexpr std::string_view kChartVersion = "0.5.2";
+
+// Who submits, where to.
+struct Submission {
+  std::string namespace_name;
+  std::string user;
+  std::string image;         // of every replica that has none of its own
+  std::string log_host_dir;  // host path for TensorBoard's events when --logdir is on no claim
+};
+
+text::Json RenderJob(const SubmitOptions& options, const Submission& submission);
+// One per directory that --config-file's files go to.
+std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options, const Submission& submission);
+// With --tensorboard only.
+std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
+                                                   const Submission& submission);
+std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& options,
+                                                      const Submission& submission);
+// Holds the git password; nothing when there is none.
+std::optional<text::Json> RenderGitSecret(const SubmitOptions& options, const Submission& submission);
+// `<job>-pytorchjob`, by which Arena knows a job: `app` names everything else that was rendered.
+text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
+
+// A controller's ownerReference to the job.
+text::Json OwnerReference(const text::Json& job);
+
+std::string GitSecretName(std::string_view job);
+std::string IdentityName(std::string_view job);
+std::string TensorboardName(std::string_view job);
+
+}  // namespace arena

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <memory>
+
+#include "arena/job_output.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+#if defined(__clang__)
+constexpr std::string_view kCompiler = "clang " __clang_version__;
+#else
+constexpr std::string_view kCompiler = "gcc " __VERSION__;
+#endif
+
+struct VersionFlags {
+  std::string output;
+  bool is_short = false, is_verbose = false;
+};
+
+std::string Platform() {
+  utsname names{};
+  return ::uname(&names) == 0 ? fmt::format("linux/{}", names.machine) : "linux";
+}
+
+base::Result<int> RunVersion(const Context& context, const VersionFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+  if (format == Format::kJson || format == Format::kYaml) {
+    const text::Json json = text::Object{
+        {"version", "v" MUSTER_VERSION}, {"compiler", kCompiler}, {"platform", Platform()}};
+    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    return 0;
+  }
+  TRY(call.out.Write(fmt::format("{}: v{}\n", context.program, MUSTER_VERSION)));
+  if (!flags.is_short) {
+    TRY(call.out.Write(fmt::format("  Compiler: {}\n  Platform: {}\n", kCompiler, Platform())));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddVersion(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("version", "Print version information").Args(cli::NoArgs());
+  auto flags = std::make_shared<VersionFlags>();
+  verb.flags().Bool(&flags->is_short, "short", false, "print just the version number");
+  verb.flags().Bool(&flags->is_verbose, "verbose", false, "accepted for compatibility").Short('v').Hidden();
+  verb.flags()
+      .String(&flags->output, "output", "", "Output format. One of: json|yaml")
+      .Short('o')
+      .Choices({"json", "yaml"});
+  verb.Check([flags](cli::Invocation&) -> base::Status {
+    TRY(ParseFormat(flags->output));
+    return {};
+  });
+  verb.Run([&context, flags](cli::Invocation& call) { return RunVersion(context, *flags, call); });
+}
+
+}  // namespace arena
