@@ -1,0 +1,352 @@
+#include "api/training_summary.h"
+
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "api/object.h"
+
+namespace api {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::string_view kCreated = "2026-07-30T10:00:00Z";
+
+base::Time At(std::string_view time) { return base::ParseRfc3339(time).value(); }
+const base::Time kNow = At("2026-07-30T10:02:00Z");
+
+text::Json MakeJob() {
+  text::Json job = text::Object();
+  text::Set(job, {"metadata"}, MakeMetadata("pt", "default"));
+  text::Set(job, {"metadata", "uid"}, "uid-1");
+  text::Set(job, {"metadata", "creationTimestamp"}, text::Json(kCreated));
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Master"}, text::Object());
+  return job;
+}
+
+void AddCondition(text::Json& object, std::string_view type, std::string_view status = "True",
+                  std::string_view reason = "", std::string_view message = "") {
+  text::Json& conditions = text::Ensure(object, {"status", "conditions"});
+  if (!conditions.is_array()) conditions.emplace_array();
+  conditions.get_array().push_back(
+      {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}});
+}
+
+text::Json MakePod(std::string_view type, int index, std::string_view phase = "Running",
+                   std::string_view created = kCreated) {
+  text::Json pod = text::Object();
+  text::Set(pod, {"metadata"},
+            MakeMetadata(ReplicaName("pt", type, index), "default",
+                         {{std::string(kOperatorNameLabel), std::string(kControllerName)},
+                          {std::string(kJobNameLabel), "pt"},
+                          {std::string(kReplicaTypeLabel), std::string(type)},
+                          {std::string(kReplicaIndexLabel), std::to_string(index)}}));
+  text::Set(pod, {"metadata", "creationTimestamp"}, text::Json(created));
+  text::Set(pod, {"spec", "nodeName"}, "node-1");
+  text::Set(pod, {"spec", "containers"},
+            {{{"name", "pytorch"}, {"resources", {{"limits", {{"nvidia.com/gpu", "8"}}}}}}});
+  text::Set(pod, {"status", "phase"}, text::Json(phase));
+  text::Set(pod, {"status", "hostIP"}, "10.0.0.11");
+  text::Set(pod, {"status", "startTime"}, text::Json(kCreated));
+  return pod;
+}
+
+void Terminate(text::Json& pod, int exit_code, std::string_view finished,
+               std::string_view message = "", std::string_view reason = "Error",
+               std::string_view container = kContainerName,
+               std::string_view statuses = "containerStatuses") {
+  text::Json& list = text::Ensure(pod, {"status", statuses});
+  if (!list.is_array()) list.emplace_array();
+  list.get_array().push_back({{"name", container},
+                              {"state",
+                               {{"terminated",
+                                 {{"exitCode", exit_code},
+                                  {"reason", reason},
+                                  {"message", message},
+                                  {"finishedAt", finished}}}}}});
+}
+
+std::vector<const text::Json*> Borrow(const std::vector<text::Json>& pods) {
+  std::vector<const text::Json*> out;
+  for (const text::Json& pod : pods) out.push_back(&pod);
+  return out;
+}
+
+TrainingSummary Of(const text::Json& job, const std::vector<text::Json>& pods = {}) {
+  return Summarize(job, Borrow(pods), kNow);
+}
+
+TEST(TrainingSummary, S1_StatusFollowsConditions) {
+  using Conditions = std::vector<std::pair<std::string_view, std::string_view>>;
+  const std::pair<Conditions, std::string_view> cases[] = {
+      {{}, "PENDING"},
+      {{{"Created", "True"}}, "PENDING"},
+      {{{"Created", "True"}, {"Running", "True"}}, "RUNNING"},
+      {{{"Created", "True"}, {"Running", "False"}, {"Succeeded", "True"}}, "SUCCEEDED"},
+      {{{"Created", "True"}, {"Running", "False"}, {"Failed", "True"}}, "FAILED"},
+      {{{"Created", "True"}, {"Queueing", "True"}}, "PENDING"},
+      {{{"Created", "True"}, {"Queueing", "False"}, {"Running", "True"}}, "RUNNING"},
+      {{{"Queueing", "False"}, {"Running", "True"}, {"Succeeded", "True"}}, "SUCCEEDED"},
+      {{{"Running", "True"}, {"Failed", "True"}}, "FAILED"},
+      {{{"Queuing", "True"}}, "QUEUING"},
+      {{{"Suspended", "True"}}, "PENDING"},
+      {{{"Restarting", "True"}}, "PENDING"},
+  };
+  for (const auto& [conditions, status] : cases) {
+    text::Json job = MakeJob();
+    for (const auto& [type, is] : conditions) AddCondition(job, type, is);
+    EXPECT_EQ(Of(job).status, status);
+  }
+}
+
+TEST(TrainingSummary, RunningWithAPendingPodIsPending) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  EXPECT_EQ(Of(job, {MakePod("master", 0), MakePod("worker", 0, "Pending")}).status, "PENDING");
+  EXPECT_EQ(Of(job, {MakePod("master", 0), MakePod("worker", 0)}).status, "RUNNING");
+}
+
+TEST(TrainingSummary, DurationFollowsTheTimesOfTheStatus) {
+  text::Json job = MakeJob();
+  EXPECT_EQ(Of(job).duration, seconds(0));
+  text::Set(job, {"status", "startTime"}, "2026-07-30T10:01:00Z");
+  EXPECT_EQ(Of(job).duration, minutes(1));
+  AddCondition(job, "Failed");
+  EXPECT_EQ(Of(job).duration, minutes(1));
+  std::vector<text::Json> pods = {MakePod("master", 0, "Failed")};
+  text::Set(pods[0], {"status", "conditions"},
+            {{{"type", "Ready"}, {"lastTransitionTime", "2026-07-30T10:01:30Z"}},
+             {{"type", "PodScheduled"}, {"lastTransitionTime", "2026-07-30T10:00:05Z"}}});
+  EXPECT_EQ(Of(job, pods).duration, seconds(90));
+  text::Set(job, {"status", "completionTime"}, "2026-07-30T12:01:00Z");
+  EXPECT_EQ(Of(job, pods).duration, hours(2));
+}
+
+TEST(TrainingSummary, CountsGpus) {
+  text::Json job = MakeJob();
+  std::vector<text::Json> pods = {MakePod("master", 0), MakePod("worker", 0)};
+  EXPECT_EQ(Of(job).requested_gpus, 0);
+  EXPECT_EQ(Of(job, pods).requested_gpus, 16);
+  EXPECT_EQ(Of(job, pods).allocated_gpus, 16);
+  EXPECT_EQ(Of(job, pods).instances[0].requested_gpus, 8);
+  SetAnnotation(pods[0], kRequestGpusAnnotation, "24");
+  text::Set(pods[1], {"status", "phase"}, "Succeeded");
+  EXPECT_EQ(Of(job, pods).requested_gpus, 24);
+  EXPECT_EQ(Of(job, pods).allocated_gpus, 8);
+  SetAnnotation(pods[0], kRequestGpusAnnotation, "0");
+  text::Erase(pods[0], {"status", "startTime"});
+  EXPECT_EQ(Of(job, pods).requested_gpus, 16);
+  EXPECT_EQ(Of(job, pods).allocated_gpus, 0);
+}
+
+TEST(TrainingSummary, ChiefIsTheNewestMasterPastPending) {
+  const text::Json job = MakeJob();
+  std::vector<text::Json> pods = {MakePod("worker", 0)};
+  EXPECT_EQ(Of(job, pods).chief_name, "");
+  EXPECT_EQ(Of(job, pods).chief_host_ip, "N/A");
+  pods.push_back(MakePod("master", 0, "Pending", "2026-07-30T10:01:00Z"));
+  EXPECT_EQ(Of(job, pods).chief_name, "pt-master-0");
+  EXPECT_EQ(Of(job, pods).chief_host_ip, "N/A");
+  pods.push_back(MakePod("master", 0, "Failed", "2026-07-30T09:00:00Z"));
+  text::Set(pods.back(), {"metadata", "name"}, "older");
+  EXPECT_EQ(Of(job, pods).chief_name, "older");
+  EXPECT_EQ(Of(job, pods).chief_host_ip, "10.0.0.11");
+}
+
+TEST(TrainingSummary, ListsMasterThenWorkersByIndex) {
+  const TrainingSummary summary =
+      Of(MakeJob(), {MakePod("worker", 10), MakePod("worker", 2, "Pending"), MakePod("master", 0)});
+  ASSERT_EQ(summary.instances.size(), 3U);
+  EXPECT_EQ(summary.instances[0].name, "pt-master-0");
+  EXPECT_TRUE(summary.instances[0].is_chief);
+  EXPECT_EQ(summary.instances[0].node, "node-1");
+  EXPECT_EQ(summary.instances[1].name, "pt-worker-2");
+  EXPECT_EQ(summary.instances[1].node, "N/A");
+  EXPECT_EQ(summary.instances[1].age, minutes(2));
+  EXPECT_EQ(summary.instances[2].name, "pt-worker-10");
+  EXPECT_FALSE(summary.instances[2].is_chief);
+}
+
+TEST(TrainingSummary, InstanceAgeRunsFromFirstStartToLastEnd) {
+  text::Json pod = MakePod("master", 0);
+  text::Set(
+      pod, {"status", "containerStatuses"},
+      {{{"name", "pytorch"}, {"state", {{"running", {{"startedAt", "2026-07-30T10:01:00Z"}}}}}}});
+  EXPECT_EQ(Of(MakeJob(), {pod}).instances[0].age, minutes(1));
+  text::Set(pod, {"status", "phase"}, "Succeeded");
+  text::Set(
+      pod, {"status", "containerStatuses"},
+      {{{"name", "pytorch"},
+        {"state",
+         {{"terminated",
+           {{"startedAt", "2026-07-30T10:01:00Z"}, {"finishedAt", "2026-07-30T10:01:20Z"}}}}}}});
+  EXPECT_EQ(Of(MakeJob(), {pod}).instances[0].age, seconds(20));
+}
+
+TEST(TrainingSummary, PriorityIsTheMasters) {
+  text::Json job = MakeJob();
+  EXPECT_EQ(Of(job).priority, "N/A");
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec", "priorityClassName"},
+            "high");
+  EXPECT_EQ(Of(job).priority, "high");
+}
+
+TEST(PendingReason, SaysWhyThePodsWait) {
+  text::Json job = MakeJob();
+  std::vector<text::Json> pods = {MakePod("master", 0, "Pending"),
+                                  MakePod("worker", 0, "Pending", "2026-07-30T10:00:01Z")};
+  EXPECT_EQ(Of(job, pods).reason, "");
+  text::Set(pods[0], {"status", "containerStatuses"},
+            {{{"name", "pytorch"},
+              {"state",
+               {{"waiting",
+                 {{"reason", "ImagePullBackOff"}, {"message", "Back-off pulling\n image x"}}}}}}});
+  EXPECT_EQ(Of(job, pods).reason, "ImagePullBackOff: Back-off pulling image x");
+  AddCondition(pods[1], "PodScheduled", "False", "Unschedulable", "0/1 nodes: 8 GPUs wanted");
+  EXPECT_EQ(Of(job, pods).reason, "0/1 nodes: 8 GPUs wanted");
+  AddCondition(job, "Suspended", "True", "PyTorchJobSuspended", "PyTorchJob pt is suspended.");
+  EXPECT_EQ(Of(job, pods).reason, "PyTorchJob pt is suspended.");
+}
+
+TEST(PendingReason, SaysThatTheCodeSyncFails) {
+  text::Json pod = MakePod("master", 0, "Pending");
+  Terminate(pod, 128, kCreated, "Cloning into 'r'...\nfatal: repository 'x' not found\n", "Error",
+            kArenaCodeContainer, "initContainerStatuses");
+  EXPECT_EQ(Of(MakeJob(), {pod}).reason,
+            "code sync failed in pt-master-0: fatal: repository 'x' not found");
+}
+
+TEST(PendingReason, SaysThatTheJobRestarts) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Restarting", "True", "PyTorchJobRestarting", "job pt is restarting");
+  EXPECT_EQ(Of(job).reason, "job pt is restarting");
+}
+
+class FailedReason : public testing::Test {
+ protected:
+  FailedReason() { AddCondition(job_, "Failed", "True", "PyTorchJobFailed", "2 replicas failed."); }
+  std::string Reason() const { return Of(job_, pods_).reason; }
+
+  text::Json job_ = MakeJob();
+  std::vector<text::Json> pods_ = {MakePod("master", 0, "Failed"), MakePod("worker", 0, "Failed")};
+};
+
+TEST_F(FailedReason, IsTheConditionsWhenThePodsDoNotTell) {
+  EXPECT_EQ(Reason(), "2 replicas failed.");
+  pods_.clear();
+  EXPECT_EQ(Reason(), "2 replicas failed.");
+}
+
+TEST_F(FailedReason, NamesTheRankThatEndedFirst) {
+  Terminate(pods_[0], 1, "2026-07-30T10:01:05Z", "Connection reset by peer");
+  Terminate(pods_[1], 3, "2026-07-30T10:01:00Z", "Traceback\n  ...\nValueError: no data\n\n");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 3: ValueError: no data");
+}
+
+TEST_F(FailedReason, CountsRanksWithoutAMaster) {
+  text::Set(job_, {"spec", "pytorchReplicaSpecs"}, {{"Worker", text::Object()}});
+  pods_ = {MakePod("worker", 1, "Failed")};
+  Terminate(pods_[0], 2, kCreated);
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-1) exited with code 2");
+}
+
+TEST_F(FailedReason, NamesSignals) {
+  const std::tuple<int, std::string_view, std::string_view> cases[] = {
+      {137, "OOMKilled", "was killed by SIGKILL (out of memory)"},
+      {137, "Error", "was killed by SIGKILL"},
+      {139, "Error", "segfaulted (SIGSEGV)"},
+      {134, "Error", "aborted (SIGABRT): m"},
+      {135, "Error", "was killed by SIGBUS (a full /dev/shm does that)"},
+      {143, "Error", "was killed by SIGTERM"},
+      {255, "Error", "exited with code 255: m"},
+      {128, "StartError", "exited with code 128: m"},
+  };
+  for (const auto& [code, reason, text] : cases) {
+    pods_[1] = MakePod("worker", 0, "Failed");
+    Terminate(pods_[1], code, kCreated, "m", reason);
+    EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) " + std::string(text));
+  }
+}
+
+TEST_F(FailedReason, BlamesTheCrashAmongEndsOfTheSameSecond) {
+  pods_.push_back(MakePod("worker", 1, "Failed"));
+  Terminate(pods_[0], 143, kCreated);
+  Terminate(pods_[1], 1, kCreated, "RuntimeError: NCCL");
+  Terminate(pods_[2], 139, kCreated);
+  EXPECT_EQ(Reason(), "rank 2 (pt-worker-1) segfaulted (SIGSEGV)");
+}
+
+TEST_F(FailedReason, NamesTheCodeSync) {
+  Terminate(pods_[0], 128, kCreated, "fatal: could not read Username\nhint: x", "Error",
+            kArenaCodeContainer, "initContainerStatuses");
+  EXPECT_EQ(Reason(), "code sync failed in pt-master-0: fatal: could not read Username");
+  pods_[0] = MakePod("master", 0, "Failed");
+  Terminate(pods_[0], 1, kCreated, "", "Error", kArenaCodeContainer, "initContainerStatuses");
+  EXPECT_EQ(Reason(), "code sync failed in pt-master-0: exited with code 1");
+}
+
+TEST_F(FailedReason, NamesOtherContainers) {
+  Terminate(pods_[0], 1, kCreated, "", "Error", "init-pytorch", "initContainerStatuses");
+  EXPECT_EQ(Reason(), "init container init-pytorch of pt-master-0 exited with code 1");
+  pods_[0] = MakePod("master", 0, "Failed");
+  Terminate(pods_[0], 4, kCreated, "", "Error", "sidecar");
+  EXPECT_EQ(Reason(), "rank 0 (pt-master-0) container sidecar exited with code 4");
+}
+
+TEST_F(FailedReason, NamesWhatEndedThePod) {
+  text::Set(pods_[1], {"status", "reason"}, "Evicted");
+  text::Set(pods_[1], {"status", "message"}, "The node was low on memory.");
+  Terminate(pods_[1], 137, kCreated);
+  Terminate(pods_[0], 1, "2026-07-30T10:01:00Z");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) failed: Evicted: The node was low on memory.");
+}
+
+TEST_F(FailedReason, IgnoresPodsThatWereStopped) {
+  Terminate(pods_[0], 137, kCreated);
+  text::Set(pods_[0], {"metadata", "deletionTimestamp"}, text::Json(kCreated));
+  EXPECT_EQ(Reason(), "2 replicas failed.");
+}
+
+TEST_F(FailedReason, FallsBackToEndsBeforeARestart) {
+  text::Set(pods_[1], {"status", "containerStatuses"},
+            {{{"name", "pytorch"},
+              {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}},
+              {"lastState", {{"terminated", {{"exitCode", 5}}}}}}});
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5");
+}
+
+TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {
+  Terminate(pods_[0], 143, kCreated);
+  text::Set(job_, {"status", "conditions"}, text::Array());
+  const std::string_view deadline =
+      "Job pt has failed because it was active longer than specified deadline";
+  AddCondition(job_, "Failed", "True", "PyTorchJobFailed", deadline);
+  EXPECT_EQ(Reason(), deadline);
+  text::Set(job_, {"status", "conditions"}, text::Array());
+  AddCondition(job_, "Failed", "True", "ClusterStopped", "the cluster was stopped");
+  EXPECT_EQ(Reason(), "the cluster was stopped");
+}
+
+TEST(IsPodOfJob, GoesByLabelsNamespaceAndOwner) {
+  const text::Json job = MakeJob();
+  EXPECT_TRUE(IsPodOfJob(MakePod("master", 0), job));
+  text::Json pod = MakePod("master", 0);
+  text::Set(pod, {"metadata", "namespace"}, "other");
+  EXPECT_FALSE(IsPodOfJob(pod, job));
+  pod = MakePod("master", 0);
+  SetLabel(pod, kJobNameLabel, "other");
+  EXPECT_FALSE(IsPodOfJob(pod, job));
+  SetLabel(pod, "release", "pt");
+  EXPECT_TRUE(IsPodOfJob(pod, job));
+  SetLabel(pod, kOperatorNameLabel, "tfjob-controller");
+  EXPECT_FALSE(IsPodOfJob(pod, job));
+  SetLabel(pod, "group-name", "kubeflow.org");
+  EXPECT_TRUE(IsPodOfJob(pod, job));
+  text::Set(pod, {"metadata", "ownerReferences"}, {{{"uid", "uid-0"}, {"controller", true}}});
+  EXPECT_FALSE(IsPodOfJob(pod, job));
+}
+
+}  // namespace
+}  // namespace api
