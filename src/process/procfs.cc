@@ -119,17 +119,18 @@ std::vector<ProcessStat> Descendants(pid_t root) {
   return found;
 }
 
+bool HasInEnvironment(pid_t pid, std::string_view entry) {
+  // Empty for a zombie, forbidden for other users' processes.
+  const auto text = base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit);
+  if (!text || text->empty()) return false;
+  const std::string framed = fmt::format("{0}{1}{0}", '\0', *text);
+  return framed.find(fmt::format("{0}{1}{0}", '\0', entry)) != std::string::npos;
+}
+
 std::vector<pid_t> FindByEnvironment(std::string_view entry) {
   std::vector<pid_t> found;
-  std::string needle(1, '\0');
-  needle += entry;
-  needle += '\0';
   for (const pid_t pid : AllPids()) {
-    // Empty for a zombie, forbidden for other users' processes.
-    const auto text = base::ReadFile(fmt::format("/proc/{}/environ", pid), kEnvironLimit);
-    if (!text || text->empty()) continue;
-    const std::string framed = std::string(1, '\0') + *text + '\0';
-    if (framed.find(needle) != std::string::npos) found.push_back(pid);
+    if (HasInEnvironment(pid, entry)) found.push_back(pid);
   }
   return found;
 }

@@ -37,6 +37,7 @@ std::vector<ProcessStat> Descendants(pid_t root);
 // Processes whose initial environment holds `entry` ("NAME=value"), zombies and those of other
 // users excluded.
 std::vector<pid_t> FindByEnvironment(std::string_view entry);
+bool HasInEnvironment(pid_t pid, std::string_view entry);
 
 // The kernel's count of processes killed for want of memory since boot; 0 when unknown.
 uint64_t OomKillCount();

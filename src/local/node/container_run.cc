@@ -1,0 +1,272 @@
+#include "local/node/container_run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "local/node/code_sync.h"
+#include "local/node/shim.h"
+#include "process/spawn.h"
+
+namespace local::node {
+namespace {
+
+constexpr size_t kReadSize = 64 << 10;
+constexpr int kReadsPerTurn = 8;
+constexpr std::string_view kDefaultPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+// Exit code of a container whose program could not be started (containerd's).
+constexpr int kStartErrorCode = 128;
+
+struct Ends {
+  base::Fd ours;
+  base::Fd theirs;
+};
+
+base::Result<Ends> OpenPipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
+  Ends pipe{base::Fd(ends[0]), base::Fd(ends[1])};
+  if (::fcntl(pipe.ours.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return base::Fail(base::Errno(errno, "pipe"));
+  }
+  return pipe;
+}
+
+// A terminal for `tty: true`, which leaves newlines as they are.
+base::Result<Ends> OpenTerminal() {
+  Ends terminal;
+  terminal.ours.Reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  char name[64];
+  if (!terminal.ours || ::grantpt(terminal.ours.get()) != 0 ||
+      ::unlockpt(terminal.ours.get()) != 0 ||
+      ::ptsname_r(terminal.ours.get(), name, sizeof name) != 0) {
+    return base::Fail(base::Errno(errno, "open a terminal"));
+  }
+  terminal.theirs.Reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!terminal.theirs) return base::Fail(base::Errno(errno, "open a terminal"));
+  termios settings{};
+  if (::tcgetattr(terminal.theirs.get(), &settings) == 0) {
+    settings.c_oflag &= ~static_cast<tcflag_t>(ONLCR);
+    ::tcsetattr(terminal.theirs.get(), TCSANOW, &settings);
+  }
+  return terminal;
+}
+
+std::string LogPath(const ContainerSpec& spec, int restart) {
+  // Relative to the pod's directory, which is the shim's own: it stays reachable in any view.
+  return fmt::format("logs/{}/{}.log", spec.name, restart);
+}
+
+std::string ValueOf(const EnvList& env, std::string_view name, std::string_view otherwise) {
+  std::string value(otherwise);
+  for (const auto& [key, text] : env) {
+    if (key == name) value = text;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec) {
+  EnvList env = spec.env;
+  env.emplace_back(kPodUidVariable, pod.uid);
+  std::vector<std::string> entries;
+  for (size_t i = 0; i < env.size(); ++i) {
+    const bool is_replaced = std::any_of(env.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                         env.end(), [&](const auto& later) {
+                                           return later.first == env[i].first;
+                                         });
+    if (!is_replaced) entries.push_back(env[i].first + "=" + env[i].second);
+  }
+  return entries;
+}
+
+ContainerState DescribeEnd(int wait_status, bool is_oom_killed) {
+  ContainerState state;
+  state.phase = ContainerState::Phase::kTerminated;
+  if (WIFSIGNALED(wait_status)) {
+    state.signal = WTERMSIG(wait_status);
+    state.exit_code = 128 + state.signal;
+  } else {
+    state.exit_code = WEXITSTATUS(wait_status);
+  }
+  state.reason = is_oom_killed ? "OOMKilled" : state.exit_code == 0 ? "Completed" : "Error";
+  return state;
+}
+
+ContainerRun::ContainerRun(process::EventLoop& loop, base::Clock& clock, const PodSpec& pod,
+                           const ContainerSpec& spec, int restart, Callbacks callbacks)
+    : loop_(loop),
+      clock_(clock),
+      pod_(pod),
+      spec_(spec),
+      callbacks_(std::move(callbacks)),
+      log_(LogPath(spec, restart)) {}
+
+ContainerRun::~ContainerRun() {
+  for (Output& output : outputs_) {
+    if (output.fd) loop_.Unwatch(output.fd.get());
+    loop_.Cancel(output.partial_timer);
+  }
+  loop_.Cancel(drain_timer_);
+}
+
+base::Status ContainerRun::Start() {
+  state_.started_at = clock_.Now();
+  Ends out;
+  Ends err;
+  base::Fd in;
+  if (spec_.tty) {
+    TRY_ASSIGN(out, OpenTerminal());
+  } else {
+    TRY_ASSIGN(out, OpenPipe());
+    TRY_ASSIGN(err, OpenPipe());
+    in.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!in) return base::Fail(base::Errno(errno, "open /dev/null"));
+  }
+  const int out_fd = out.theirs.get();
+  const int err_fd = spec_.tty ? out_fd : err.theirs.get();
+  const int in_fd = spec_.tty ? out_fd : in.get();
+  base::Status started = spec_.kind == ContainerSpec::Kind::kProgram
+                             ? StartProgram(out_fd, err_fd, in_fd)
+                             : StartBuiltIn(out_fd, err_fd, in_fd);
+  if (!started) {
+    state_.phase = ContainerState::Phase::kTerminated;
+    state_.reason = "StartError";
+    state_.message = started.error().message;
+    state_.exit_code = kStartErrorCode;
+    state_.finished_at = clock_.Now();
+    return started;
+  }
+  OutputOf(LogStream::kStdout).fd = std::move(out.ours);
+  OutputOf(LogStream::kStderr).fd = std::move(err.ours);
+  for (const LogStream stream : {LogStream::kStdout, LogStream::kStderr}) {
+    const int fd = OutputOf(stream).fd.get();
+    if (fd < 0) continue;
+    TRY(loop_.Watch(fd, EPOLLIN, [this, stream](uint32_t) { OnReadable(stream); }));
+  }
+  return {};
+}
+
+base::Status ContainerRun::StartProgram(int out, int err, int in) {
+  if (spec_.argv.empty()) return base::Fail(base::Code::kInvalidArgument, "no command");
+  process::SpawnOptions options;
+  TRY_ASSIGN(options.path,
+             process::FindProgram(spec_.argv[0], ValueOf(spec_.env, "PATH", kDefaultPath)));
+  options.argv = spec_.argv;
+  options.env = ContainerEnvironment(pod_, spec_);
+  options.cwd = spec_.cwd.empty() ? "/" : spec_.cwd;
+  options.fds = {{in, 0}, {out, 1}, {err, 2}};
+  options.group = process::SpawnOptions::Group::kSession;
+  options.has_terminal = spec_.tty;
+  options.dies_with_parent = true;
+  TRY_ASSIGN(pid_, process::Spawn(options));
+  return {};
+}
+
+// Code sync runs our own code: a fork of this small single-threaded process, no exec.
+base::Status ContainerRun::StartBuiltIn(int out, int err, int in) {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return base::Fail(base::Errno(errno, "fork"));
+  if (child > 0) {
+    pid_ = child;
+    return {};
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  ::setsid();
+  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(1);
+  ::close_range(3, ~0U, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::_exit(RunCodeSync(pod_, spec_));
+}
+
+void ContainerRun::OnReadable(LogStream stream) {
+  Output& output = OutputOf(stream);
+  static char buffer[kReadSize];
+  const bool had_loss = log_.lost_bytes() != 0;
+  bool is_closed = false;
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    const ssize_t count = ::read(output.fd.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0) {  // a terminal says EIO when its last user has gone
+      is_closed = true;
+      break;
+    }
+    const std::string_view text(buffer, static_cast<size_t>(count));
+    tail_.Append(text);
+    log_.Append(stream, text, clock_.Now());
+    if (text.size() < sizeof buffer && !has_exited_) break;
+  }
+  loop_.Cancel(output.partial_timer);
+  output.partial_timer = 0;
+  if (is_closed) {
+    Close(stream);
+  } else if (log_.HasPartial(stream)) {
+    output.partial_timer = loop_.After(
+        kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
+  }
+  if (!had_loss && log_.lost_bytes() != 0) callbacks_.on_loss();
+  if (is_closed) EndIfDrained();
+}
+
+void ContainerRun::Close(LogStream stream) {
+  Output& output = OutputOf(stream);
+  if (!output.fd) return;
+  loop_.Unwatch(output.fd.get());
+  loop_.Cancel(output.partial_timer);
+  output.fd.Reset();
+  log_.End(stream, clock_.Now());
+}
+
+void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
+  has_exited_ = true;
+  const bool is_sigkill = WIFSIGNALED(wait_status)
+                              ? WTERMSIG(wait_status) == SIGKILL
+                              : WEXITSTATUS(wait_status) == 128 + SIGKILL;
+  // A shell that waited for the victim hands 137 on: then the victim was another process.
+  const bool is_oom = is_sigkill && !is_killed_by_us &&
+                      oom_watch_.HasKilled(WIFSIGNALED(wait_status) ? std::optional(pid_)
+                                                                    : std::nullopt);
+  const auto started_at = state_.started_at;
+  state_ = DescribeEnd(wait_status, is_oom);
+  state_.started_at = started_at;
+  state_.finished_at = clock_.Now();
+  EndIfDrained();
+}
+
+void ContainerRun::LimitDrain() {
+  if (has_ended_ || drain_timer_ != 0) return;
+  drain_timer_ = loop_.After(kDrainWait, [this] {
+    Close(LogStream::kStdout);
+    Close(LogStream::kStderr);
+    EndIfDrained();
+  });
+}
+
+void ContainerRun::EndIfDrained() {
+  if (!has_exited_ || has_ended_ || outputs_[0].fd || outputs_[1].fd) return;
+  has_ended_ = true;
+  loop_.Cancel(drain_timer_);
+  if (state_.exit_code != 0) state_.message = tail_.Text();
+  if (const std::string note = log_.LossNote(); !note.empty()) {
+    if (!state_.message.empty()) state_.message += '\n';
+    state_.message += note;
+  }
+  callbacks_.on_end();
+}
+
+}  // namespace local::node

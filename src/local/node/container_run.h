@@ -1,0 +1,88 @@
+// One run of one container: its process, its output, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "local/node/log_writer.h"
+#include "local/node/oom_watch.h"
+#include "local/node/pod_spec.h"
+#include "process/event_loop.h"
+
+namespace local::node {
+
+// Output without a newline is shown after this long, so that progress bars move.
+inline constexpr std::chrono::milliseconds kPartialLineWait{20};
+// A process that survives the container (in another user's hands, say) may keep its pipes open.
+inline constexpr std::chrono::milliseconds kDrainWait{1000};
+
+// Driven by the pod runner in the loop's thread. Borrows the loop, the specification and the
+// clock; must not be destroyed from within its own callbacks.
+class ContainerRun {
+ public:
+  struct Callbacks {
+    std::function<void()> on_end;   // ended, and all its output is in the log
+    std::function<void()> on_loss;  // the log lost output for the first time
+  };
+
+  ContainerRun(process::EventLoop& loop, base::Clock& clock, const PodSpec& pod,
+               const ContainerSpec& spec, int restart, Callbacks callbacks);
+  ~ContainerRun();
+
+  // Starts the process in a session of its own. An error when it could not be started, in words
+  // for people.
+  base::Status Start();
+
+  pid_t pid() const { return pid_; }
+  // Of waitpid: the process has been reaped. `is_killed_by_us` rules out an out-of-memory kill.
+  void OnExit(int wait_status, bool is_killed_by_us);
+  // From now on whoever still holds the output open has only kDrainWait.
+  void LimitDrain();
+
+  // After on_end: Terminated, with reason and message.
+  const ContainerState& state() const { return state_; }
+  std::string LossNote() const { return log_.LossNote(); }
+
+ private:
+  struct Output {
+    base::Fd fd;
+    process::EventLoop::TimerId partial_timer = 0;
+  };
+
+  base::Status StartProgram(int out, int err, int in);
+  base::Status StartBuiltIn(int out, int err, int in);
+  void OnReadable(LogStream stream);
+  void Close(LogStream stream);
+  void EndIfDrained();
+  Output& OutputOf(LogStream stream) { return outputs_[static_cast<size_t>(stream)]; }
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  const PodSpec& pod_;
+  const ContainerSpec& spec_;
+  Callbacks callbacks_;
+  LogWriter log_;
+  OutputTail tail_;
+  OomWatch oom_watch_;
+  std::array<Output, 2> outputs_;
+  pid_t pid_ = -1;
+  bool has_exited_ = false;
+  bool has_ended_ = false;
+  process::EventLoop::TimerId drain_timer_ = 0;
+  ContainerState state_;
+};
+
+// The environment of a container as execve takes it: later entries win, with the pod's uid.
+std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec);
+
+// How an end is reported: exit code or 128 + signal; Completed, Error or OOMKilled.
+ContainerState DescribeEnd(int wait_status, bool is_oom_killed);
+
+}  // namespace local::node

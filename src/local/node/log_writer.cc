@@ -1,0 +1,187 @@
+#include "local/node/log_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace local::node {
+namespace {
+
+// Bytes of the UTF-8 sequence at the start of `text`; 0 when it is not one.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;
+  if (first == 0xed && byte(1) > 0x9f) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) > 0x8f) return 0;
+  return length;
+}
+
+}  // namespace
+
+void LogWriter::Append(LogStream stream, std::string_view output, base::Time now) {
+  StreamState& state = streams_[static_cast<size_t>(stream)];
+  const std::string timestamp = FormatLogTime(now);
+  std::string records;
+  records.reserve(output.size() + 64);
+  while (!output.empty()) {
+    const size_t newline = output.find('\n');
+    const std::string_view piece = output.substr(0, newline);
+    const size_t room = kMaxLogPiece - std::min(kMaxLogPiece, state.pending.size());
+    if (piece.size() > room) {
+      state.pending += piece.substr(0, room);
+      AppendLogLine({timestamp, stream, true, state.pending}, records);
+      state.pending.clear();
+      state.is_open = true;
+      output.remove_prefix(room);
+      continue;
+    }
+    if (newline == std::string_view::npos) {
+      state.pending += piece;
+      break;
+    }
+    if (state.pending.empty()) {
+      AppendLogLine({timestamp, stream, false, piece}, records);
+    } else {
+      state.pending += piece;
+      AppendLogLine({timestamp, stream, false, state.pending}, records);
+      state.pending.clear();
+    }
+    state.is_open = false;
+    output.remove_prefix(newline + 1);
+  }
+  Write(records, now);
+}
+
+void LogWriter::FlushPartial(LogStream stream, base::Time now) {
+  StreamState& state = streams_[static_cast<size_t>(stream)];
+  if (state.pending.empty()) return;
+  std::string record;
+  AppendLogLine({FormatLogTime(now), stream, true, state.pending}, record);
+  state.pending.clear();
+  state.is_open = true;
+  Write(record, now);
+}
+
+void LogWriter::End(LogStream stream, base::Time now) {
+  StreamState& state = streams_[static_cast<size_t>(stream)];
+  if (state.pending.empty() && !state.is_open) return;
+  std::string record;
+  AppendLogLine({FormatLogTime(now), stream, false, state.pending}, record);
+  state.pending.clear();
+  state.is_open = false;
+  Write(record, now);
+}
+
+void LogWriter::Write(std::string_view records, base::Time now) {
+  if (records.empty()) return;
+  if (!is_loss_noted_) {
+    std::string note;
+    AppendLogLine({FormatLogTime(now), LogStream::kStderr, false, "muster: " + LossNote()}, note);
+    if (TryWrite(note) != note.size()) {
+      CountLoss(records, errno);
+      return;
+    }
+    is_loss_noted_ = true;
+  }
+  const size_t written = TryWrite(records);
+  if (written != records.size()) CountLoss(records.substr(written), errno);
+}
+
+size_t LogWriter::TryWrite(std::string_view records) {
+  if (!fd_) {
+    fd_.Reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd_) return 0;
+    const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
+    size_ = end < 0 ? 0 : static_cast<uint64_t>(end);
+  }
+  size_t written = 0;
+  while (written < records.size()) {
+    const ssize_t count = ::write(fd_.get(), records.data() + written, records.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      const int failure = count == 0 ? ENOSPC : errno;
+      const size_t newline = written == 0 ? std::string_view::npos
+                                          : records.substr(0, written).rfind('\n');
+      const size_t kept = newline == std::string_view::npos ? 0 : newline + 1;
+      if (kept != written && ::ftruncate(fd_.get(), static_cast<off_t>(size_ + kept)) != 0) {
+        // The torn record stays; the next one begins right after it and readers skip both.
+        size_ += written - kept;
+      }
+      size_ += kept;
+      errno = failure;
+      return kept;
+    }
+    written += static_cast<size_t>(count);
+  }
+  size_ += written;
+  return written;
+}
+
+void LogWriter::CountLoss(std::string_view records, int os_errno) {
+  while (!records.empty()) {
+    const size_t newline = records.find('\n');
+    if (const auto line = ParseLogLine(records.substr(0, newline))) {
+      lost_bytes_ += line->text.size() + (line->is_partial ? 0 : 1);
+    }
+    records.remove_prefix(newline == std::string_view::npos ? records.size() : newline + 1);
+  }
+  loss_errno_ = os_errno;
+  is_loss_noted_ = false;
+}
+
+std::string LogWriter::LossNote() const {
+  if (lost_bytes_ == 0) return "";
+  return fmt::format("log truncated: {}, {} bytes lost", std::strerror(loss_errno_), lost_bytes_);
+}
+
+void OutputTail::Append(std::string_view output) {
+  if (output.size() >= kMaxBytes) {
+    bytes_ = output.substr(output.size() - kMaxBytes);
+    return;
+  }
+  bytes_ += output;
+  if (bytes_.size() > 2 * kMaxBytes) bytes_.erase(0, bytes_.size() - kMaxBytes);
+}
+
+std::string OutputTail::Text() const {
+  std::string_view text = bytes_;
+  if (text.size() > kMaxBytes) text.remove_prefix(text.size() - kMaxBytes);
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  size_t begin = text.size();
+  for (size_t lines = 0; lines < kMaxLines && begin != 0; ++lines) {
+    const size_t newline = text.rfind('\n', begin - 1);
+    if (newline == std::string_view::npos) {
+      begin = 0;
+      break;
+    }
+    begin = newline;
+  }
+  if (begin != 0) text.remove_prefix(begin + 1);
+  std::string valid;
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) {
+      valid += "\xef\xbf\xbd";
+      text.remove_prefix(1);
+    } else {
+      valid += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+  }
+  return valid;
+}
+
+}  // namespace local::node

@@ -1,0 +1,75 @@
+// Turns what a container prints into its log file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "local/node/log_line.h"
+
+namespace local::node {
+
+// Longer pieces without a newline are written as partial records (containerd's limit).
+inline constexpr size_t kMaxLogPiece = 16 << 10;
+
+// Writes to a file of its own that others only read. Never blocks on a full disk and never fails:
+// what does not fit is dropped, counted, and noted in the log once there is room again. The file
+// always ends with a whole record. Not thread safe.
+class LogWriter {
+ public:
+  explicit LogWriter(std::string path) : path_(std::move(path)) {}
+
+  // Takes output and writes the whole lines in it. The rest waits for its newline, for
+  // FlushPartial or for End.
+  void Append(LogStream stream, std::string_view output, base::Time now);
+  bool HasPartial(LogStream stream) const { return !Pending(stream).empty(); }
+  // Writes the unfinished line of `stream` as a partial record.
+  void FlushPartial(LogStream stream, base::Time now);
+  // The program has closed the stream: an unfinished line becomes a whole one.
+  void End(LogStream stream, base::Time now);
+
+  uint64_t lost_bytes() const { return lost_bytes_; }
+  // "log truncated: No space left on device, 4096 bytes lost"; "" when nothing was lost.
+  std::string LossNote() const;
+
+ private:
+  struct StreamState {
+    std::string pending;   // unfinished line
+    bool is_open = false;  // a partial record was written and not yet ended
+  };
+
+  const std::string& Pending(LogStream stream) const {
+    return streams_[static_cast<size_t>(stream)].pending;
+  }
+  void Write(std::string_view records, base::Time now);
+  // How much of `records` is in the file; less than all sets errno.
+  size_t TryWrite(std::string_view records);
+  void CountLoss(std::string_view records, int os_errno);
+
+  std::string path_;
+  base::Fd fd_;
+  uint64_t size_ = 0;
+  std::array<StreamState, 2> streams_;
+  uint64_t lost_bytes_ = 0;
+  bool is_loss_noted_ = true;
+  int loss_errno_ = 0;
+};
+
+// The end of a container's output, for the message of a failed one.
+class OutputTail {
+ public:
+  static constexpr size_t kMaxBytes = 2048;
+  static constexpr size_t kMaxLines = 10;
+
+  void Append(std::string_view output);
+  // At most kMaxLines lines and kMaxBytes bytes, valid UTF-8, no final newline.
+  std::string Text() const;
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace local::node

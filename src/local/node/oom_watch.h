@@ -1,0 +1,30 @@
+// Whether a process that died of SIGKILL was killed by the kernel for want of memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace local::node {
+
+// Made before the process starts.
+class OomWatch {
+ public:
+  OomWatch();
+  // True when the kernel has killed for memory since; with a pid also only when the kernel's log,
+  // where readable, names it.
+  bool HasKilled(std::optional<pid_t> pid) const;
+
+ private:
+  uint64_t before_;
+};
+
+// The sum of `oom_kill` in this process's memory cgroup (v2 memory.events, v1 memory.oom_control).
+uint64_t CgroupOomKills();
+
+// Whether a kernel log record says that `pid` was killed: "Out of memory: Killed process 42 (x)".
+bool NamesOomVictim(std::string_view record, pid_t pid);
+
+}  // namespace local::node

@@ -1,0 +1,310 @@
+#include "local/node/pod_runner.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "process/procfs.h"
+
+namespace local::node {
+namespace {
+
+using Phase = ContainerState::Phase;
+
+// A container that ran this long starts its back-off anew (kubelet's rule).
+constexpr std::chrono::minutes kStableRun{10};
+// How long the end waits for processes that not even SIGKILL ends (uninterruptible I/O).
+constexpr std::chrono::seconds kStrayWait{10};
+
+void SignalGroups(int signal) {
+  std::set<pid_t> groups;
+  for (const process::ProcessStat& process : process::Descendants(::getpid())) {
+    if (process.group != ::getpgrp()) groups.insert(process.group);
+  }
+  for (const pid_t group : groups) ::kill(-group, signal);
+}
+
+void KillDescendants() {
+  for (const process::ProcessStat& process : process::Descendants(::getpid())) {
+    if (process.state != 'Z') ::kill(process.pid, SIGKILL);
+  }
+}
+
+bool HasChildren() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+ContainerState Waiting(std::string reason, std::string message = "") {
+  ContainerState state;
+  state.reason = std::move(reason);
+  state.message = std::move(message);
+  return state;
+}
+
+}  // namespace
+
+PodRunner::PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec)
+    : loop_(loop), clock_(clock), spec_(spec) {
+  const std::string reason = spec.init_containers.empty() ? "ContainerCreating" : "PodInitializing";
+  const auto add = [&](const ContainerSpec& container, std::vector<std::unique_ptr<Slot>>& to) {
+    auto slot = std::make_unique<Slot>(container, base::Duration(spec_.restart_backoff));
+    slot->report.name = container.name;
+    slot->report.state = Waiting(reason);
+    to.push_back(std::move(slot));
+  };
+  for (const ContainerSpec& container : spec.init_containers) add(container, init_slots_);
+  for (const ContainerSpec& container : spec.containers) add(container, slots_);
+}
+
+PodRunner::~PodRunner() = default;
+
+void PodRunner::Start() {
+  RunNext();
+  report_file_.Reserve();
+}
+
+void PodRunner::Reject(const std::string& reason, const std::string& message) {
+  reason_ = reason;
+  message_ = message;
+  Finish();
+}
+
+void PodRunner::RunNext() {
+  if (is_terminating_) return Finish();
+  if (next_init_ < init_slots_.size()) {
+    StartSlot(*init_slots_[next_init_]);
+    return UpdateReport(false);
+  }
+  if (!are_containers_started_) {
+    are_containers_started_ = true;
+    for (const auto& slot : slots_) StartSlot(*slot);
+    UpdateReport(false);
+  }
+  if (slots_.empty()) Finish();
+}
+
+void PodRunner::StartSlot(Slot& slot) {
+  slot.restart_timer = 0;
+  if (auto made = base::MakeDirs("logs/" + slot.spec.name, 0700); !made) {
+    base::LogWarn("{}", made.error().message);
+  }
+  slot.run = std::make_unique<ContainerRun>(
+      loop_, clock_, spec_, slot.spec, slot.report.restart_count,
+      ContainerRun::Callbacks{[this, &slot] { OnSlotEnd(slot); },
+                              [this, &slot] {
+                                slot.report.state.message = slot.run->LossNote();
+                                UpdateReport(false);
+                              }});
+  slot.is_active = true;
+  if (!slot.run->Start()) {
+    // Told from the loop: the caller may be starting the other containers.
+    loop_.Post([this, &slot] { OnSlotEnd(slot); });
+    return;
+  }
+  slot.is_running = true;
+  slot.report.state = ContainerState{};
+  slot.report.state.phase = Phase::kRunning;
+  slot.report.state.started_at = slot.run->state().started_at;
+}
+
+void PodRunner::OnSlotEnd(Slot& slot) {
+  slot.is_active = false;
+  slot.report.state = slot.run->state();
+  const bool is_init = next_init_ < init_slots_.size();
+  if (ShouldRestart(slot)) {
+    ScheduleRestart(slot);
+    return UpdateReport(true);
+  }
+  slot.is_done = true;
+  if (is_init) {
+    if (slot.report.state.exit_code != 0 || is_terminating_) return Finish();
+    ++next_init_;
+    return RunNext();
+  }
+  if (Count(&Slot::is_done) == slots_.size() + next_init_) return Finish();
+  UpdateReport(true);
+}
+
+bool PodRunner::ShouldRestart(const Slot& slot) const {
+  if (is_terminating_ || is_finishing_) return false;
+  const bool is_init = next_init_ < init_slots_.size();
+  const bool has_failed = slot.report.state.exit_code != 0;
+  switch (spec_.restart_policy) {
+    case PodRestartPolicy::kAlways:
+      return has_failed || !is_init;
+    case PodRestartPolicy::kOnFailure:
+      return has_failed;
+    case PodRestartPolicy::kNever:
+      return false;
+  }
+  return false;
+}
+
+void PodRunner::ScheduleRestart(Slot& slot) {
+  const ContainerState& ended = slot.report.state;
+  if (ended.started_at && ended.finished_at && *ended.finished_at - *ended.started_at > kStableRun) {
+    slot.backoff.Reset();
+  }
+  const base::Duration wait = slot.backoff.Next();
+  slot.report.last_termination = ended;
+  slot.report.state = Waiting(
+      "CrashLoopBackOff",
+      fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
+                  base::ShortDuration(wait), slot.spec.name, spec_.name, spec_.namespace_name,
+                  spec_.uid));
+  slot.restart_timer = loop_.After(wait, [this, &slot] {
+    ++slot.report.restart_count;
+    StartSlot(slot);
+    UpdateReport(false);
+  });
+}
+
+void PodRunner::Terminate(std::chrono::seconds grace) {
+  if (is_finishing_) return;
+  const auto deadline = clock_.Steady() + grace;
+  if (is_terminating_ && deadline >= kill_deadline_) return;
+  kill_deadline_ = deadline;
+  loop_.Cancel(kill_timer_);
+  kill_timer_ = loop_.At(deadline, [this] { OnGraceEnd(); });
+  if (is_terminating_) return;
+  is_terminating_ = true;
+  for (auto* const slots : {&init_slots_, &slots_}) {
+    for (const auto& slot : *slots) {
+      if (slot->restart_timer == 0) continue;
+      // It was waiting for its restart: its last end is its end.
+      loop_.Cancel(slot->restart_timer);
+      slot->restart_timer = 0;
+      slot->report.state = *slot->report.last_termination;
+      slot->is_done = true;
+    }
+  }
+  SignalGroups(SIGTERM);
+  if (Count(&Slot::is_active) == 0) Finish();
+}
+
+void PodRunner::OnGraceEnd() {
+  is_killing_ = true;
+  for (auto* const slots : {&init_slots_, &slots_}) {
+    for (const auto& slot : *slots) {
+      if (slot->is_active && !slot->is_running) slot->run->LimitDrain();
+    }
+  }
+  KillDescendants();
+  if (is_finishing_) FinishWhenAlone();
+}
+
+void PodRunner::Reap() {
+  while (true) {
+    siginfo_t info{};
+    // Looked at before it is reaped: until then its pid cannot name another process group.
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
+    Slot* const slot = FindRunning(info.si_pid);
+    // `sh -c` dies of the SIGTERM that its program is still answering: that one has the grace too.
+    const bool is_lingering = is_terminating_ && !is_killing_ && info.si_code == CLD_KILLED &&
+                              info.si_status == SIGTERM;
+    if (slot != nullptr && !is_lingering) KillLeftovers(info.si_pid);
+    int status = 0;
+    if (::waitpid(info.si_pid, &status, 0) < 0) break;
+    if (slot != nullptr) {
+      slot->is_running = false;
+      slot->run->OnExit(status, is_killing_);
+      if (!is_lingering) slot->run->LimitDrain();
+    }
+  }
+  if (is_killing_ && !is_finishing_) KillDescendants();
+  if (is_finishing_) FinishWhenAlone();
+}
+
+// What a container leaves behind ends with it, as in a container of its own.
+void PodRunner::KillLeftovers(pid_t ended) {
+  const bool is_only = Count(&Slot::is_running) == 1;
+  for (const process::ProcessStat& process : process::Descendants(::getpid())) {
+    const bool is_of_it = process.session == ended || process.group == ended;
+    if (process.state != 'Z' && (is_only || is_of_it)) ::kill(process.pid, SIGKILL);
+  }
+}
+
+void PodRunner::Finish() {
+  if (is_finishing_) return;
+  is_finishing_ = true;
+  if (!is_terminating_) is_killing_ = true;
+  FinishWhenAlone();
+}
+
+// Every stray that dies becomes or was our child, so each round ends in another SIGCHLD.
+void PodRunner::FinishWhenAlone() {
+  if (is_report_final_) return;
+  if (!HasChildren()) return WriteFinalReport();
+  if (!is_killing_) return;  // they have until the end of the grace
+  KillDescendants();
+  if (finish_timer_ != 0) return;
+  finish_timer_ = loop_.After(kStrayWait, [this] {
+    base::LogWarn("processes of the pod survive SIGKILL");
+    WriteFinalReport();
+  });
+}
+
+void PodRunner::WriteFinalReport() {
+  is_report_final_ = true;
+  UpdateReport(true);
+}
+
+void PodRunner::UpdateReport(bool is_synced) {
+  loop_.Cancel(report_timer_);
+  report_timer_ = 0;
+  const base::Status written = report_file_.Write(MakeReport(), is_synced);
+  if (written) {
+    report_backoff_.Reset();
+    if (is_report_final_) {
+      report_file_.Release();
+      loop_.Stop();
+    }
+    return;
+  }
+  base::LogWarn("{}", written.error().message);
+  report_timer_ =
+      loop_.After(report_backoff_.Next(), [this, is_synced] { UpdateReport(is_synced); });
+}
+
+PodReport PodRunner::MakeReport() const {
+  PodReport report;
+  report.uid = spec_.uid;
+  for (const auto& slot : init_slots_) report.init_containers.push_back(slot->report);
+  for (const auto& slot : slots_) report.containers.push_back(slot->report);
+  report.is_finished = is_report_final_;
+  report.has_succeeded =
+      is_report_final_ && reason_.empty() &&
+      std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+        return slot->report.state.phase == Phase::kTerminated && slot->report.state.exit_code == 0;
+      });
+  report.reason = reason_;
+  report.message = message_;
+  return report;
+}
+
+PodRunner::Slot* PodRunner::FindRunning(pid_t pid) {
+  for (auto* const slots : {&init_slots_, &slots_}) {
+    for (const auto& slot : *slots) {
+      if (slot->is_running && slot->run->pid() == pid) return slot.get();
+    }
+  }
+  return nullptr;
+}
+
+size_t PodRunner::Count(bool Slot::*flag) const {
+  size_t count = 0;
+  for (const auto* const slots : {&init_slots_, &slots_}) {
+    for (const auto& slot : *slots) count += (*slot).*flag ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace local::node

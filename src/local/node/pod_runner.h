@@ -1,0 +1,85 @@
+// Runs one pod to its end, in the shim's only thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "local/node/container_run.h"
+#include "local/node/pod_spec.h"
+#include "local/node/report_file.h"
+#include "process/event_loop.h"
+
+namespace local::node {
+
+// Init containers one after the other, then all containers at once; each is restarted in place as
+// the restart policy says. Needs to be the subreaper of its process. Stops the loop when the pod
+// has ended, nothing of it is left and the report says so.
+class PodRunner {
+ public:
+  PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec);
+  ~PodRunner();
+
+  void Start();
+  // The pod cannot run at all: reports it as failed.
+  void Reject(const std::string& reason, const std::string& message);
+  // SIGTERM to every process group of the pod, SIGKILL after `grace`. Again: the earlier deadline
+  // holds.
+  void Terminate(std::chrono::seconds grace);
+  // After SIGCHLD.
+  void Reap();
+
+ private:
+  struct Slot {
+    Slot(const ContainerSpec& container, base::Duration first_backoff)
+        : spec(container), backoff(first_backoff, std::chrono::minutes(5)) {}
+
+    const ContainerSpec& spec;
+    ContainerReport report;
+    base::Backoff backoff;
+    std::unique_ptr<ContainerRun> run;
+    bool is_running = false;  // its process is not yet reaped
+    bool is_active = false;   // started, and its end not yet told
+    bool is_done = false;
+    process::EventLoop::TimerId restart_timer = 0;
+  };
+
+  void RunNext();
+  void StartSlot(Slot& slot);
+  void OnSlotEnd(Slot& slot);
+  bool ShouldRestart(const Slot& slot) const;
+  void ScheduleRestart(Slot& slot);
+  void OnGraceEnd();
+  void KillLeftovers(pid_t ended);
+  void Finish();
+  void FinishWhenAlone();
+  void WriteFinalReport();
+  void UpdateReport(bool is_synced);
+  PodReport MakeReport() const;
+  Slot* FindRunning(pid_t pid);
+  size_t Count(bool Slot::*flag) const;
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  const PodSpec& spec_;
+  ReportFile report_file_;
+  std::vector<std::unique_ptr<Slot>> init_slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  size_t next_init_ = 0;
+  bool are_containers_started_ = false;
+  bool is_terminating_ = false;
+  bool is_killing_ = false;    // no grace is left: what lives is killed
+  bool is_finishing_ = false;  // only stray processes are left to end
+  bool is_report_final_ = false;
+  process::EventLoop::TimePoint kill_deadline_{};
+  process::EventLoop::TimerId kill_timer_ = 0;
+  process::EventLoop::TimerId finish_timer_ = 0;
+  process::EventLoop::TimerId report_timer_ = 0;
+  base::Backoff report_backoff_{std::chrono::milliseconds(500), std::chrono::seconds(30)};
+  std::string reason_;
+  std::string message_;
+};
+
+}  // namespace local::node

@@ -1,0 +1,112 @@
+#include "local/node/shim.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "local/node/pod_runner.h"
+#include "local/node/shim_files.h"
+#include "local/node/view.h"
+#include "process/file_lock.h"
+#include "process/signals.h"
+
+namespace local::node {
+namespace {
+
+constexpr size_t kMaxSpecBytes = 16 << 20;
+
+base::Result<PodSpec> ReadSpec() {
+  TRY_ASSIGN(const std::string content,
+             base::ReadFile(fmt::format("/proc/self/fd/{}", kSpecFd), kMaxSpecBytes));
+  ::close(kSpecFd);
+  TRY_ASSIGN(const text::Json json, text::ParseJson(content));
+  return PodSpecFromJson(json);
+}
+
+// Everything up to the first instruction that concerns the pod itself: lock, identity.
+base::Result<base::Fd> TakeDirectory(const PodSpec& spec) {
+  // Working here keeps the pod's files in reach, whatever the view shows at their paths.
+  if (::chdir(spec.directory.c_str()) != 0) {
+    return base::Fail(base::Errno(errno, "chdir " + spec.directory));
+  }
+  TRY_ASSIGN(std::optional<base::Fd> lock, process::TryLockFile(kLockFile));
+  if (!lock) {
+    return base::Fail(base::Code::kAlreadyExists,
+                      "a shim already runs in " + spec.directory);
+  }
+  TRY(WriteIdentity());
+  return std::move(*lock);
+}
+
+void Answer(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = ::write(kReadyFd, text.data(), text.size());
+  ::close(kReadyFd);
+}
+
+void RunPod(process::EventLoop& loop, PodRunner& runner, const PodSpec& spec) {
+  if (NeedsView(spec)) {
+    if (const base::Status entered = EnterView(spec); !entered) {
+      const bool is_forbidden = entered.error().code == base::Code::kPermissionDenied;
+      runner.Reject(is_forbidden ? "NamespaceForbidden" : "ViewFailed", entered.error().message);
+    }
+  }
+  runner.Start();
+  if (const base::Status ran = loop.Run(); !ran) base::LogError("{}", ran.error().message);
+}
+
+}  // namespace
+
+int ShimMain() {
+  // Inherited on purpose (GPU and port locks), but not by the pod's programs.
+  ::close_range(kReadyFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
+  const auto spec = ReadSpec();
+  if (!spec) {
+    Answer("read the pod's specification: " + spec.error().message);
+    return 1;
+  }
+  ::umask(0077);
+  ::prctl(PR_SET_NAME, "muster-shim");
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT}) {
+    process::IgnoreSignal(signal);
+  }
+  const auto signals = process::OpenSignalFd({SIGTERM, SIGCHLD});
+  auto loop = process::EventLoop::Create(base::SystemClock());
+  if (!signals || !loop || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    Answer("set up the shim: out of descriptors");
+    return 1;
+  }
+  const auto lock = TakeDirectory(*spec);
+  if (!lock) {
+    Answer(lock.error().message);
+    return 1;
+  }
+  PodRunner runner(**loop, base::SystemClock(), *spec);
+  const base::Status watched = (*loop)->Watch(signals->get(), EPOLLIN, [&](uint32_t) {
+    while (const auto signal = process::ReadSignal(signals->get())) {
+      if (signal->ssi_signo == SIGTERM) {
+        const bool has_grace = signal->ssi_code == SI_QUEUE;
+        runner.Terminate(has_grace ? std::chrono::seconds(signal->ssi_int)
+                                   : spec->termination_grace);
+      }
+    }
+    runner.Reap();
+  });
+  if (!watched) {
+    Answer(watched.error().message);
+    return 1;
+  }
+  Answer(kReadyAnswer);
+  RunPod(**loop, runner, *spec);
+  return 0;
+}
+
+}  // namespace local::node

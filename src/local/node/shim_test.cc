@@ -1,0 +1,305 @@
+#include "local/node/shim.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/strings.h"
+#include "local/node/pod_fixture.h"
+#include "process/procfs.h"
+
+namespace local::node {
+namespace {
+
+using Phase = ContainerState::Phase;
+
+class ShimTest : public PodTest {};
+
+TEST_F(ShimTest, RunsAProgramToItsEndAndRecordsItsOutput) {
+  const PodSpec spec = Pod({Shell("echo hello; echo to-stderr >&2; pwd")});
+  const PodReport report = Run(spec);
+  EXPECT_TRUE(report.is_finished);
+  EXPECT_TRUE(report.has_succeeded);
+  EXPECT_EQ(report.uid, spec.uid);
+  ASSERT_EQ(report.containers.size(), 1u);
+  const ContainerState& state = report.containers[0].state;
+  EXPECT_EQ(state.phase, Phase::kTerminated);
+  EXPECT_EQ(state.reason, "Completed");
+  EXPECT_EQ(state.exit_code, 0);
+  EXPECT_TRUE(state.started_at && state.finished_at);
+  EXPECT_LE(*state.started_at, *state.finished_at);
+  const std::string log = Log(spec, "pytorch");
+  EXPECT_NE(log.find("hello\n"), std::string::npos) << log;
+  EXPECT_NE(log.find("to-stderr\n"), std::string::npos) << log;
+  struct stat info {};
+  ASSERT_EQ(::stat((spec.directory + "/logs/pytorch/0.log").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(ShimTest, ReportsTheExitCodeAndTheLastLines) {
+  const PodReport report =
+      Run(Pod({Shell("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo line $i; done; exit 3")}));
+  EXPECT_TRUE(report.is_finished);
+  EXPECT_FALSE(report.has_succeeded);
+  const ContainerState& state = report.containers[0].state;
+  EXPECT_EQ(state.reason, "Error");
+  EXPECT_EQ(state.exit_code, 3);
+  EXPECT_EQ(state.signal, 0);
+  EXPECT_TRUE(state.message.starts_with("line 3\n")) << state.message;
+  EXPECT_TRUE(state.message.ends_with("line 12")) << state.message;
+}
+
+TEST_F(ShimTest, ReportsTheSignal) {
+  for (const int signal : {SIGSEGV, SIGKILL, SIGTERM}) {
+    const PodReport report = Run(Pod({Shell(fmt::format("kill -{} $$", signal))}));
+    const ContainerState& state = report.containers[0].state;
+    EXPECT_EQ(state.signal, signal);
+    EXPECT_EQ(state.exit_code, 128 + signal);
+    EXPECT_EQ(state.reason, "Error");
+  }
+}
+
+TEST_F(ShimTest, SaysWhyAProgramCannotBeStarted) {
+  const PodReport report = Run(Pod({Program("pytorch", {"no-such-program-here"})}));
+  EXPECT_FALSE(report.has_succeeded);
+  const ContainerState& state = report.containers[0].state;
+  EXPECT_EQ(state.reason, "StartError");
+  EXPECT_EQ(state.exit_code, 128);
+  EXPECT_EQ(state.message,
+            "exec: \"no-such-program-here\": executable file not found in $PATH");
+}
+
+TEST_F(ShimTest, GivesTheProgramACleanProcess) {
+  const PodReport report = Run(Pod({Shell(
+      "readlink /proc/self/fd/0; ls /proc/self/fd | wc -l; env | sort;"
+      "grep -E '^Sig(Blk|Ign)' /proc/self/status; cut -d' ' -f5,6 /proc/$$/stat; echo $$")}));
+  ASSERT_TRUE(report.has_succeeded);
+  PodSpec spec = Pod({});
+  spec.uid = report.uid;
+  spec.directory = root_ + "/" + report.uid;
+  const std::vector<std::string> lines = base::Split(Log(spec, "pytorch"), '\n');
+  EXPECT_EQ(lines[0], "/dev/null");
+  EXPECT_EQ(lines[1], "4");  // 0, 1, 2 and ls's own
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "MUSTER_POD_UID=" + report.uid), lines.end());
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "SigBlk:\t0000000000000000"), lines.end());
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "SigIgn:\t0000000000000000"), lines.end());
+  const std::string pid = lines[lines.size() - 2];
+  EXPECT_EQ(lines[lines.size() - 3], pid + " " + pid);  // leads its group and session
+}
+
+TEST_F(ShimTest, RunsInitContainersInOrderThenAllContainersAtOnce) {
+  // Each main container waits for the other: they can only end when both run.
+  const std::string fifo = root_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  PodSpec spec = Pod({Program("a", {"sh", "-c", "cat " + root_ + "/order " + fifo}),
+                      Program("b", {"sh", "-c", "echo met > " + fifo})});
+  spec.init_containers = {Program("first", {"sh", "-c", "echo 1 >> " + root_ + "/order"}),
+                          Program("second", {"sh", "-c", "echo 2 >> " + root_ + "/order"})};
+  const PodReport report = Run(spec);
+  EXPECT_TRUE(report.has_succeeded);
+  EXPECT_EQ(Log(spec, "a"), "1\n2\nmet\n");
+  EXPECT_EQ(report.init_containers[1].state.reason, "Completed");
+}
+
+TEST_F(ShimTest, AFailedInitContainerEndsThePod) {
+  PodSpec spec = Pod({Shell("echo never")});
+  spec.init_containers = {Program("sync", {"sh", "-c", "echo no such repository >&2; exit 7"}),
+                          Program("later", {"true"})};
+  const PodReport report = Run(spec);
+  EXPECT_TRUE(report.is_finished);
+  EXPECT_FALSE(report.has_succeeded);
+  EXPECT_EQ(report.init_containers[0].state.exit_code, 7);
+  EXPECT_EQ(report.init_containers[0].state.message, "no such repository");
+  EXPECT_EQ(report.init_containers[1].state.phase, Phase::kWaiting);
+  EXPECT_EQ(report.containers[0].state.phase, Phase::kWaiting);
+  EXPECT_EQ(report.containers[0].state.reason, "PodInitializing");
+}
+
+TEST_F(ShimTest, RestartsInPlaceOnFailureUntilItSucceeds) {
+  const PodSpec spec =
+      Pod({Shell("echo try; echo x >> count; [ $(wc -l < count) -ge 3 ]")},
+          PodRestartPolicy::kOnFailure);
+  PodSpec in_root = spec;
+  in_root.containers[0].cwd = root_;
+  const PodReport report = Run(in_root);
+  EXPECT_TRUE(report.has_succeeded);
+  EXPECT_EQ(report.containers[0].restart_count, 2);
+  ASSERT_TRUE(report.containers[0].last_termination);
+  EXPECT_EQ(report.containers[0].last_termination->exit_code, 1);
+  for (int restart = 0; restart < 3; ++restart) EXPECT_EQ(Log(spec, "pytorch", restart), "try\n");
+}
+
+TEST_F(ShimTest, WaitsInCrashLoopBackOffBetweenRestarts) {
+  PodSpec spec = Pod({Shell("exit 1")}, PodRestartPolicy::kAlways);
+  spec.restart_backoff = std::chrono::hours(1);
+  ShimHandle handle = Start(spec);
+  const PodReport report = AwaitReport(spec.directory, [](const PodReport& r) {
+    return r.containers[0].state.reason == "CrashLoopBackOff";
+  });
+  EXPECT_EQ(report.containers[0].state.phase, Phase::kWaiting);
+  EXPECT_TRUE(report.containers[0].state.message.starts_with("back-off 1h restarting failed"))
+      << report.containers[0].state.message;
+  EXPECT_FALSE(report.is_finished);
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(5)));
+  const PodReport end = AwaitEnd(spec, handle);
+  EXPECT_TRUE(end.is_finished);
+  EXPECT_EQ(end.containers[0].state.exit_code, 1);
+}
+
+TEST_F(ShimTest, TerminateAsksFirstAndReportsTheAnswer) {
+  const PodSpec spec = Pod(
+      {Shell("trap 'echo bye; exit 5' TERM; touch " + root_ + "/up; while :; do sleep 0.05; done")},
+      PodRestartPolicy::kAlways);
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(20)));
+  const PodReport report = AwaitEnd(spec, handle);
+  EXPECT_TRUE(report.is_finished);
+  EXPECT_FALSE(report.has_succeeded);
+  EXPECT_EQ(report.containers[0].state.exit_code, 5);
+  EXPECT_TRUE(Log(spec, "pytorch").ends_with("bye\n")) << Log(spec, "pytorch");
+}
+
+TEST_F(ShimTest, TerminateKillsAfterTheGrace) {
+  const PodSpec spec =
+      Pod({Shell("trap '' TERM; touch " + root_ + "/up; while :; do sleep 0.05; done")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(0)));
+  const PodReport report = AwaitEnd(spec, handle);
+  EXPECT_EQ(report.containers[0].state.signal, SIGKILL);
+  EXPECT_EQ(report.containers[0].state.reason, "Error");
+}
+
+TEST_F(ShimTest, AProgramBehindAShellHasTheGraceToo) {
+  // dash dies of the group's SIGTERM; what it started is still saving its work.
+  const std::string child = "trap 'sleep 0.3; echo saved; exit 0' TERM; touch " + root_ +
+                            "/up; while :; do sleep 0.05; done";
+  const PodSpec spec = Pod({Shell("sh -c \"" + child + "\"; true")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(20)));
+  AwaitEnd(spec, handle);
+  EXPECT_TRUE(Log(spec, "pytorch").ends_with("saved\n")) << Log(spec, "pytorch");
+}
+
+TEST_F(ShimTest, LeavesNoProcessThatHidesInASessionOfItsOwn) {
+  const PodSpec spec = Pod({Shell(
+      "setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ + "/tmp; mv " + root_ + "/tmp " + root_ +
+      "/stray; exec >/dev/null 2>&1; while :; do sleep 0.05; done' & wait")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/stray");
+  const auto stray = base::ParseInt(base::Trim(*base::ReadFile(root_ + "/stray")));
+  ASSERT_TRUE(stray);
+  ASSERT_TRUE(process::ReadStat(static_cast<pid_t>(*stray)));
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(1)));
+  AwaitEnd(spec, handle);
+  EXPECT_FALSE(process::ReadStat(static_cast<pid_t>(*stray)));
+  EXPECT_TRUE(process::FindByEnvironment("MUSTER_POD_UID=" + spec.uid).empty());
+}
+
+TEST_F(ShimTest, WhatAContainerLeavesBehindEndsWithIt) {
+  const PodSpec spec = Pod({Shell("setsid sleep 1000 & sleep 1000 & echo done")});
+  const PodReport report = Run(spec);
+  EXPECT_TRUE(report.has_succeeded);
+  EXPECT_EQ(Log(spec, "pytorch"), "done\n");
+  EXPECT_TRUE(process::FindByEnvironment("MUSTER_POD_UID=" + spec.uid).empty());
+}
+
+TEST_F(ShimTest, AKilledShimTakesItsPodWithIt) {
+  const PodSpec spec = Pod({Shell("(setsid sleep 1000) & touch " + root_ + "/up; sleep 1000")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_EQ(::kill(handle.pid(), SIGKILL), 0);
+  ASSERT_TRUE(process::WaitForEnd(handle.pidfd(), kTestWait));
+  ASSERT_TRUE(KillStrays(spec.uid));
+  EXPECT_TRUE(process::FindByEnvironment("MUSTER_POD_UID=" + spec.uid).empty());
+  const auto adopted = AdoptShim(spec.directory);
+  ASSERT_TRUE(adopted);
+  EXPECT_FALSE(adopted->has_value());
+  EXPECT_FALSE(ReadReport(spec.directory)->is_finished);
+}
+
+TEST_F(ShimTest, ARunningShimIsAdoptedAndObeys) {
+  const PodSpec spec = Pod({Shell("touch " + root_ + "/up; sleep 1000")});
+  const pid_t pid = Start(spec).pid();
+  AwaitFile(root_ + "/up");
+  auto adopted = AdoptShim(spec.directory);
+  ASSERT_TRUE(adopted && adopted->has_value());
+  EXPECT_EQ((*adopted)->pid(), pid);
+  EXPECT_FALSE(IsFromEarlierBoot(spec.directory));
+  EXPECT_FALSE(StartShim(OwnExecutable(), spec, {}));  // the directory is taken
+  ASSERT_TRUE((*adopted)->Terminate(std::chrono::seconds(5)));
+  const PodReport report = AwaitEnd(spec, **adopted);
+  EXPECT_EQ(report.containers[0].state.signal, SIGTERM);
+}
+
+TEST_F(ShimTest, AShimOfAnEarlierBootIsNotAdopted) {
+  const std::string directory = root_ + "/old";
+  ASSERT_TRUE(base::MakeDirs(directory));
+  EXPECT_FALSE(AdoptShim(directory)->has_value());
+  EXPECT_FALSE(IsFromEarlierBoot(directory));
+  ASSERT_TRUE(base::WriteFileAtomic(
+      directory + "/shim.json",
+      fmt::format(R"({{"pid":{},"startTicks":1,"bootId":"another"}})", ::getpid()), 0600,
+      base::Durability::kNone));
+  EXPECT_FALSE(AdoptShim(directory)->has_value());
+  EXPECT_TRUE(IsFromEarlierBoot(directory));
+}
+
+TEST_F(ShimTest, KeepsLocksAsLongAsItLivesAndHidesThemFromThePod) {
+  const std::string path = root_ + "/gpu-0";
+  base::Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  const PodSpec spec = Pod({Shell("ls /proc/self/fd | wc -l; touch " + root_ + "/up; sleep 1000")});
+  auto handle = StartShim(OwnExecutable(), spec, {lock.get()});
+  ASSERT_TRUE(handle) << handle.error().message;
+  lock.Reset();
+  AwaitFile(root_ + "/up");
+  base::Fd other(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), -1);
+  ASSERT_TRUE(handle->Terminate(std::chrono::seconds(5)));
+  AwaitEnd(spec, *handle);
+  EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(Log(spec, "pytorch"), "4\n");
+}
+
+TEST_F(ShimTest, ShowsOutputThatHasNoNewlineYet) {
+  const PodSpec spec = Pod({Shell("printf 'progress 10%%'; cat " + root_ + "/go; printf ' 100%%'")});
+  ASSERT_EQ(::mkfifo((root_ + "/go").c_str(), 0600), 0);
+  ShimHandle handle = Start(spec);
+  AwaitReport(spec.directory,
+              [](const PodReport& r) { return r.containers[0].state.phase == Phase::kRunning; });
+  const std::string log_dir = spec.directory + "/logs/pytorch";
+  auto inotify = process::Inotify::Create();
+  ASSERT_TRUE(inotify->Watch(log_dir, IN_CREATE | IN_MODIFY));
+  while (Log(spec, "pytorch") != "progress 10%") {
+    ASSERT_TRUE(process::WaitReadable(inotify->fd(), kTestWait)) << Log(spec, "pytorch");
+    inotify->Read();
+  }
+  const base::Fd go(::open((root_ + "/go").c_str(), O_WRONLY | O_CLOEXEC));
+  base::Fd closing(go.get());
+  closing.Reset();
+  AwaitEnd(spec, handle);
+  EXPECT_EQ(Log(spec, "pytorch"), "progress 10% 100%\n");
+}
+
+TEST_F(ShimTest, KeepsEveryByteOfALoudProgram) {
+  const PodSpec spec = Pod({Shell("seq 1 200000")});
+  ASSERT_TRUE(Run(spec).has_succeeded);
+  std::string expected;
+  for (int i = 1; i <= 200000; ++i) expected += fmt::format("{}\n", i);
+  EXPECT_EQ(Log(spec, "pytorch"), expected);
+}
+
+TEST_F(ShimTest, ATerminalIsOneWhenAskedFor) {
+  PodSpec spec = Pod({Shell("test -t 0 && test -t 1 && echo terminal")});
+  spec.containers[0].tty = true;
+  EXPECT_TRUE(Run(spec).has_succeeded);
+  EXPECT_EQ(Log(spec, "pytorch"), "terminal\n");
+}
+
+}  // namespace
+}  // namespace local::node
