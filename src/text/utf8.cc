@@ -41,4 +41,11 @@ std::string ToValidUtf8(std::string_view text) {
   return valid;
 }
 
+bool HasUnicodeBreak(std::string_view text) {
+  return text.find("\xC2\x85") != std::string_view::npos ||
+         text.find("\xE2\x80\xA8") != std::string_view::npos ||
+         text.find("\xE2\x80\xA9") != std::string_view::npos ||
+         text.find("\xEF\xBB\xBF") != std::string_view::npos;
+}
+
 }  // namespace text

@@ -12,4 +12,7 @@ size_t Utf8Length(std::string_view at);
 // The text with each byte that belongs to no sequence replaced by U+FFFD, as Go's encoding/json.
 std::string ToValidUtf8(std::string_view text);
 
+// Whether NEL, LS, PS or BOM is in the text: YAML takes them for line ends or drops them.
+bool HasUnicodeBreak(std::string_view text);
+
 }  // namespace text

@@ -89,14 +89,6 @@ std::vector<const Member*> SortedMembers(const Object& object) {
   return members;
 }
 
-// NEL, LS, PS and BOM, which the scanner takes for line ends or drops.
-bool HasOddBreak(std::string_view text) {
-  return text.find("\xC2\x85") != std::string_view::npos ||
-         text.find("\xE2\x80\xA8") != std::string_view::npos ||
-         text.find("\xE2\x80\xA9") != std::string_view::npos ||
-         text.find("\xEF\xBB\xBF") != std::string_view::npos;
-}
-
 class YamlWriter {
  public:
   YamlWriter() {
@@ -136,7 +128,7 @@ class YamlWriter {
   void Text(std::string_view raw, bool is_key) {
     const std::string text = ToValidUtf8(raw);
     yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
-    if (HasOddBreak(text) || (is_key && text == "<<")) {
+    if (HasUnicodeBreak(text) || (is_key && text == "<<")) {
       style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     } else if (text.find('\n') != std::string::npos) {
       style = YAML_LITERAL_SCALAR_STYLE;

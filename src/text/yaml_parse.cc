@@ -351,7 +351,7 @@ Result<std::vector<Json>> YamlReader::Documents() {
   }
 }
 
-// JSON that YAML 1.1 does not read: surrogate pairs in escapes.
+// For JSON that YAML 1.1 reads otherwise or not at all: NEL and its like, surrogate pairs.
 std::optional<Json> TryJson(std::string_view text) {
   const std::string_view trimmed = base::Trim(text);
   if (!trimmed.starts_with('{') && !trimmed.starts_with('[')) return std::nullopt;
@@ -365,7 +365,7 @@ std::optional<Json> TryJson(std::string_view text) {
 Result<std::vector<Json>> ParseYamlDocuments(std::string_view text) {
   YamlReader reader(text);
   Result<std::vector<Json>> documents = reader.Documents();
-  if (!documents && reader.has_syntax_error()) {
+  if (documents ? HasUnicodeBreak(text) : reader.has_syntax_error()) {
     if (std::optional<Json> json = TryJson(text)) return std::vector<Json>{std::move(*json)};
   }
   return documents;
