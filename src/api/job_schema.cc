@@ -227,7 +227,52 @@ void CheckQueue(const text::Json& object, const text::Json& old, std::vector<std
       "spec.runPolicy.schedulingPolicy.queue is immutable");
 }
 
+// Null stands for absence in every field of an object; in arrays it stays, to be refused.
+void PruneNulls(text::Json& value) {
+  if (text::Array* const items = value.if_array()) {
+    for (text::Json& item : *items) PruneNulls(item);
+  } else if (text::Object* const object = value.if_object()) {
+    for (auto field = object->begin(); field != object->end();) {
+      if (field->value().is_null()) {
+        field = object->stable_erase(field);
+      } else {
+        PruneNulls(field->value());
+        ++field;
+      }
+    }
+  }
+}
+
+void SetProtocols(text::Json& pod_template, std::string_view list) {
+  text::Json* const containers = text::Find(pod_template, {"spec", list});
+  if (containers == nullptr || !containers->is_array()) return;
+  for (text::Json& container : containers->get_array()) {
+    text::Json* const ports = text::Find(container, {"ports"});
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (text::Json& port : ports->get_array()) {
+      if (port.is_object()) port.get_object().emplace("protocol", "TCP");
+    }
+  }
+}
+
 }  // namespace
+
+void ApplySchemaDefaults(text::Json& object) {
+  text::Json* const spec = text::Find(object, {"spec"});
+  if (spec == nullptr) return;
+  PruneNulls(*spec);
+  if (text::Json* const policy = text::Find(*spec, {"runPolicy"}); policy && policy->is_object()) {
+    policy->get_object().emplace("suspend", false);
+  }
+  text::Json* const replicas = text::Find(*spec, {"pytorchReplicaSpecs"});
+  if (replicas == nullptr || !replicas->is_object()) return;
+  for (auto& [type, replica] : replicas->get_object()) {
+    text::Json* const pod_template = text::Find(replica, {"template"});
+    if (pod_template == nullptr) continue;
+    SetProtocols(*pod_template, "containers");
+    SetProtocols(*pod_template, "initContainers");
+  }
+}
 
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old) {
   std::vector<std::string> causes;

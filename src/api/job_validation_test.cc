@@ -175,6 +175,25 @@ TEST_F(JobValidation, SchemaLetsUnknownFieldsNullsAndWholeDoublesPass) {
   EXPECT_EQ(Causes(), Strings());
 }
 
+TEST_F(JobValidation, SchemaDefaultsFillOnlyWhatTheCrdFills) {
+  text::Json& containers =
+      text::Ensure(job_, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec"});
+  containers = {{"containers",
+                 {{{"name", "pytorch"},
+                   {"ports", {{{"containerPort", 1}}, {{"containerPort", 2}, {"protocol", "UDP"}}}},
+                   {"env", nullptr}}}}};
+  text::Set(job_, {"spec", "pytorchReplicaSpecs", "Worker"}, nullptr);
+  text::Json without_policy = job_;
+  ApplySchemaDefaults(without_policy);
+  EXPECT_EQ(text::ToJson(*text::Find(without_policy, {"spec"})),
+            R"({"pytorchReplicaSpecs":{"Master":{"replicas":1,"template":{"spec":{"containers":[)"
+            R"({"name":"pytorch","ports":[{"containerPort":1,"protocol":"TCP"},)"
+            R"({"containerPort":2,"protocol":"UDP"}]}]}}}}})");
+  text::Set(job_, {"spec", "runPolicy", "suspend"}, nullptr);
+  ApplySchemaDefaults(job_);
+  EXPECT_EQ(text::GetBool(job_, {"spec", "runPolicy", "suspend"}), false);
+}
+
 TEST_F(JobValidation, SchemaGuardsTheQueueOnceSet) {
   const text::Json old = job_;
   text::Set(job_, {"spec", "runPolicy", "schedulingPolicy", "queue"}, "first");

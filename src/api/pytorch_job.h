@@ -121,6 +121,10 @@ text::Json StatusToJson(const JobStatus& status);
 // In memory only, as the operator does at every pass (1.4).
 void SetDefaults(PyTorchJob& job);
 
+// What the CRD's schema does to an object on its way into the store, before the checks below: nulls
+// go, spec.runPolicy.suspend is false in a runPolicy without it, ports are TCP.
+void ApplySchemaDefaults(text::Json& object);
+
 struct Validation {
   std::vector<std::string> errors;    // the texts of 1.5, in its order, without the webhook's prefix
   std::vector<std::string> warnings;
