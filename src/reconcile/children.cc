@@ -47,20 +47,22 @@ Replicas* FindType(Children& children, std::string_view label) {
   return nullptr;
 }
 
+// Of two that claim one index the one with the right name stays; others become strays.
 template <typename T>
-void SortByIndex(std::vector<T>& children, const api::PyTorchJob& job, std::string_view type) {
+void SortByIndex(std::vector<T>& children, std::vector<T>& strays, const api::PyTorchJob& job,
+                 std::string_view type) {
   const auto by_index = [](const T& a, const T& b) { return a.index < b.index; };
+  const auto is_twin = [](const T& a, const T& b) { return a.index == b.index; };
   std::sort(children.begin(), children.end(), by_index);
-  if (std::adjacent_find(children.begin(), children.end(), [](const T& a, const T& b) {
-        return a.index == b.index;
-      }) == children.end()) {
-    return;
+  auto twin = std::adjacent_find(children.begin(), children.end(), is_twin);
+  while (twin != children.end()) {
+    const auto next = twin + 1;
+    const bool next_is_right = next->name == api::ReplicaName(job.name, type, next->index);
+    const auto loser = next_is_right ? twin : next;
+    if (loser->is_own) strays.push_back(*loser);
+    children.erase(loser);
+    twin = std::adjacent_find(children.begin(), children.end(), is_twin);
   }
-  std::stable_sort(children.begin(), children.end(), [&](const T& a, const T& b) {
-    if (a.index != b.index) return a.index < b.index;
-    const std::string name = api::ReplicaName(job.name, type, a.index);
-    return a.name == name && b.name != name;
-  });
 }
 
 void ReadPods(const Observed& observed, const api::PyTorchJob& job, Children& children) {
@@ -121,8 +123,8 @@ Children ReadChildren(const Observed& observed, const api::PyTorchJob& job) {
   ReadPods(observed, job, children);
   ReadServices(observed, job, children);
   for (Replicas* const replicas : {&children.master, &children.worker}) {
-    SortByIndex(replicas->pods, job, replicas->type);
-    SortByIndex(replicas->services, job, replicas->type);
+    SortByIndex(replicas->pods, children.stray_pods, job, replicas->type);
+    SortByIndex(replicas->services, children.stray_services, job, replicas->type);
   }
   return children;
 }

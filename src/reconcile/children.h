@@ -34,7 +34,7 @@ struct Pod : Child {
 };
 
 // The replicas of one type: what is wanted, and what there is. Pods and services are in the order
-// of their indexes; of two that claim one index the one with the right name comes first.
+// of their indexes, at most one of each an index: of two that claim it, the one with the right name.
 struct Replicas {
   std::string_view type;                 // "Master", "Worker"
   std::string_view label;                // "master", "worker"
@@ -49,7 +49,8 @@ struct Replicas {
 struct Children {
   Replicas master;
   Replicas worker;
-  // The job's own, but of no type or index that we know: touched by clean-up only.
+  // The job's own, but of no type or index that we know, or of one that is held by another: touched
+  // by clean-up only.
   std::vector<Pod> stray_pods;
   std::vector<Child> stray_services;
 };

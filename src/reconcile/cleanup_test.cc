@@ -1,0 +1,187 @@
+#include "reconcile/cleanup.h"
+
+#include <gtest/gtest.h>
+
+#include "reconcile/fake_cluster.h"
+#include "reconcile/ttl.h"
+
+namespace reconcile {
+namespace {
+
+struct Policy {
+  const char* policy;
+  Strings left;
+};
+
+// P1, P3, P4, O3: a master that is done, a worker that runs, one that is pending.
+TEST(CleanUp, FollowsCleanPodPolicy) {
+  const Policy cases[] = {
+      {R"("All")", {}},
+      {R"("Running")", {"j-master-0"}},
+      {R"("None")", {"j-master-0", "j-worker-0", "j-worker-1"}},
+      {"null", {"j-master-0", "j-worker-0", "j-worker-1"}},
+      {R"("Maybe")", {"j-master-0", "j-worker-0", "j-worker-1"}},
+  };
+  for (const Policy& test : cases) {
+    SCOPED_TRACE(test.policy);
+    FakeCluster cluster(TestJob{});
+    cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, test.policy);
+    cluster.Settle();
+    cluster.Phase("j-master-0", "Running");
+    cluster.Phase("j-worker-0", "Running");
+    cluster.Settle();
+    cluster.Phase("j-master-0", "Succeeded", 0);
+    cluster.Settle();
+    EXPECT_EQ(FakeCluster::Names(cluster.pods), test.left);
+    EXPECT_EQ(FakeCluster::Names(cluster.services), test.left);
+    EXPECT_EQ(cluster.Counts("Worker"), "a0 s1 f0");
+    EXPECT_TRUE(cluster.Look().is_settled);
+  }
+}
+
+// J3, J4.
+TEST(CleanUp, OfAJobThatWasFinishedBefore) {
+  for (const char* const phase : {"Running", "Succeeded"}) {
+    for (const auto& [policy, left] : std::map<std::string, size_t>{
+             {"All", 0}, {"Running", phase == std::string("Running") ? 0 : 6}, {"None", 6}}) {
+      FakeCluster cluster(TestJob{.has_master = false, .workers = 6});
+      cluster.Settle();
+      for (const auto& [name, pod] : cluster.pods) cluster.Phase(name, phase);
+      cluster.PatchJob({"status", "conditions"}, R"([{"type":"Succeeded","status":"True"}])");
+      text::Set(cluster.job, {"spec", "runPolicy", "cleanPodPolicy"}, text::Json(policy));
+      cluster.Settle();
+      EXPECT_EQ(cluster.pods.size(), left) << policy << phase;
+      EXPECT_EQ(cluster.services.size(), left) << policy << phase;
+    }
+  }
+}
+
+TEST(CleanUp, NothingElseIsEverDoneForAFinishedJob) {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Settle();
+  const std::string before = text::ToJson(*text::Find(cluster.job, {"status"}));
+  cluster.TakeEvents();
+  cluster.pods.erase("j-worker-1");
+  cluster.services.clear();
+  cluster.PatchJob({"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, "5");
+  cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+  cluster.Phase("j-worker-0", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(text::ToJson(*text::Find(cluster.job, {"status"})), before);
+  EXPECT_EQ(cluster.pods.size(), 2u);
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+  EXPECT_TRUE(cluster.Look().is_settled);
+}
+
+TEST(CleanUp, AServiceWhosePodIsGoneGoesToo) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"cleanPodPolicy":"Running"})"});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Step();
+  cluster.pods.erase("j-worker-0");
+  cluster.pods.erase("j-worker-1");
+  cluster.Settle();
+  EXPECT_EQ(FakeCluster::Names(cluster.services), (Strings{"j-master-0"}));
+}
+
+TEST(CleanUp, WhatIsGoingIsNotDeletedTwice) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"cleanPodPolicy":"All"})"});
+  cluster.is_graceful = true;
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 3u);
+  EXPECT_TRUE(cluster.Look().is_settled);
+}
+
+// The end is on record before pods go: a refused status write cannot make the job run again.
+TEST(CleanUp, ComesAPassAfterTheEnd) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"cleanPodPolicy":"All"})"});
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  const Plan end = cluster.Step();
+  EXPECT_TRUE(end.writes.empty());
+  EXPECT_TRUE(end.status);
+  EXPECT_FALSE(end.is_settled);
+  const Plan clean_up = cluster.Step();
+  EXPECT_EQ(clean_up.writes.size(), 6u);
+  EXPECT_FALSE(clean_up.is_settled);
+}
+
+api::JobStatus FinishedAt(std::optional<base::Time> when, std::string_view type = "Succeeded") {
+  api::JobStatus status;
+  status.conditions.push_back({std::string(type), "True", "", "", {}, TestTime()});
+  status.completion_time = when;
+  return status;
+}
+
+// Y1-Y6.
+TEST(Ttl, Expiry) {
+  api::RunPolicy policy;
+  EXPECT_FALSE(Expiry(policy, FinishedAt(TestTime())));
+  policy.ttl_seconds_after_finished = 5;
+  EXPECT_FALSE(Expiry(policy, FinishedAt(TestTime(), "Running")));
+  for (const char* const type : {"Succeeded", "Failed"}) {
+    EXPECT_EQ(*Expiry(policy, FinishedAt(TestTime(), type)),
+              TestTime() + std::chrono::seconds(5));
+  }
+  EXPECT_FALSE(Expiry(policy, FinishedAt(std::nullopt)));
+}
+
+// J7, J8, O8.
+TEST(Ttl, TheJobGoesWhenItIsOver) {
+  for (const bool is_failure : {false, true}) {
+    for (const int ttl : {0, 3}) {
+      FakeCluster cluster(TestJob{.master_policy = "Never"});
+      text::Set(cluster.job, {"spec", "runPolicy", "ttlSecondsAfterFinished"}, ttl);
+      cluster.Settle();
+      cluster.Phase("j-master-0", is_failure ? "Failed" : "Succeeded", is_failure ? 1 : 0);
+      cluster.Step();
+      cluster.TakeEvents();
+      if (ttl > 0) {
+        const Plan plan = cluster.Step();
+        EXPECT_EQ(*plan.look_again, TestTime() + std::chrono::seconds(3));
+        EXPECT_FALSE(plan.is_settled);
+        cluster.now += std::chrono::seconds(3);
+      }
+      const Plan plan = cluster.Step();
+      ASSERT_EQ(plan.writes.size(), 1u);
+      EXPECT_EQ(plan.writes[0].uid, "uid-of-j");
+      EXPECT_EQ(plan.counters, std::vector<Counter>{Counter::kDeleted});
+      EXPECT_TRUE(cluster.job.is_null());
+      EXPECT_EQ(cluster.TakeEvents(),
+                (Strings{"Normal SuccessfulDeletePod: Deleted job: j"}));
+    }
+  }
+}
+
+TEST(Ttl, AFinishedJobThatIsSuspendedGoesToo) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"ttlSecondsAfterFinished":1})"});
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Settle();
+  cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+  cluster.now += std::chrono::seconds(1);
+  cluster.Step();
+  EXPECT_TRUE(cluster.job.is_null());
+}
+
+// What v1 leaves behind after a permanent exit code.
+TEST(Ttl, AMissingCompletionTimeIsThatOfTheLastCondition) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"ttlSecondsAfterFinished":60})"});
+  cluster.Settle();
+  cluster.PatchJob({"status", "conditions"}, R"([{"type":"Failed","status":"True",
+      "reason":"PyTorchJobFailed","lastTransitionTime":"2026-07-30T09:59:30Z"}])");
+  const Plan plan = cluster.Step();
+  EXPECT_EQ(text::GetString(cluster.job, {"status", "completionTime"}), "2026-07-30T09:59:30Z");
+  EXPECT_EQ(*plan.look_again, TestTime() + std::chrono::seconds(30));
+}
+
+}  // namespace
+}  // namespace reconcile

@@ -1,0 +1,65 @@
+#include "reconcile/services.h"
+
+#include <gtest/gtest.h>
+
+#include "reconcile/fake_cluster.h"
+
+namespace reconcile {
+namespace {
+
+// Golden `basic`.
+TEST(Services, OneHeadlessServiceAReplica) {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  text::Json service = cluster.services.at("j-worker-1");
+  text::Erase(service, {"metadata", "uid"});
+  text::Erase(service, {"metadata", "creationTimestamp"});
+  EXPECT_EQ(service, Parse(R"({"apiVersion":"v1","kind":"Service","metadata":{
+      "name":"j-worker-1","namespace":"ns","labels":{"training.kubeflow.org/job-name":"j",
+      "training.kubeflow.org/operator-name":"pytorchjob-controller",
+      "training.kubeflow.org/replica-index":"1","training.kubeflow.org/replica-type":"worker"},
+      "ownerReferences":[{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"j",
+      "uid":"uid-of-j","controller":true,"blockOwnerDeletion":true}]},
+      "spec":{"clusterIP":"None","ports":[{"name":"pytorchjob-port","port":23456}],
+      "selector":{"training.kubeflow.org/job-name":"j",
+      "training.kubeflow.org/operator-name":"pytorchjob-controller",
+      "training.kubeflow.org/replica-index":"1","training.kubeflow.org/replica-type":"worker"}}})"));
+}
+
+TEST(Services, Ports) {
+  struct Case {
+    const char* ports;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {R"([{"name":"pytorchjob-port","containerPort":29500},{"name":"http","containerPort":80}])",
+       R"([{"name":"pytorchjob-port","port":29500},{"name":"http","port":80}])"},
+      {R"([{"containerPort":80},{"containerPort":81},{"name":"pytorchjob-port",
+           "containerPort":1}])",
+       R"([{"name":"pytorchjob-port","port":1},{"name":"port-80","port":80},
+           {"name":"port-81","port":81}])"},
+      {R"([{"containerPort":80},{"name":"http","containerPort":80}])",
+       R"([{"name":"http","port":80}])"},
+      {R"([{"name":"http"},{}])", "[]"},
+      {"[]", "[]"},
+  };
+  for (const Case& test : cases) {
+    text::Json pod_template = Parse(R"({"spec":{"containers":[{"name":"pytorch"}]}})");
+    text::Find(pod_template, {"spec", "containers"})->at(0).as_object()["ports"] =
+        Parse(test.ports);
+    EXPECT_EQ(text::Json(ServicePorts(pod_template, std::nullopt)), Parse(test.expected));
+  }
+}
+
+TEST(Services, AServiceOfTheRightNameCountsWhoeverOwnsItAndIsNeverDeleted) {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  text::Erase(cluster.services.at("j-worker-0"), {"metadata", "ownerReferences"});
+  EXPECT_TRUE(cluster.Step().writes.empty());
+  cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+  cluster.Settle();
+  EXPECT_EQ(FakeCluster::Names(cluster.services), (Strings{"j-worker-0"}));
+}
+
+}  // namespace
+}  // namespace reconcile
