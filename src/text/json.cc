@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
 #include "text/number.h"
@@ -117,6 +118,20 @@ std::string DescribeAt(std::string_view text, size_t offset, std::string_view wh
   return fmt::format("JSON {}:{}: {}", line, offset - line_start + 1, why);
 }
 
+// Whether eight bytes of text need no escape: none is below 0x20, above 0x7f, a quote or a
+// backslash.
+bool IsPlain8(const char* at) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHighs = 0x80 * kOnes;
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  const uint64_t quote = bytes ^ (kOnes * '"');
+  const uint64_t backslash = bytes ^ (kOnes * '\\');
+  // A byte below the subtrahend borrows its high bit; the first one that does is exact.
+  const uint64_t found = (bytes - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes) | bytes;
+  return (found & kHighs) == 0;
+}
+
 // As Go's encoding/json prints without HTML escaping: U+2028, U+2029 and bytes that are not UTF-8
 // are escaped too.
 void AppendString(std::string& out, std::string_view value) {
@@ -131,6 +146,10 @@ void AppendString(std::string& out, std::string_view value) {
     plain = i;
   };
   while (i < value.size()) {
+    if (value.size() - i >= 8 && IsPlain8(value.data() + i)) {
+      i += 8;
+      continue;
+    }
     const auto c = static_cast<unsigned char>(value[i]);
     if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
       ++i;
