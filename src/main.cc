@@ -13,6 +13,9 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "local/command/cluster_commands.h"
+#include "local/daemon/daemon.h"
+#include "local/node/shim.h"
 
 namespace {
 
@@ -32,17 +35,13 @@ void Pause(base::Duration duration) {
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
 
-base::Result<cluster::Client*> Connect(arena::Context&) {
-  return base::Fail(base::Code::kUnavailable, "no cluster is wired in");
-}
-
 int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   const bool is_arena = program == kArena;
   arena::Context context{.environment = base::Environment::OfProcess(),
                          .clock = base::SystemClock(),
                          .program = std::move(program),
                          .flags = {},
-                         .connect = Connect,
+                         .connect = {},
                          .cluster_is_this_machine = false,
                          .cluster_namespace = "",
                          .user_name = "",
@@ -50,7 +49,21 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   cli::Command root(context.program, "muster submits, runs and watches distributed PyTorch jobs");
   root.Version(context.program + " v" MUSTER_VERSION);
   arena::AddVerbs(root, context);
-  // >>> AddClusterCommands(root, ...): up, down, cluster go here.
+
+  const local::command::ClusterContext cluster_context{
+      context.environment, context.clock, [&context] {
+        return local::command::ClusterFlags{context.flags.local, context.flags.KubeconfigPath(),
+                                            context.flags.context};
+      }};
+  local::command::AddClusterCommands(root, cluster_context);
+  local::command::Connection connection;
+  context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
+    TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
+                 base::LogInfo("{}", warning);
+               }));
+    connected.cluster_is_this_machine = connection.choice.is_embedded;
+    return connection.client.get();
+  };
 
   cli::FdOutput out(STDOUT_FILENO);
   cli::FdOutput err(STDERR_FILENO);
@@ -63,7 +76,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // >>> daemon and shim are dispatched here, before anything is set up.
+  // What the program starts of itself: nothing of the command line's is set up for them.
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  if (verb == "shim") return local::node::ShimMain();
+  if (verb == "daemon") return local::daemon::DaemonMain(base::Environment::OfProcess());
 
   const bool is_arena = BaseName(argv[0]) == kArena;
   if (!is_arena) ::signal(SIGINT, ExitInterrupted);

@@ -20,7 +20,7 @@ constexpr std::string_view kStoppedReason = "ClusterStopped";
 
 base::Result<ClusterChoice> Choose(const ClusterContext& context) {
   TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
-  return ChooseCluster(context.flags, context.environment, config, [](const std::string& path) {
+  return ChooseCluster(context.flags(), context.environment, config, [](const std::string& path) {
     return access(path.c_str(), F_OK) == 0;
   });
 }

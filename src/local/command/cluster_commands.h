@@ -16,7 +16,7 @@ namespace local::command {
 struct ClusterContext {
   const base::Environment& environment;
   base::Clock& clock;
-  const ClusterFlags& flags;
+  std::function<ClusterFlags()> flags;  // as parsed; asked for when a command runs
 };
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
