@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,6 +21,7 @@
 #include "net/exchange.h"
 #include "net/http_message.h"
 #include "net/message_parser.h"
+#include "net/output_queue.h"
 #include "net/unix_socket.h"
 
 namespace net {
@@ -35,8 +35,6 @@ using Descriptor = asio::posix::stream_descriptor;
 constexpr size_t kReadBytes = 64 << 10;
 // Read ahead of a request that is being answered; the peer waits beyond.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
-// Buffers of one system call.
-constexpr size_t kMaxIovecs = 64;
 // Connections taken in a row before others have their turn.
 constexpr int kAcceptBurst = 64;
 // After accept ran out of file descriptors or memory.
@@ -59,7 +57,7 @@ struct Loop {
 };
 
 // One peer. Requests are answered one after the other; a read stays pending all the while, so that
-// a peer that hangs up is noticed at once.
+// a peer that hangs up, or only shuts down its sending side, is noticed at once.
 //
 //   idle --byte--> reading --whole request--> answering --all taken--> idle | closed
 //                     `--malformed, too large, too slow--> refusing --> closed
@@ -91,8 +89,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void PutFrame(std::string bytes);
   void PutBody(std::vector<std::string> pieces, size_t body_bytes);
   bool WriteSome();
-  size_t UnwrittenBytes() const;
-  void DropWritten(size_t bytes);
   void AnswerDone();
 
   Loop& loop_;  // outlives every connection
@@ -115,9 +111,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Framing framing_ = Framing::kNone;
   bool is_answer_complete_ = false;  // everything is in output_, or was
 
-  std::vector<std::string> output_;
-  size_t output_first_ = 0;   // first that is not all written
-  size_t output_offset_ = 0;  // in that one
+  OutputQueue output_;
 };
 
 void Connection::Begin(base::Fd fd) {
@@ -202,7 +196,7 @@ void Connection::ParseInput(std::string_view input) {
   if (!request_timer_) StartRequestTimer();
   if (!had_header && parser_->has_header() &&
       FindHeader(parser_->message().headers, "Expect") == "100-continue") {
-    output_.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
+    output_.Push("HTTP/1.1 100 Continue\r\n\r\n");
     WriteSome();
   }
 }
@@ -234,7 +228,7 @@ void Connection::Dispatch() {
       if (const auto self = weak.lock()) self->Flush();
     });
   });
-  exchange_->Framed(UnwrittenBytes());
+  exchange_->Framed(output_.bytes());
   loop_.handler(std::move(request), MakeResponder(exchange_));
 }
 
@@ -247,9 +241,9 @@ void Connection::Refuse(int status) {
   is_answer_complete_ = true;
   std::string body(ReasonPhrase(status));
   body += '\n';
-  output_.push_back(FormatResponseHead(status, {{"Content-Type", "text/plain"}}, Framing::kLength,
-                                       body.size(), true));
-  output_.push_back(std::move(body));
+  output_.Push(FormatResponseHead(status, {{"Content-Type", "text/plain"}}, Framing::kLength,
+                                  body.size(), true));
+  output_.Push(std::move(body));
   if (WriteSome()) Close();
 }
 
@@ -289,68 +283,26 @@ void Connection::PutHead(Exchange::Head head, const Exchange::Output& output, si
 
 void Connection::PutFrame(std::string bytes) {
   exchange_->Framed(bytes.size());
-  output_.push_back(std::move(bytes));
+  output_.Push(std::move(bytes));
 }
 
 // A chunk holds whatever came since the last.
 void Connection::PutBody(std::vector<std::string> pieces, size_t body_bytes) {
   const bool is_chunk = framing_ == Framing::kChunked;
   if (is_chunk) PutFrame(FormatChunkHead(body_bytes));
-  for (std::string& piece : pieces) output_.push_back(std::move(piece));
+  for (std::string& piece : pieces) output_.Push(std::move(piece));
   if (is_chunk) PutFrame(std::string(kChunkEnd));
 }
 
 // Whether everything is written. The connection may be closed when it answers false.
 bool Connection::WriteSome() {
-  while (output_first_ < output_.size()) {
-    std::array<iovec, kMaxIovecs> parts;
-    size_t count = 0;
-    for (size_t i = output_first_; i < output_.size() && count < parts.size(); ++i, ++count) {
-      const size_t skip = i == output_first_ ? output_offset_ : 0;
-      parts[count] = {output_[i].data() + skip, output_[i].size() - skip};
-    }
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = count;
-    const ssize_t written =
-        ::sendmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) {
-        WaitWritable();
-      } else {
-        Close();
-      }
-      return false;
-    }
-    if (exchange_) exchange_->Taken(static_cast<size_t>(written));
-    DropWritten(static_cast<size_t>(written));
-  }
-  output_first_ = 0;
-  output_offset_ = 0;
-  output_ = {};
-  return true;
-}
-
-size_t Connection::UnwrittenBytes() const {
-  size_t bytes = 0;
-  for (size_t i = output_first_; i < output_.size(); ++i) bytes += output_[i].size();
-  return bytes - output_offset_;
-}
-
-void Connection::DropWritten(size_t bytes) {
-  while (bytes > 0) {
-    std::string& first = output_[output_first_];
-    const size_t rest = first.size() - output_offset_;
-    if (bytes < rest) {
-      output_offset_ += bytes;
-      return;
-    }
-    bytes -= rest;
-    std::string().swap(first);
-    ++output_first_;
-    output_offset_ = 0;
-  }
+  if (is_waiting_writable_) return false;
+  const size_t before = output_.bytes();
+  const OutputQueue::Outcome outcome = output_.WriteTo(socket_.native_handle());
+  if (exchange_) exchange_->Taken(before - output_.bytes());
+  if (outcome == OutputQueue::Outcome::kWouldBlock) WaitWritable();
+  if (outcome == OutputQueue::Outcome::kBroken) Close();
+  return outcome == OutputQueue::Outcome::kAllWritten;
 }
 
 void Connection::AnswerDone() {
@@ -381,7 +333,7 @@ void Connection::Close() {
   socket_.close(ignored);
   request_timer_.reset();
   parser_.reset();
-  output_ = {};
+  output_.Clear();
   loop_.connections.erase(self);
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Close();
   if (loop_.connections.empty() && loop_.on_last_gone) loop_.on_last_gone();

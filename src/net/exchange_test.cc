@@ -1,0 +1,98 @@
+#include "net/exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace net {
+namespace {
+
+struct ExchangeTest : testing::Test {
+  int wakes = 0;
+  std::shared_ptr<Exchange> exchange = std::make_shared<Exchange>([this] { ++wakes; });
+  std::shared_ptr<Responder> responder = MakeResponder(exchange);
+};
+
+TEST_F(ExchangeTest, WakesOnceForManyWritesAndPutsSmallOnesTogether) {
+  responder->Start(200, {});
+  for (int i = 0; i < 100; ++i) responder->Write("line\n");
+  EXPECT_EQ(wakes, 1);
+  EXPECT_EQ(responder->PendingBytes(), 500U);
+  const Exchange::Output output = exchange->Take();
+  EXPECT_EQ(output.pieces.size(), 1U);
+  EXPECT_FALSE(output.is_finished);
+  responder->Write(std::string(10'000, 'x'));
+  responder->Write("y");
+  EXPECT_EQ(wakes, 2);
+  EXPECT_EQ(exchange->Take().pieces.size(), 2U);
+  exchange->Taken(10'501);
+  EXPECT_EQ(responder->PendingBytes(), 0U);
+}
+
+TEST_F(ExchangeTest, AnswersOnlyOnce) {
+  responder->Send({201, {}, "a"});
+  responder->Send({500, {}, "b"});
+  responder->Start(500, {});
+  responder->Write("c");
+  responder->Finish();
+  const Exchange::Output output = exchange->Take();
+  EXPECT_EQ(output.head->status, 201);
+  EXPECT_EQ(output.pieces, std::vector<std::string>{"a"});
+  EXPECT_TRUE(output.is_finished);
+  EXPECT_EQ(wakes, 1);
+}
+
+TEST_F(ExchangeTest, AnswersForAProducerThatDropsTheRequest) {
+  responder.reset();
+  const Exchange::Output output = exchange->Take();
+  EXPECT_EQ(output.head->status, 500);
+  EXPECT_TRUE(output.is_finished);
+}
+
+TEST_F(ExchangeTest, BreaksTheAnswerOfAProducerThatGoesAwayInTheMiddle) {
+  responder->Start(200, {});
+  responder->Write("a");
+  responder.reset();
+  EXPECT_TRUE(exchange->Take().is_broken);
+}
+
+TEST_F(ExchangeTest, TellsOfTheCloseOnce) {
+  int told = 0;
+  responder->OnClose([&] { ++told; });
+  responder->Start(200, {});
+  responder->Write("abc");
+  EXPECT_FALSE(responder->IsClosed());
+  exchange->Close();
+  exchange->Close();
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(responder->IsClosed());
+  EXPECT_EQ(responder->PendingBytes(), 0U);
+  responder->OnClose([&] { told += 10; });
+  EXPECT_EQ(told, 11);
+  responder->Write("dropped");
+  EXPECT_TRUE(exchange->Take().pieces.empty());
+}
+
+TEST(Exchange, TakesFromAnyThread) {
+  std::atomic<int> wakes{0};
+  auto exchange = std::make_shared<Exchange>([&] { ++wakes; });
+  auto responder = MakeResponder(exchange);
+  responder->Start(200, {});
+  std::thread producer([&] {
+    for (int i = 0; i < 10'000; ++i) responder->Write("x");
+    responder->Finish();
+  });
+  size_t bytes = 0;
+  bool is_finished = false;
+  while (!is_finished) {
+    const Exchange::Output output = exchange->Take();
+    for (const auto& piece : output.pieces) bytes += piece.size();
+    is_finished = output.is_finished;
+  }
+  producer.join();
+  EXPECT_EQ(bytes, 10'000U);
+  EXPECT_LE(wakes.load(), 10'002);
+}
+
+}  // namespace
+}  // namespace net
