@@ -18,10 +18,10 @@
 namespace cluster {
 
 struct ListOptions {
-  std::string namespace_name;  // "" is all
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;
+  std::string namespace_name{};  // "" is all
+  std::string label_selector{};
+  std::string field_selector{};
+  std::string resource_version{};
   int64_t limit = 0;            // objects a page; List follows to the last page
   int64_t timeout_seconds = 0;  // of a watch: the server ends it after this; 0 is its own choice
 };
@@ -58,22 +58,22 @@ class Watch {
 };
 
 struct LogOptions {
-  std::string container;
+  std::string container{};
   bool follow = false;
   bool timestamps = false;
   bool previous = false;
-  std::optional<int64_t> tail_lines;
-  std::optional<int64_t> since_seconds;
-  std::string since_time;  // RFC 3339
-  std::optional<int64_t> limit_bytes;
+  std::optional<int64_t> tail_lines{};
+  std::optional<int64_t> since_seconds{};
+  std::string since_time{};  // RFC 3339
+  std::optional<int64_t> limit_bytes{};
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge };
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
-  std::string uid;  // precondition; "" is none
-  std::optional<int64_t> grace_period_seconds;
+  std::string uid{};  // precondition; "" is none
+  std::optional<int64_t> grace_period_seconds{};
   Propagation propagation = Propagation::kBackground;
 };
 
@@ -82,10 +82,10 @@ struct BatchWrite {
   enum class Verb { kCreate, kUpdate, kUpdateStatus, kPatch, kDelete };
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
-  std::string namespace_name;
-  std::string name;   // not for kCreate
-  text::Json object;  // kCreate, kUpdate*; kPatch: the merge patch
-  DeleteOptions delete_options;
+  std::string namespace_name{};
+  std::string name{};   // not for kCreate
+  text::Json object{};  // kCreate, kUpdate*; kPatch: the merge patch
+  DeleteOptions delete_options{};
 };
 
 // A table as a Kubernetes server renders it (meta.k8s.io/v1 Table).
