@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace base {
 namespace {
@@ -63,10 +65,9 @@ std::string FormatRfc3339(Time time) {
 
 std::string FormatRfc3339Micro(Time time) {
   const Civil c = ToCivil(time);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
-                     static_cast<int>(c.date.year()), static_cast<unsigned>(c.date.month()),
-                     static_cast<unsigned>(c.date.day()), c.time.hours().count(),
-                     c.time.minutes().count(), c.time.seconds().count(),
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(c.date.year()),
+                     static_cast<unsigned>(c.date.month()), static_cast<unsigned>(c.date.day()),
+                     c.time.hours().count(), c.time.minutes().count(), c.time.seconds().count(),
                      c.time.subseconds().count());
 }
 
@@ -127,20 +128,51 @@ std::string ShortDuration(Duration duration) {
   return fmt::format("{}y", seconds / 31'536'000);
 }
 
+namespace {
+
+constexpr uint64_t kMaxNanos = uint64_t{1} << 63;  // of a negative duration; one less otherwise
+
+struct Unit {
+  std::string_view name;
+  uint64_t nanos;
+};
+constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
+                                         {"us", 1'000},
+                                         {"\u00b5s", 1'000},  // micro sign
+                                         {"\u03bcs", 1'000},  // Greek mu
+                                         {"ms", 1'000'000},
+                                         {"s", 1'000'000'000},
+                                         {"m", 60'000'000'000},
+                                         {"h", 3'600'000'000'000}}};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The digits that `text` begins with, as whole / scale; digits that do not fit are dropped, as Go
+// does with those of a fraction. Nothing when there is none.
+struct Digits {
+  uint64_t value = 0;
+  double scale = 1;
+  bool overflow = false;
+};
+std::optional<Digits> TakeNumber(std::string_view& text) {
+  if (text.empty() || !IsDigit(text.front())) return std::nullopt;
+  Digits digits;
+  for (; !text.empty() && IsDigit(text.front()); text.remove_prefix(1)) {
+    const auto digit = static_cast<uint64_t>(text.front() - '0');
+    if (digits.overflow || digits.value > (kMaxNanos - digit) / 10) {
+      digits.overflow = true;
+      continue;
+    }
+    digits.value = digits.value * 10 + digit;
+    digits.scale *= 10;
+  }
+  return digits;
+}
+
+}  // namespace
+
+// Whole parts are exact, fractions cut, as in Go.
 Result<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double nanos;
-  };
-  // Longer names first: "ms" must not be read as "m".
-  static constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
-                                                  {"us", 1e3},
-                                                  {"µs", 1e3},
-                                                  {"μs", 1e3},
-                                                  {"ms", 1e6},
-                                                  {"s", 1e9},
-                                                  {"m", 60e9},
-                                                  {"h", 3600e9}}};
   const auto invalid = [&](std::string_view why) {
     return Fail(Code::kInvalidArgument, fmt::format("time: {} \"{}\"", why, text));
   };
@@ -149,39 +181,36 @@ Result<std::chrono::nanoseconds> ParseGoDuration(std::string_view text) {
   if (!negative) TakeChar(rest, '+');
   if (rest == "0") return std::chrono::nanoseconds(0);
   if (rest.empty()) return invalid("invalid duration");
-  double total = 0;
+  uint64_t total = 0;
   while (!rest.empty()) {
-    double value = 0;
-    double scale = 1;
-    bool digits = false;
-    bool fraction = false;
-    while (!rest.empty() && ((rest.front() >= '0' && rest.front() <= '9') ||
-                             (rest.front() == '.' && !fraction))) {
-      if (rest.front() == '.') {
-        fraction = true;
-      } else {
-        digits = true;
-        value = value * 10 + (rest.front() - '0');
-        if (fraction) scale *= 10;
-      }
-      rest.remove_prefix(1);
+    const std::optional<Digits> whole = TakeNumber(rest);
+    if (whole && whole->overflow) return invalid("invalid duration");
+    std::optional<Digits> fraction;
+    if (TakeChar(rest, '.')) fraction = TakeNumber(rest);
+    if (!whole && !fraction) return invalid("invalid duration");
+    const size_t unit_end = std::min(rest.find_first_of(".0123456789"), rest.size());
+    const std::string_view name = rest.substr(0, unit_end);
+    if (name.empty()) return invalid("missing unit in duration");
+    rest.remove_prefix(unit_end);
+    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [name](const Unit& candidate) {
+      return candidate.name == name;
+    });
+    if (unit == kUnits.end()) {
+      return invalid(fmt::format("unknown unit \"{}\" in duration", name));
     }
-    if (!digits) return invalid("invalid duration");
-    const Unit* found = nullptr;
-    for (const Unit& unit : kUnits) {
-      if (rest.starts_with(unit.name)) {
-        found = &unit;
-        break;
-      }
+    uint64_t nanos = whole ? whole->value : 0;
+    if (nanos > kMaxNanos / unit->nanos) return invalid("invalid duration");
+    nanos *= unit->nanos;
+    if (fraction) {
+      nanos += static_cast<uint64_t>(static_cast<double>(fraction->value) *
+                                     (static_cast<double>(unit->nanos) / fraction->scale));
     }
-    if (found == nullptr) {
-      return invalid(rest.empty() ? "missing unit in duration" : "unknown unit in duration");
-    }
-    rest.remove_prefix(found->name.size());
-    total += value / scale * found->nanos;
-    if (total > 9.2e18) return invalid("invalid duration");
+    total += nanos;  // both at most 2^63: no wrap
+    if (nanos > kMaxNanos || total > kMaxNanos) return invalid("invalid duration");
   }
-  return std::chrono::nanoseconds(static_cast<int64_t>(negative ? -total : total));
+  if (negative) return std::chrono::nanoseconds(static_cast<int64_t>(0 - total));
+  if (total == kMaxNanos) return invalid("invalid duration");
+  return std::chrono::nanoseconds(static_cast<int64_t>(total));
 }
 
 }  // namespace base

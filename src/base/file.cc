@@ -34,7 +34,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
 }
 
 Status RemoveEntry(int dir_fd, const char* name, const std::string& shown, dev_t device) {
-  struct stat info {};
+  struct stat info{};
   if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
     return Fail(Errno(errno, "stat " + shown));
@@ -46,7 +46,8 @@ Status RemoveEntry(int dir_fd, const char* name, const std::string& shown, dev_t
     return {};
   }
   if (info.st_dev != device) {
-    return Fail(Code::kPermissionDenied, "remove " + shown + ": another file system is mounted here");
+    return Fail(Code::kPermissionDenied,
+                "remove " + shown + ": another file system is mounted here");
   }
   Fd fd(openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd && errno == EACCES) {
@@ -120,13 +121,17 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
 
 Status MakeDirs(const std::string& path, unsigned mode) {
   if (path.empty() || path == "/") return {};
-  if (::mkdir(path.c_str(), mode) == 0) return {};
+  // The umask has taken its bits from what mkdir made.
+  const auto make = [&] {
+    return ::mkdir(path.c_str(), mode) == 0 && ::chmod(path.c_str(), mode) == 0;
+  };
+  if (make()) return {};
   if (errno == ENOENT) {
     TRY(MakeDirs(ParentOf(path), mode));
-    if (::mkdir(path.c_str(), mode) == 0) return {};
+    if (make()) return {};
   }
   if (errno == EEXIST) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
     errno = ENOTDIR;
   }
@@ -134,12 +139,15 @@ Status MakeDirs(const std::string& path, unsigned mode) {
 }
 
 Status RemoveTree(const std::string& path) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) {
+  // With a slash at its end a link would be followed.
+  std::string entry = path;
+  while (entry.size() > 1 && entry.back() == '/') entry.pop_back();
+  struct stat info{};
+  if (::lstat(entry.c_str(), &info) != 0) {
     if (errno == ENOENT) return {};
-    return Fail(Errno(errno, "stat " + path));
+    return Fail(Errno(errno, "stat " + entry));
   }
-  return RemoveEntry(AT_FDCWD, path.c_str(), path, info.st_dev);
+  return RemoveEntry(AT_FDCWD, entry.c_str(), entry, info.st_dev);
 }
 
 }  // namespace base

@@ -21,26 +21,51 @@ struct LevelText {
 
 LevelText TextOf(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return {"DEBU", "debug", 37};
-    case LogLevel::kInfo: return {"INFO", "info", 36};
-    case LogLevel::kWarn: return {"WARN", "warning", 33};
-    case LogLevel::kError: return {"ERRO", "error", 31};
+    case LogLevel::kDebug:
+      return {"DEBU", "debug", 37};
+    case LogLevel::kInfo:
+      return {"INFO", "info", 36};
+    case LogLevel::kWarn:
+      return {"WARN", "warning", 33};
+    case LogLevel::kError:
+      return {"ERRO", "error", 31};
   }
   return {"ERRO", "error", 31};
 }
 
+// logrus leaves a word of these alone.
+bool IsBare(std::string_view text) {
+  return text.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/@^+") ==
+         std::string_view::npos;
+}
+
+// As Go's %q for text without odd Unicode.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      quoted += c;
+    switch (c) {
+      case '"':
+        quoted += "\\\"";
+        break;
+      case '\\':
+        quoted += "\\\\";
+        break;
+      case '\n':
+        quoted += "\\n";
+        break;
+      case '\r':
+        quoted += "\\r";
+        break;
+      case '\t':
+        quoted += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+          quoted += c;
+        }
     }
   }
   return quoted + "\"";
@@ -70,7 +95,7 @@ void Log(LogLevel level, std::string_view message) {
                        message);
   } else {
     line = fmt::format("time=\"{}\" level={} msg={}\n", FormatRfc3339(SystemClock().Now()),
-                       text.word, Quote(message));
+                       text.word, IsBare(message) ? std::string(message) : Quote(message));
   }
   // One write: lines of several threads or processes do not mix.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());

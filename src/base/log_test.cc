@@ -1,0 +1,93 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/defer.h"
+#include "base/fd.h"
+
+namespace base {
+namespace {
+
+// What `write` sends to stderr while that is `to`, read from `from`.
+template <typename F>
+std::string Captured(Fd from, Fd to, F write) {
+  const Fd saved(dup(STDERR_FILENO));
+  dup2(to.get(), STDERR_FILENO);
+  write();
+  dup2(saved.get(), STDERR_FILENO);
+  to.Reset();
+  std::string text;
+  char buffer[4096];
+  ssize_t count = 0;
+  while ((count = read(from.get(), buffer, sizeof buffer)) > 0) {
+    text.append(buffer, static_cast<size_t>(count));
+  }
+  return text;
+}
+
+template <typename F>
+std::string ToPipe(F write) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  return Captured(Fd(ends[0]), Fd(ends[1]), write);
+}
+
+template <typename F>
+std::string ToTerminal(F write) {
+  int master = -1;
+  int slave = -1;
+  EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+  return Captured(Fd(master), Fd(slave), write);
+}
+
+// Without `time="..." `, after checking its shape.
+std::string WithoutTime(const std::string& line) {
+  constexpr std::string_view kShape = "time=\"2026-07-30T10:00:00Z\" ";
+  EXPECT_TRUE(line.starts_with("time=\"20")) << line;
+  EXPECT_EQ(line.find("Z\" "), kShape.size() - 3) << line;
+  return line.size() > kShape.size() ? line.substr(kShape.size()) : "";
+}
+
+TEST(Log, WritesKeysAndValuesWhenNotOnATerminal) {
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogInfo("job {} is {}", "a", 1); })),
+            "level=info msg=\"job a is 1\"\n");
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogWarn("x y"); })), "level=warning msg=\"x y\"\n");
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogError("x y"); })), "level=error msg=\"x y\"\n");
+}
+
+TEST(Log, QuotesOnlyWhatNeedsIt) {
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogInfo("done"); })), "level=info msg=done\n");
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogInfo("say \"a\\b\"\n\t\x01\x7f"); })),
+            "level=info msg=\"say \\\"a\\\\b\\\"\\n\\t\\x01\\x7f\"\n");
+}
+
+TEST(Log, IsColouredOnATerminal) {
+  const std::string line = ToTerminal([] { LogInfo("hello there"); });
+  EXPECT_TRUE(line.starts_with("\x1b[36mINFO\x1b[0m[0")) << line;
+  EXPECT_NE(line.find("] hello there"), std::string::npos) << line;
+  EXPECT_TRUE(ToTerminal([] { LogError("x"); }).starts_with("\x1b[31mERRO\x1b[0m["));
+}
+
+TEST(Log, ShowsTheLevelAndAbove) {
+  const Defer restore([] { SetLogLevel(LogLevel::kInfo); });
+  EXPECT_EQ(ToPipe([] { LogDebug("x"); }), "");
+  SetLogLevel(LogLevel::kDebug);
+  EXPECT_EQ(WithoutTime(ToPipe([] { LogDebug("x"); })), "level=debug msg=x\n");
+  SetLogLevel(LogLevel::kError);
+  EXPECT_EQ(ToPipe([] { LogWarn("x"); }), "");
+  EXPECT_NE(ToPipe([] { LogError("x"); }), "");
+}
+
+TEST(Log, ParsesLevels) {
+  EXPECT_EQ(ParseLogLevel("debug").value(), LogLevel::kDebug);
+  EXPECT_EQ(ParseLogLevel("warn").value(), LogLevel::kWarn);
+  EXPECT_EQ(ParseLogLevel("loud").error().message,
+            "unknown loglevel,only support:[info,debug,error,warn]");
+}
+
+}  // namespace
+}  // namespace base

@@ -1,0 +1,107 @@
+#include "base/strings.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+namespace base {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_EQ(Split("a,b,", ','), (Parts{"a", "b", ""}));
+  EXPECT_EQ(Split("", ','), (Parts{""}));
+  EXPECT_EQ(Split(",", ','), (Parts{"", ""}));
+  EXPECT_EQ(Split("abc", ','), (Parts{"abc"}));
+}
+
+TEST(Join, IsTheInverseOfSplit) {
+  EXPECT_EQ(Join({}, ","), "");
+  EXPECT_EQ(Join({"a"}, ","), "a");
+  EXPECT_EQ(Join({"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(Join(Split("x//y/", '/'), "/"), "x//y/");
+}
+
+TEST(Trim, TakesBlanksOffBothEnds) {
+  EXPECT_EQ(Trim(" \t\r\n a b \v\f"), "a b");
+  EXPECT_EQ(Trim(" \n"), "");
+  EXPECT_EQ(Trim(""), "");
+}
+
+TEST(Case, ChangesAsciiOnly) {
+  EXPECT_EQ(ToLower("AbZ-\xC3\x84"), "abz-\xC3\x84");
+  EXPECT_EQ(ToUpper("aBz_\xC3\xA4"), "ABZ_\xC3\xA4");
+  EXPECT_TRUE(EqualsIgnoreCase("Content-Type", "content-tYPE"));
+  EXPECT_FALSE(EqualsIgnoreCase("a", "ab"));
+  EXPECT_FALSE(EqualsIgnoreCase("@", "`"));
+}
+
+TEST(ParseInt, TakesTheWholeTextInRange) {
+  EXPECT_EQ(ParseInt("42"), 42);
+  EXPECT_EQ(ParseInt("-42"), -42);
+  EXPECT_EQ(ParseInt("+42"), 42);
+  EXPECT_EQ(ParseInt("007"), 7);
+  EXPECT_EQ(ParseInt("9223372036854775807"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(ParseInt("-9223372036854775808"), std::numeric_limits<int64_t>::min());
+  for (const std::string_view text : {"", "+", "-", "+-1", "-+1", "--1", " 1", "1 ", "1x", "0x1",
+                                      "1.0", "9223372036854775808", "-9223372036854775809"}) {
+    EXPECT_EQ(ParseInt(text), std::nullopt) << text;
+  }
+}
+
+TEST(EditDistance, CountsSingleEdits) {
+  EXPECT_EQ(EditDistance("", ""), 0U);
+  EXPECT_EQ(EditDistance("abc", ""), 3U);
+  EXPECT_EQ(EditDistance("", "abc"), 3U);
+  EXPECT_EQ(EditDistance("kitten", "sitting"), 3U);
+  EXPECT_EQ(EditDistance("submit", "sumbit"), 2U);
+  EXPECT_EQ(EditDistance("list", "list"), 0U);
+}
+
+TEST(ShellQuote, MakesOneWord) {
+  EXPECT_EQ(ShellQuote("plain-1_2./=:,@%+"), "plain-1_2./=:,@%+");
+  EXPECT_EQ(ShellQuote(""), "''");
+  EXPECT_EQ(ShellQuote("a b"), "'a b'");
+  EXPECT_EQ(ShellQuote("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellQuote("$HOME"), "'$HOME'");
+  EXPECT_EQ(ShellQuote("~"), "'~'");
+  EXPECT_EQ(ShellQuote("a\nb"), "'a\nb'");
+}
+
+TEST(Md5Hex, IsMd5) {
+  EXPECT_EQ(Md5Hex(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(Md5Hex("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+}
+
+// RFC 4648, section 10.
+TEST(Base64, FollowsTheVectorsOfTheRfc) {
+  const std::pair<std::string, std::string> kVectors[] = {{"", ""},
+                                                          {"f", "Zg=="},
+                                                          {"fo", "Zm8="},
+                                                          {"foo", "Zm9v"},
+                                                          {"foob", "Zm9vYg=="},
+                                                          {"fooba", "Zm9vYmE="},
+                                                          {"foobar", "Zm9vYmFy"}};
+  for (const auto& [bytes, text] : kVectors) {
+    EXPECT_EQ(Base64Encode(bytes), text);
+    EXPECT_EQ(Base64Decode(text), bytes);
+  }
+}
+
+TEST(Base64, CarriesEveryByte) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  EXPECT_EQ(Base64Decode(Base64Encode(bytes)), bytes);
+}
+
+TEST(Base64, RefusesWhatIsMalformed) {
+  for (const std::string_view text :
+       {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zg=v", "Z g=", "Zm9v\n", "Zm9-", "=m9v"}) {
+    EXPECT_EQ(Base64Decode(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace base
