@@ -1,0 +1,209 @@
+// Real namespaces, as the user who runs the tests and, when that is root, as nobody too.
+#include "local/node/view.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/strings.h"
+#include "local/node/pod_fixture.h"
+
+namespace local::node {
+namespace {
+
+constexpr uid_t kNobody = 65534;
+
+// By descriptor: the build directory may be closed to nobody.
+std::string ExecutableForAll() {
+  static const int fd = [] {
+    const base::Fd opened(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    return ::fcntl(opened.get(), F_DUPFD_CLOEXEC, 200);
+  }();
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+class ViewTest : public PodTest, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    PodTest::SetUp();
+    if (IsNobody() && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+    if (!CanMakeNamespaces()) GTEST_SKIP() << "namespaces are forbidden on this machine";
+    data_ = root_ + "/data";
+    ASSERT_TRUE(base::MakeDirs(data_, 0755));
+    ASSERT_TRUE(base::WriteFileAtomic(data_ + "/digits", "0123", 0644, base::Durability::kNone));
+    pods_ = root_ + "/pods";
+    ASSERT_TRUE(base::MakeDirs(pods_, 0755));
+    ASSERT_EQ(::chown(pods_.c_str(), User(), User()), 0);
+  }
+
+  bool IsNobody() const { return GetParam(); }
+  uid_t User() const { return IsNobody() ? kNobody : ::geteuid(); }
+
+  bool CanMakeNamespaces() const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      BecomeUser();
+      const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS;
+      ::_exit(::unshare(flags) == 0 ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    return status == 0;
+  }
+
+  void BecomeUser() const {
+    if (!IsNobody()) return;
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+        ::setresuid(kNobody, kNobody, kNobody) != 0) {
+      ::_exit(3);
+    }
+  }
+
+  PodSpec ViewPod(const std::string& script) {
+    PodSpec spec = Pod({Shell(script)});
+    spec.directory = pods_ + "/" + spec.uid;
+    return spec;
+  }
+
+  // In a child that has become the user; the report is read here.
+  PodReport RunAsUser(const PodSpec& spec) {
+    const std::string executable = ExecutableForAll();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      BecomeUser();
+      const auto handle = StartShim(executable, spec, {});
+      if (!handle) {
+        fmt::print(stderr, "{}\n", handle.error().message);
+        ::_exit(1);
+      }
+      ::_exit(process::WaitForEnd(handle->pidfd(), kTestWait) ? 0 : 2);
+    }
+    int status = 1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    const auto report = ReadReport(spec.directory);
+    EXPECT_TRUE(report) << report.error().message;
+    return report.value_or(PodReport{});
+  }
+
+  std::string data_;
+  std::string pods_;
+};
+
+TEST_P(ViewTest, ShowsCodeDataNamesAndKeepsTheRest) {
+  PodSpec spec = ViewPod(
+      "pwd; cat /root/code/train.py; cat /mnist_data/digits; echo; hostname; "
+      "grep -c '127.0.0.1.*job-master-0' /etc/hosts; touch /root/code/out /root/scratch && "
+      "echo written; test -x /usr/bin/env && test -c /dev/null && test -d /proc/self && "
+      "ls /root | tr '\\n' ' '; "
+      "touch /mnist_data/x 2>/dev/null || echo read-only; grep CapEff /proc/self/status; "
+      "grep -c muster-host /proc/self/mounts; id -u");
+  spec.containers[0].cwd = "/root";
+  spec.hostname = "job-master-0";
+  spec.hosts = {{"job-master-0", "127.0.0.1"}};
+  spec.mounts = {{spec.directory + "/code", "/root/code"}, {data_, "/mnist_data", true}};
+  ASSERT_TRUE(base::MakeDirs(spec.directory + "/code"));
+  ASSERT_TRUE(base::WriteFileAtomic(spec.directory + "/code/train.py", "print\n", 0644,
+                                    base::Durability::kNone));
+  const uid_t user = User();
+  for (const char* const path : {"", "/code", "/code/train.py"}) {
+    ASSERT_EQ(::chown((spec.directory + path).c_str(), user, user), 0);
+  }
+  const bool had_code = ::access("/root/code", F_OK) == 0;
+  const bool had_data = ::access("/mnist_data", F_OK) == 0;
+
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.reason << ": " << report.message;
+  const std::string log = Log(spec, "pytorch");
+  EXPECT_TRUE(log.starts_with("/root\nprint\n0123\njob-master-0\n1\nwritten\n")) << log;
+  EXPECT_NE(log.find("code"), std::string::npos) << log;
+  EXPECT_NE(log.find("read-only\n"), std::string::npos) << log;
+  EXPECT_NE(log.find(fmt::format("\n0\n{}\n", user)), std::string::npos) << log;
+  if (user != 0) {
+    EXPECT_NE(log.find("CapEff:\t0000000000000000"), std::string::npos) << log;
+  }
+  EXPECT_EQ(::access((spec.directory + "/code/out").c_str(), F_OK), 0);
+  EXPECT_EQ(::access("/root/code", F_OK) == 0, had_code);
+  EXPECT_EQ(::access("/mnist_data", F_OK) == 0, had_data);
+  EXPECT_NE(::access("/root/scratch", F_OK), 0);
+}
+
+TEST_P(ViewTest, KeepsTheUsersHomeInReach) {
+  const std::string home = pods_ + "/home";
+  ASSERT_TRUE(base::MakeDirs(home + "/.venv/bin"));
+  ASSERT_TRUE(base::WriteFileAtomic(home + "/.venv/bin/hello", "#!/bin/sh\necho from the venv\n",
+                                    0755, base::Durability::kNone));
+  const uid_t user = User();
+  for (const char* const path : {"", "/.venv", "/.venv/bin", "/.venv/bin/hello"}) {
+    ASSERT_EQ(::chown((home + path).c_str(), user, user), 0);
+  }
+  PodSpec spec = ViewPod("./.venv/bin/hello; ls -A");
+  spec.containers[0].cwd = home;
+  spec.mounts = {{data_, home + "/code"}};
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.message;
+  EXPECT_EQ(Log(spec, "pytorch"), "from the venv\n.venv\ncode\n");
+  EXPECT_NE(::access((home + "/code").c_str(), F_OK), 0);
+}
+
+TEST_P(ViewTest, MakesAWorkingDirectoryThatTheMachineLacks) {
+  PodSpec spec = ViewPod("pwd; touch here && echo writable");
+  spec.containers[0].cwd = "/workspace-of-test/run";
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.message;
+  EXPECT_EQ(Log(spec, "pytorch"), "/workspace-of-test/run\nwritable\n");
+  EXPECT_NE(::access("/workspace-of-test", F_OK), 0);
+}
+
+TEST_P(ViewTest, APodThatNeedsNothingStaysInTheMachinesNamespaces) {
+  std::string own(64, '\0');
+  own.resize(static_cast<size_t>(::readlink("/proc/self/ns/mnt", own.data(), own.size())));
+  const PodSpec spec = ViewPod("readlink /proc/self/ns/mnt");
+  RunAsUser(spec);
+  EXPECT_EQ(Log(spec, "pytorch"), own + "\n");
+}
+
+TEST_P(ViewTest, TheShimIsAdoptedAndObeysFromItsView) {
+  PodSpec spec = ViewPod("echo up; sleep 1000");
+  spec.mounts = {{data_, "/mnist_data"}};
+  const std::string executable = ExecutableForAll();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    BecomeUser();
+    if (!StartShim(executable, spec, {})) ::_exit(1);
+    AwaitReport(spec.directory, [](const PodReport& r) {
+      return r.containers[0].state.phase == ContainerState::Phase::kRunning;
+    });
+    auto adopted = AdoptShim(spec.directory);
+    if (!adopted || !adopted->has_value()) ::_exit(2);
+    if (!(*adopted)->Terminate(std::chrono::seconds(5))) ::_exit(3);
+    if (!process::WaitForEnd((*adopted)->pidfd(), kTestWait)) ::_exit(4);
+    ::_exit(0);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const auto report = ReadReport(spec.directory);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->is_finished);
+  EXPECT_EQ(report->containers[0].state.signal, SIGTERM);
+}
+
+TEST_P(ViewTest, AMountThatCannotBeIsTheReason) {
+  PodSpec spec = ViewPod("true");
+  spec.mounts = {{root_ + "/nowhere", "/mnist_data"}};
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.is_finished);
+  EXPECT_FALSE(report.has_succeeded);
+  EXPECT_EQ(report.reason, "ViewFailed");
+  EXPECT_EQ(report.message,
+            fmt::format("mount {}/nowhere on /mnist_data: No such file or directory", root_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, ViewTest, testing::Bool(), [](const auto& param) {
+  return param.param ? "Nobody" : "Self";
+});
+
+}  // namespace
+}  // namespace local::node
