@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
+#include <set>
 #include <span>
 
 #include "api/field_reader.h"
 #include "api/pytorch_job.h"
+#include "base/quantity.h"
 
 namespace api {
 namespace {
 
 // The structural schema of the CRD as far as we model it. What it does not name passes.
 struct Field {
-  enum class Type { kString, kInt32, kInt64, kBool, kArray, kObject, kMap };
+  enum class Type { kString, kInteger, kBool, kQuantity, kArray, kObject, kMap };
   std::string_view name;
   Type type;
   bool is_required = false;
@@ -19,10 +21,14 @@ struct Field {
 };
 using Type = Field::Type;
 
+constexpr std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|)"
+    R"(([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
 constexpr Field kPort[] = {
-    {"containerPort", Type::kInt32, true},
+    {"containerPort", Type::kInteger, true},
     {"hostIP", Type::kString},
-    {"hostPort", Type::kInt32},
+    {"hostPort", Type::kInteger},
     {"name", Type::kString},
     {"protocol", Type::kString},
 };
@@ -34,7 +40,10 @@ constexpr Field kMount[] = {
     {"readOnly", Type::kBool},
     {"subPath", Type::kString},
 };
-constexpr Field kResources[] = {{"limits", Type::kObject}, {"requests", Type::kObject}};
+constexpr Field kResources[] = {
+    {"limits", Type::kMap, false, {}, Type::kQuantity},
+    {"requests", Type::kMap, false, {}, Type::kQuantity},
+};
 constexpr Field kContainer[] = {
     {"args", Type::kArray, false, {}, Type::kString},
     {"command", Type::kArray, false, {}, Type::kString},
@@ -61,7 +70,7 @@ constexpr Field kVolume[] = {
     {"secret", Type::kObject},
 };
 constexpr Field kPodSpec[] = {
-    {"activeDeadlineSeconds", Type::kInt64},
+    {"activeDeadlineSeconds", Type::kInteger},
     {"affinity", Type::kObject},
     {"containers", Type::kArray, true, kContainer},
     {"dnsPolicy", Type::kString},
@@ -74,14 +83,14 @@ constexpr Field kPodSpec[] = {
     {"initContainers", Type::kArray, false, kContainer},
     {"nodeName", Type::kString},
     {"nodeSelector", Type::kMap, false, {}, Type::kString},
-    {"priority", Type::kInt32},
+    {"priority", Type::kInteger},
     {"priorityClassName", Type::kString},
     {"restartPolicy", Type::kString},
     {"schedulerName", Type::kString},
     {"securityContext", Type::kObject},
     {"serviceAccountName", Type::kString},
     {"subdomain", Type::kString},
-    {"terminationGracePeriodSeconds", Type::kInt64},
+    {"terminationGracePeriodSeconds", Type::kInteger},
     {"tolerations", Type::kArray},
     {"volumes", Type::kArray, false, kVolume},
 };
@@ -97,38 +106,40 @@ constexpr Field kTemplate[] = {
     {"spec", Type::kObject, false, kPodSpec},
 };
 constexpr Field kReplicaSpec[] = {
-    {"replicas", Type::kInt32},
+    {"replicas", Type::kInteger},
     {"restartPolicy", Type::kString},
     {"template", Type::kObject, false, kTemplate},
 };
 constexpr Field kRdzvConf[] = {{"key", Type::kString}, {"value", Type::kString}};
 constexpr Field kMetric[] = {{"type", Type::kString, true}};
 constexpr Field kElasticPolicy[] = {
-    {"maxReplicas", Type::kInt32},
-    {"maxRestarts", Type::kInt32},
+    {"maxReplicas", Type::kInteger},
+    {"maxRestarts", Type::kInteger},
     {"metrics", Type::kArray, false, kMetric},
-    {"minReplicas", Type::kInt32},
-    {"nProcPerNode", Type::kInt32},
+    {"minReplicas", Type::kInteger},
+    {"nProcPerNode", Type::kInteger},
     {"rdzvBackend", Type::kString},
     {"rdzvConf", Type::kArray, false, kRdzvConf},
     {"rdzvHost", Type::kString},
     {"rdzvId", Type::kString},
-    {"rdzvPort", Type::kInt32},
+    {"rdzvPort", Type::kInteger},
     {"standalone", Type::kBool},
 };
 constexpr Field kSchedulingPolicy[] = {
-    {"minAvailable", Type::kInt32},           {"minResources", Type::kObject},
-    {"priorityClass", Type::kString},         {"queue", Type::kString},
-    {"scheduleTimeoutSeconds", Type::kInt32},
+    {"minAvailable", Type::kInteger},
+    {"minResources", Type::kMap, false, {}, Type::kQuantity},
+    {"priorityClass", Type::kString},
+    {"queue", Type::kString},
+    {"scheduleTimeoutSeconds", Type::kInteger},
 };
 constexpr Field kRunPolicy[] = {
-    {"activeDeadlineSeconds", Type::kInt64},
-    {"backoffLimit", Type::kInt32},
+    {"activeDeadlineSeconds", Type::kInteger},
+    {"backoffLimit", Type::kInteger},
     {"cleanPodPolicy", Type::kString},
     {"managedBy", Type::kString},
     {"schedulingPolicy", Type::kObject, false, kSchedulingPolicy},
     {"suspend", Type::kBool},
-    {"ttlSecondsAfterFinished", Type::kInt32},
+    {"ttlSecondsAfterFinished", Type::kInteger},
 };
 constexpr Field kSpec[] = {
     {"elasticPolicy", Type::kObject, false, kElasticPolicy},
@@ -138,15 +149,22 @@ constexpr Field kSpec[] = {
 };
 constexpr Field kRoot[] = {{"spec", Type::kObject, false, kSpec}};
 
+// What is wrong with an object. Rules in CEL run only on one whose types are right.
+struct Findings {
+  std::vector<std::string> causes;
+  bool are_types_wrong = false;
+};
+
 std::string_view TypeName(Type type) {
   switch (type) {
     case Type::kString:
       return "string";
-    case Type::kInt32:
-    case Type::kInt64:
+    case Type::kInteger:
       return "integer";
     case Type::kBool:
       return "boolean";
+    case Type::kQuantity:
+      return "integer,string";
     case Type::kArray:
       return "array";
     case Type::kObject:
@@ -156,62 +174,107 @@ std::string_view TypeName(Type type) {
   return "";
 }
 
+// The API server takes a double without a fraction for an integer.
 bool IsOfType(const text::Json& value, Type type) {
-  if (type == Type::kInt32 || type == Type::kInt64) return text::GetInt(value, {}).has_value();
+  const bool is_integer = value.is_uint64() || text::GetInt(value, {}).has_value();
+  if (type == Type::kInteger) return is_integer;
+  if (type == Type::kQuantity) return value.is_string() || is_integer;
   return JsonTypeName(value) == TypeName(type);
 }
 
-// What the API server calls the two types: integers are named by their format unless the value is
-// a string or an array.
-std::string TypeError(const std::string& path, const text::Json& value, Type type) {
-  std::string_view expected = TypeName(type);
-  std::string_view got = JsonTypeName(value);
-  if ((type == Type::kInt32 || type == Type::kInt64) && !value.is_string() && !value.is_array()) {
-    expected = type == Type::kInt32 ? "int32" : "int64";
-    got = value.is_double() ? "float64" : "";
-  }
-  return fmt::format("{}: Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", path, got,
-                     path, expected, got);
+void AddTypeError(const std::string& path, const text::Json& value, Type type, Findings& out) {
+  const std::string_view got = JsonTypeName(value);
+  const auto add = [&](std::string_view expected) {
+    out.causes.push_back(
+        fmt::format("{}: Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", path, got,
+                    path, expected, got));
+  };
+  out.are_types_wrong = true;
+  add(TypeName(type));
+  if (type != Type::kQuantity) return;
+  out.causes.push_back(fmt::format(
+      "<nil>: Invalid value: \"\": \"{}\" must validate at least one schema (anyOf)", path));
+  add("integer");
+}
+
+void CheckQuantity(const text::Json& value, const std::string& path, Findings& out) {
+  if (!value.is_string()) return;
+  const std::string_view written = text::GetString(value, {});
+  if (base::ParseQuantityMilli(written)) return;
+  out.causes.push_back(fmt::format("{}: Invalid value: \"{}\": {} in body should match '{}'", path,
+                                   written, path, kQuantityPattern));
 }
 
 void CheckFields(const text::Object& object, const std::string& path, std::span<const Field> fields,
-                 std::vector<std::string>& causes);
+                 Findings& out);
 
 void CheckValue(const text::Json& value, const std::string& path, Type type, const Field& field,
-                std::vector<std::string>& causes) {
+                Findings& out) {
   if (!IsOfType(value, type)) {
-    causes.push_back(TypeError(path, value, type));
+    AddTypeError(path, value, type, out);
+  } else if (type == Type::kQuantity) {
+    CheckQuantity(value, path, out);
   } else if (type == Type::kObject && !field.fields.empty()) {
-    CheckFields(value.get_object(), path, field.fields, causes);
+    CheckFields(value.get_object(), path, field.fields, out);
   } else if (type == Type::kArray) {
     size_t index = 0;
     for (const text::Json& item : value.get_array()) {
-      CheckValue(item, fmt::format("{}[{}]", path, index++), field.item, field, causes);
+      CheckValue(item, fmt::format("{}[{}]", path, index++), field.item, field, out);
     }
   } else if (type == Type::kMap) {
     for (const auto& [key, item] : value.get_object()) {
       if (item.is_null()) continue;
-      CheckValue(item, fmt::format("{}.{}", path, std::string_view(key)), field.item, field,
-                 causes);
+      CheckValue(item, fmt::format("{}.{}", path, std::string_view(key)), field.item, field, out);
     }
   }
 }
 
 void CheckFields(const text::Object& object, const std::string& path, std::span<const Field> fields,
-                 std::vector<std::string>& causes) {
+                 Findings& out) {
   const auto path_of = [&path](std::string_view name) {
     return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
   };
   for (const Field& field : fields) {
     const text::Json* const value = object.if_contains(field.name);
     if (field.is_required && (value == nullptr || value->is_null())) {
-      causes.push_back(path_of(field.name) + ": Required value");
+      out.causes.push_back(path_of(field.name) + ": Required value");
+      out.are_types_wrong = true;
     }
   }
   for (const Field& field : fields) {
     const text::Json* const value = object.if_contains(field.name);
     if (value == nullptr || value->is_null()) continue;
-    CheckValue(*value, path_of(field.name), field.type, field, causes);
+    CheckValue(*value, path_of(field.name), field.type, field, out);
+  }
+}
+
+// Containers and volumes are maps by name to the API server, which spells their paths otherwise
+// than those of types.
+void CheckNames(const text::Array& items, const std::string& path,
+                std::vector<std::string>& causes) {
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const text::Json* const name = text::Find(items[i], {"name"});
+    if (name == nullptr || !name->is_string()) continue;
+    if (seen.insert(text::GetString(*name, {})).second) continue;
+    causes.push_back(
+        fmt::format("{}[{}]: Duplicate value: map[string]interface {{}}{{\"name\":{}}}", path, i,
+                    text::ToJson(*name)));
+  }
+}
+
+void CheckTemplateNames(const text::Json& object, std::vector<std::string>& causes) {
+  const text::Object* const specs = text::FindObject(object, {"spec", "pytorchReplicaSpecs"});
+  if (specs == nullptr) return;
+  for (const auto& [type, replica] : *specs) {
+    for (const std::string_view list : {"containers", "initContainers", "volumes"}) {
+      const text::Array* const items = text::FindArray(replica, {"template", "spec", list});
+      if (items == nullptr) continue;
+      CheckNames(*items,
+                 fmt::format("spec.pytorchReplicaSpecs[{}].template.spec.{}",
+                             std::string_view(type), list),
+                 causes);
+    }
   }
 }
 
@@ -275,18 +338,18 @@ void ApplySchemaDefaults(text::Json& object) {
 }
 
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old) {
-  std::vector<std::string> causes;
   if (!object.is_object()) return {"<nil>: Invalid value: \"null\": must be an object"};
-  CheckFields(object.get_object(), "", kRoot, causes);
-  if (!causes.empty()) {
-    // As the API server says whenever a CRD has CEL rules and they could not be run.
-    causes.emplace_back(
+  Findings findings;
+  CheckFields(object.get_object(), "", kRoot, findings);
+  CheckTemplateNames(object, findings.causes);
+  if (findings.are_types_wrong) {
+    findings.causes.emplace_back(
         "<nil>: Invalid value: \"null\": some validation rules were not checked because the object "
         "was invalid; correct the existing errors to complete validation");
   } else if (old != nullptr) {
-    CheckQueue(object, *old, causes);
+    CheckQueue(object, *old, findings.causes);
   }
-  return causes;
+  return std::move(findings.causes);
 }
 
 }  // namespace api

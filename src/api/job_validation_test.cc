@@ -152,19 +152,21 @@ TEST_F(JobValidation, SchemaNamesMissingAndMistypedFields) {
   text::Set(job_, {"spec", "runPolicy", "suspend"}, "yes");
   text::Set(job_, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, true);
   const std::string pod = "spec.pytorchReplicaSpecs.Master.template.spec";
-  EXPECT_EQ(Causes(),
-            (Strings{pod + ".containers[0].name: Required value",
-                     pod + ".containers[0].args[0]: Invalid value: \"integer\": " + pod +
-                         ".containers[0].args[0] in body must be of type string: \"integer\"",
-                     pod + ".containers[0].command: Invalid value: \"string\": " + pod +
-                         ".containers[0].command in body must be of type array: \"string\"",
-                     "spec.pytorchReplicaSpecs.Worker.replicas: Invalid value: \"\": "
-                     "spec.pytorchReplicaSpecs.Worker.replicas in body must be of type int32: \"\"",
-                     "spec.runPolicy.backoffLimit: Invalid value: \"string\": "
-                     "spec.runPolicy.backoffLimit in body must be of type integer: \"string\"",
-                     "spec.runPolicy.suspend: Invalid value: \"string\": "
-                     "spec.runPolicy.suspend in body must be of type boolean: \"string\"",
-                     std::string(kNotChecked)}));
+  EXPECT_EQ(
+      Causes(),
+      (Strings{
+          pod + ".containers[0].name: Required value",
+          pod + ".containers[0].args[0]: Invalid value: \"integer\": " + pod +
+              ".containers[0].args[0] in body must be of type string: \"integer\"",
+          pod + ".containers[0].command: Invalid value: \"string\": " + pod +
+              ".containers[0].command in body must be of type array: \"string\"",
+          "spec.pytorchReplicaSpecs.Worker.replicas: Invalid value: \"boolean\": "
+          "spec.pytorchReplicaSpecs.Worker.replicas in body must be of type integer: \"boolean\"",
+          "spec.runPolicy.backoffLimit: Invalid value: \"string\": "
+          "spec.runPolicy.backoffLimit in body must be of type integer: \"string\"",
+          "spec.runPolicy.suspend: Invalid value: \"string\": "
+          "spec.runPolicy.suspend in body must be of type boolean: \"string\"",
+          std::string(kNotChecked)}));
 }
 
 TEST_F(JobValidation, SchemaLetsUnknownFieldsNullsAndWholeDoublesPass) {
@@ -192,6 +194,34 @@ TEST_F(JobValidation, SchemaDefaultsFillOnlyWhatTheCrdFills) {
   text::Set(job_, {"spec", "runPolicy", "suspend"}, nullptr);
   ApplySchemaDefaults(job_);
   EXPECT_EQ(text::GetBool(job_, {"spec", "runPolicy", "suspend"}), false);
+}
+
+TEST_F(JobValidation, SchemaChecksQuantities) {
+  const text::Path resources = {"spec", "runPolicy", "schedulingPolicy", "minResources"};
+  text::Set(job_, resources, {{"cpu", 2}, {"memory", "1.5Gi"}, {"nvidia.com/gpu", "8"}});
+  EXPECT_EQ(Causes(), Strings());
+  text::Set(job_, resources, {{"cpu", "many"}});
+  const std::string path = "spec.runPolicy.schedulingPolicy.minResources.cpu";
+  EXPECT_EQ(
+      Causes(),
+      (Strings{path + ": Invalid value: \"many\": " + path +
+               " in body should match '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|"
+               "[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$'"}));
+  text::Set(job_, resources, {{"cpu", 1.5}});
+  EXPECT_EQ(Causes(), (Strings{path + ": Invalid value: \"number\": " + path +
+                                   " in body must be of type integer,string: \"number\"",
+                               "<nil>: Invalid value: \"\": \"" + path +
+                                   "\" must validate at least one schema (anyOf)",
+                               path + ": Invalid value: \"number\": " + path +
+                                   " in body must be of type integer: \"number\"",
+                               std::string(kNotChecked)}));
+}
+
+TEST_F(JobValidation, SchemaRefusesContainersOfOneName) {
+  text::Set(job_, {"spec", "pytorchReplicaSpecs", "Worker"},
+            Replica(1, {Container(), Container()}));
+  EXPECT_EQ(Causes(), (Strings{"spec.pytorchReplicaSpecs[Worker].template.spec.containers[1]: "
+                               "Duplicate value: map[string]interface {}{\"name\":\"pytorch\"}"}));
 }
 
 TEST_F(JobValidation, SchemaGuardsTheQueueOnceSet) {
