@@ -46,7 +46,8 @@ struct TestJob {
     if (has_master) AddReplicas(job, "Master", 1, master_policy);
     if (workers >= 0) AddReplicas(job, "Worker", workers, worker_policy);
     text::Set(job, {"spec", "runPolicy"}, Parse(run_policy));
-    for (auto& [key, value] : Parse(spec).as_object()) {
+    const text::Json extra = Parse(spec);
+    for (const auto& [key, value] : extra.as_object()) {
       text::Set(job, {"spec", std::string_view(key)}, value);
     }
     return job;

@@ -46,8 +46,10 @@ bool AreSameArrays(const text::Array& a, const text::Array& b) {
 }  // namespace
 
 bool IsSameValue(const text::Json* a, const text::Json* b) {
+  if (a != nullptr && b != nullptr && a->is_object() && b->is_object()) {
+    return AreSameObjects(a->get_object(), b->get_object());
+  }
   if (IsEmpty(a) || IsEmpty(b)) return IsEmpty(a) && IsEmpty(b);
-  if (a->is_object() && b->is_object()) return AreSameObjects(a->get_object(), b->get_object());
   if (a->is_array() && b->is_array()) return AreSameArrays(a->get_array(), b->get_array());
   if (a->is_structured() || b->is_structured()) return false;
   if (*a == *b) return true;

@@ -1,0 +1,163 @@
+#include "reconcile/abnormal_pods.h"
+
+#include <gtest/gtest.h>
+
+#include "reconcile/fake_cluster.h"
+
+namespace reconcile {
+namespace {
+
+FakeCluster Started() {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  cluster.TakeEvents();
+  return cluster;
+}
+
+void SetStatus(FakeCluster& cluster, const std::string& pod, std::string_view json) {
+  text::Set(cluster.pods.at(pod), {"status"}, Parse(json));
+}
+
+TEST(AbnormalPods, AWaitingContainerIsToldOnce) {
+  FakeCluster cluster = Started();
+  SetStatus(cluster, "j-worker-0", R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"reason":"ContainerCreating"}}}]})");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+  SetStatus(cluster, "j-worker-0", R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]})");
+  cluster.now += std::chrono::seconds(3);
+  cluster.Settle();
+  EXPECT_EQ(cluster.TakeEvents(),
+            (Strings{"Warning ImagePullBackOff: Error pod j-worker-0 container pytorch waiting "
+                     "message: no such image"}));
+  cluster.now += std::chrono::minutes(3);
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
+TEST(AbnormalPods, EveryCrashIsToldOnce) {
+  FakeCluster cluster = Started();
+  const auto crash = [&](std::string_view at) {
+    SetStatus(cluster, "j-worker-0",
+              R"({"phase":"Running","containerStatuses":[{"name":"pytorch","state":{"terminated":{
+                  "exitCode":137,"reason":"OOMKilled","message":"m","finishedAt":")" +
+                  std::string(at) + R"("}}}]})");
+    cluster.now = *base::ParseRfc3339(at) + std::chrono::milliseconds(300);
+    cluster.Settle();
+  };
+  const Strings expected = {
+      "Normal ExitedWithCode: Pod: ns.j-worker-0 exited with code 137",
+      "Warning OOMKilled: Error pod j-worker-0 container pytorch exitCode: 137 terminated "
+      "message: m"};
+  crash("2026-07-30T10:00:10Z");
+  EXPECT_EQ(cluster.TakeEvents(), expected);
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+  crash("2026-07-30T10:00:40Z");
+  EXPECT_EQ(cluster.TakeEvents(), expected);
+}
+
+TEST(AbnormalPods, CrashLoopsAreDatedByTheLastCrash) {
+  FakeCluster cluster = Started();
+  const auto back_off = [&](std::string_view at) {
+    SetStatus(cluster, "j-worker-0",
+              R"({"phase":"Running","containerStatuses":[{"name":"pytorch","state":{"waiting":{
+                  "reason":"CrashLoopBackOff","message":"back-off"}},"lastState":{"terminated":{
+                  "finishedAt":")" +
+                  std::string(at) + R"("}}}]})");
+    cluster.now = *base::ParseRfc3339(at) + std::chrono::seconds(1);
+    cluster.Settle();
+    return cluster.TakeEvents().size();
+  };
+  EXPECT_EQ(back_off("2026-07-30T10:01:00Z"), 1u);
+  EXPECT_EQ(back_off("2026-07-30T10:01:00Z"), 0u);
+  EXPECT_EQ(back_off("2026-07-30T10:02:00Z"), 1u);
+}
+
+TEST(AbnormalPods, AnUnschedulablePodIsToldOnceByItsNewestCondition) {
+  FakeCluster cluster = Started();
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","conditions":[
+      {"type":"A","status":"True","lastTransitionTime":"2026-07-30T10:00:01Z"},
+      {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/1 nodes",
+       "lastTransitionTime":"2026-07-30T10:00:02Z"}]})");
+  cluster.now += std::chrono::seconds(5);
+  cluster.Settle();
+  EXPECT_EQ(cluster.TakeEvents(),
+            (Strings{"Warning Unschedulable: Error pod j-worker-1 condition message: 0/1 nodes"}));
+  EXPECT_EQ(text::GetString(cluster.job, {"status", "lastReconcileTime"}), "2026-07-30T10:00:05Z");
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","conditions":[
+      {"type":"PodScheduled","status":"True","lastTransitionTime":"2026-07-30T10:00:09Z"},
+      {"type":"Ready","status":"False","reason":"x","lastTransitionTime":"2026-07-30T10:00:08Z"}]})");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
+TEST(AbnormalPods, InitContainersSpeakWhileNoOtherHasAStatus) {
+  FakeCluster cluster = Started();
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","containerStatuses":[],
+      "initContainerStatuses":[{"name":"init-pytorch","state":{"terminated":{"exitCode":1,
+      "reason":"Error","finishedAt":"2026-07-30T10:03:20Z"}}}]})");
+  cluster.Settle();
+  EXPECT_EQ(cluster.TakeEvents(),
+            (Strings{"Warning Error: Error pod j-worker-1 container init-pytorch exitCode: 1 "
+                     "terminated message: "}));
+}
+
+TEST(AbnormalPods, AClockAheadOfOursDoesNotRepeatThem) {
+  FakeCluster cluster = Started();
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","conditions":[
+      {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/1 nodes",
+       "lastTransitionTime":"2026-07-30T11:00:00.5Z"}]})");
+  for (int i = 0; i < 4; ++i) {
+    cluster.now += std::chrono::seconds(1);
+    cluster.Settle();
+  }
+  EXPECT_EQ(cluster.TakeEvents().size(), 1u);
+}
+
+TEST(AbnormalPods, WithoutAnyDateTheyAreToldOnceAJob) {
+  FakeCluster cluster = Started();
+  text::Erase(cluster.pods.at("j-worker-1"), {"metadata", "creationTimestamp"});
+  SetStatus(cluster, "j-worker-1", R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"reason":"R","message":"m"}}}]})");
+  cluster.Settle();
+  cluster.now += std::chrono::seconds(9);
+  cluster.Settle();
+  EXPECT_EQ(cluster.TakeEvents().size(), 1u);
+}
+
+TEST(AbnormalPods, ThoseThatAreEndedOrGoingAreNotTroubles) {
+  FakeCluster cluster = Started();
+  const char* const status = R"({"phase":"Pending","containerStatuses":[
+      {"name":"pytorch","state":{"waiting":{"reason":"R","message":"m"}}}]})";
+  SetStatus(cluster, "j-worker-1", status);
+  cluster.BeginDeletion("j-worker-1");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
+TEST(Exits, OfSucceededWorkersEachIsToldOnce) {
+  FakeCluster cluster(TestJob{.workers = 3});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.TakeEvents();
+  const auto finish = [&](const std::string& pod, std::string_view at) {
+    cluster.Phase(pod, "Succeeded", 0);
+    text::Set(text::Find(cluster.pods.at(pod), {"status", "containerStatuses"})->at(0),
+              {"state", "terminated", "finishedAt"}, text::Json(at));
+    cluster.Settle();
+  };
+  finish("j-worker-1", "2026-07-30T10:05:00Z");
+  EXPECT_EQ(cluster.TakeEvents(),
+            (Strings{"Normal ExitedWithCode: Pod: ns.j-worker-1 exited with code 0"}));
+  finish("j-worker-0", "2026-07-30T10:06:00Z");
+  EXPECT_EQ(cluster.TakeEvents(),
+            (Strings{"Normal ExitedWithCode: Pod: ns.j-worker-0 exited with code 0"}));
+  cluster.Settle();
+  EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
+}  // namespace
+}  // namespace reconcile
