@@ -93,10 +93,9 @@ std::unique_ptr<cluster::Reflector> Controller::ReflectJobs() {
       Enqueue(cache_.PutJob(std::move(event.object)));
       return;
     }
-    if (options_.release_master_port) {
-      options_.release_master_port(
-          std::string(text::GetString(event.object, {"metadata", "uid"})));
-    }
+    const std::string uid(text::GetString(event.object, {"metadata", "uid"}));
+    if (options_.release_master_port) options_.release_master_port(uid);
+    if (options_.job_deleted) options_.job_deleted(uid);
     Enqueue(cache_.RemoveJob(event.object));
   };
   cluster::ListOptions list;

@@ -30,6 +30,8 @@ struct Options {
       assign_master_port;
   // The job needs its port no longer (finished or deleted).
   std::function<void(const std::string& job_uid)> release_master_port;
+  // The job's object is gone.
+  std::function<void(const std::string& job_uid)> job_deleted;
 };
 
 // Totals since the start, by reconcile::Counter.

@@ -1,0 +1,196 @@
+#include "local/daemon/daemon.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "cluster/client.h"
+#include "cluster/transport.h"
+#include "controller/controller.h"
+#include "local/daemon/admission.h"
+#include "local/daemon/config.h"
+#include "local/daemon/connect.h"
+#include "local/daemon/event_janitor.h"
+#include "local/daemon/pod_logs.h"
+#include "local/daemon/scheduling.h"
+#include "local/daemon/submitter.h"
+#include "local/node/agent.h"
+#include "local/node/gpu.h"
+#include "local/node/interpreter.h"
+#include "local/node/ports.h"
+#include "local/server/api_server.h"
+#include "net/http_server.h"
+#include "process/file_lock.h"
+
+namespace local::daemon {
+namespace {
+
+// Tells the command that started the daemon how it went, once.
+class Readiness {
+ public:
+  Readiness() : fd_(getenv(kReadyVariable) != nullptr ? kReadyFd : -1) {
+    unsetenv(kReadyVariable);
+    if (fd_) fcntl(fd_.get(), F_SETFD, FD_CLOEXEC);
+  }
+  void Say(std::string_view words) {
+    if (!fd_) return;
+    [[maybe_unused]] const ssize_t written = write(fd_.get(), words.data(), words.size());
+    fd_.Reset();
+  }
+
+ private:
+  base::Fd fd_;
+};
+
+server::Admission MakeAdmission(AdmissionDefaults defaults) {
+  return [defaults = std::move(defaults)](
+             server::Operation operation, const api::Resource& resource,
+             const net::HttpRequest& request, text::Json& object,
+             const text::Json*) -> base::Result<std::vector<std::string>> {
+    if (operation != server::Operation::kCreate) return std::vector<std::string>();
+    return AdmitCreate(resource, request.headers, defaults, object);
+  };
+}
+
+base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
+                                           const base::Environment& environment) {
+  AdmissionDefaults defaults;
+  TRY_ASSIGN(defaults.python, node::ChooseInterpreter(config.python.value_or(""), environment,
+                                                      node::SystemFiles()));
+  defaults.environment = PodEnvironmentJson(environment);
+  return defaults;
+}
+
+controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& agent) {
+  controller::Options options;
+  // Pods share the machine's network: the master's name is in their hosts file from the start.
+  options.reconcile.init_container = false;
+  options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing) {
+    return ports.Assign(uid, existing);
+  };
+  options.release_master_port = [&ports](const std::string& uid) { ports.Release(uid); };
+  options.job_deleted = [&agent](const std::string& uid) { agent.JobGone(uid); };
+  return options;
+}
+
+base::Result<std::set<std::string>> JobUids(cluster::Client& client) {
+  TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, {}));
+  std::set<std::string> uids;
+  for (const text::Json& job : jobs.items) {
+    uids.emplace(text::GetString(job, {"metadata", "uid"}));
+  }
+  return uids;
+}
+
+SchedulingOptions SchedulingOptionsOf(const Config& config) {
+  SchedulingOptions options;
+  switch (config.gpus) {
+    case GpuMode::kAuto: options.gpu_policy = scheduler::GpuPolicy::kAuto; break;
+    case GpuMode::kStrict: options.gpu_policy = scheduler::GpuPolicy::kStrict; break;
+    case GpuMode::kOptional: options.gpu_policy = scheduler::GpuPolicy::kOptional; break;
+  }
+  return options;
+}
+
+// Everything, in the order in which it is made; taken down in reverse.
+base::Status Serve(const base::Environment& environment, Readiness& readiness) {
+  base::Clock& clock = base::SystemClock();
+  const Paths paths = PathsOf(environment);
+  TRY(MakePrivateDirs(paths));
+  TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(paths.lock));
+  if (!lock) {
+    return base::Fail(base::Code::kAlreadyExists,
+                      fmt::format("another daemon works on {} already", paths.state));
+  }
+  TRY_ASSIGN(const Config config, LoadConfig(environment));
+  TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
+  TRY_ASSIGN(const std::string executable, OwnExecutable());
+
+  TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
+  server::ApiServer::Options server_options;
+  server_options.clock = &clock;
+  server_options.admission = MakeAdmission(std::move(defaults));
+  server_options.log_source = logs.get();
+  TRY_ASSIGN(const auto api_server,
+             server::ApiServer::Open(paths.database, std::move(server_options)));
+  cluster::Client client(cluster::InProcessTransport(api_server->handler()));
+
+  node::GpuAllocator gpus;
+  node::PortAllocator ports = node::PortAllocator::OfMachine();
+  const auto shims = node::ProcessShims(executable);
+  node::AgentOptions agent_options;
+  agent_options.state_directory = paths.state;
+  agent_options.machine = node::DescribeMachine();
+  agent_options.environment = environment;
+  agent_options.configured_python = config.python.value_or("");
+  SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
+  scheduling_options.node_name = agent_options.machine.node_name;
+  TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, clock,
+                                                  std::move(agent_options)));
+  TRY_ASSIGN(std::set<std::string> job_uids, JobUids(client));
+  agent->KeepOnlyJobs(std::move(job_uids));
+  Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));
+  const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
+                                     [&](const node::GpuInventory& inventory) {
+                                       gpus.SetInventory(inventory);
+                                       agent->GpusAreKnown();
+                                       scheduling.GpusAreKnown();
+                                     });
+  const controller::Controller controller(client, clock, ControllerOptions(ports, *agent));
+  const EventJanitor janitor(client, clock);
+
+  TRY_ASSIGN(const auto http_server,
+             net::HttpServer::ListenUnix(paths.socket, api_server->handler()));
+  std::jthread http_thread([&] { http_server->Run(); });
+  base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
+  malloc_trim(0);
+  readiness.Say(kReadyWord);
+
+  int signal_number = 0;
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGTERM);
+  sigaddset(&awaited, SIGINT);
+  while (sigwait(&awaited, &signal_number) != 0) {
+  }
+  base::LogInfo("ending on {}; running jobs run on", strsignal(signal_number));
+  http_server->Stop();
+  http_thread.join();
+  unlink(paths.socket.c_str());
+  return {};
+}
+
+}  // namespace
+
+int DaemonMain(const base::Environment& environment) {
+  // Few arenas: a dozen threads, mostly asleep, must not each keep memory of their own.
+  mallopt(M_ARENA_MAX, 2);
+  umask(077);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  Readiness readiness;
+  const base::Status served = Serve(environment, readiness);
+  if (served) return 0;
+  base::LogError("{}", served.error().message);
+  readiness.Say(served.error().message);
+  return 1;
+}
+
+}  // namespace local::daemon
