@@ -96,6 +96,7 @@ TEST(ToJson, PrintsNumbersAsKubernetesDoes) {
   EXPECT_EQ(ToJson(Json(1.0)), "1");
   EXPECT_EQ(ToJson(Json(1.5)), "1.5");
   EXPECT_EQ(ToJson(Json(-0.25)), "-0.25");
+  EXPECT_EQ(ToJson(Json(-0.0)), "0");
   EXPECT_EQ(ToJson(Json(1e6)), "1000000");
   EXPECT_EQ(ToJson(Json(1e20)), "100000000000000000000");
   EXPECT_EQ(ToJson(Json(1e21)), "1e+21");

@@ -74,7 +74,7 @@ std::string FormatG(Float value) {
 }  // namespace
 
 void AppendJsonDouble(std::string& out, double value) {
-  if (std::signbit(value)) out += '-';
+  if (value < 0) out += '-';
   const double size = std::fabs(value);
   const Decimal decimal = Shortest(value);
   if (size != 0 && (size < 1e-6 || size >= 1e21)) {

@@ -8,7 +8,7 @@
 namespace text {
 
 // The shortest text that reads back as `value`, with an exponent only below 1e-6 and from 1e21 on
-// (encoding/json). `value` is finite.
+// (encoding/json); the negative zero is 0. `value` is finite.
 void AppendJsonDouble(std::string& out, double value);
 
 // The integer that the text above reads back as; the value itself when that is none.
