@@ -377,16 +377,19 @@ class Server final : public HttpServer {
   Descriptor listener_;
   asio::steady_timer timer_;
   bool is_stopping_ = false;
+  bool is_accept_failing_ = false;
 };
 
 Server::~Server() {
   // A producer's thread may be the last to let the loop go; the handler must not outlive us.
   loop_->handler = nullptr;
   struct stat now{};
-  if (::lstat(path_.c_str(), &now) == 0 && now.st_dev == file_.st_dev &&
-      now.st_ino == file_.st_ino) {
-    ::unlink(path_.c_str());
-  }
+  if (::lstat(path_.c_str(), &now) != 0) return;
+  // A successor's socket may have been given the same inode number.
+  const bool is_ours = now.st_dev == file_.st_dev && now.st_ino == file_.st_ino &&
+                       now.st_ctim.tv_sec == file_.st_ctim.tv_sec &&
+                       now.st_ctim.tv_nsec == file_.st_ctim.tv_nsec;
+  if (is_ours) ::unlink(path_.c_str());
 }
 
 void Server::WaitAccept() {
@@ -401,12 +404,15 @@ void Server::Accept() {
     base::Fd fd(
         ::accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd) {
+      is_accept_failing_ = false;
       Admit(std::move(fd));
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (errno == EAGAIN) break;
-    base::LogWarn("{}", base::Errno(errno, "accept").message);
+    if (!std::exchange(is_accept_failing_, true)) {
+      base::LogWarn("{}", base::Errno(errno, "accept").message);
+    }
     timer_.expires_after(kAcceptPause);
     timer_.async_wait([this](AsioError error) {
       if (!error) WaitAccept();

@@ -54,6 +54,18 @@ TEST(MessageParser, ReadsAChunkedResponseHoweverItIsCut) {
   }
 }
 
+TEST(MessageParser, ReadsAnEmptyChunkedBodyHoweverItIsCut) {
+  const std::string text = "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nX";
+  for (size_t step = 1; step <= text.size(); ++step) {
+    MessageParser parser(Kind::kRequest, kMaxBodyBytes);
+    std::string rest;
+    ASSERT_TRUE(FeedAll(parser, text, step, &rest)) << step;
+    ASSERT_TRUE(parser.is_done()) << step;
+    EXPECT_EQ(parser.message().body, "");
+    EXPECT_EQ(rest, "X");
+  }
+}
+
 TEST(MessageParser, ReadsABodyToTheEndOfTheConnection) {
   MessageParser parser(Kind::kResponse, MessageParser::kNoLimit);
   ASSERT_TRUE(FeedAll(parser, "HTTP/1.0 200 OK\r\n\r\nsome text", 4));
