@@ -1,8 +1,7 @@
 #include "arena/app.h"
 
-#include <unistd.h>
-
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "arena/verbs.h"
 #include "base/file.h"
@@ -16,15 +15,15 @@ constexpr size_t kMaxConfigBytes = 1 << 20;
 
 void AddGlobalFlags(cli::Command& root, GlobalFlags& flags) {
   cli::FlagSet& set = root.persistent_flags();
-  set.String(&flags.log_level, "loglevel", "info", "Set the logging level. One of: debug|info|warn|error")
+  set.String(&flags.log_level, "loglevel", "info", "how much to say: debug, info, warn or error")
       .Choices({"debug", "info", "warn", "error"});
-  set.String(&flags.config, "config", "", "Path to a kube config. Only required if out-of-cluster");
-  set.String(&flags.kubeconfig, "kubeconfig", "", "Path to a kube config, the same as --config");
-  set.String(&flags.context, "context", "", "The context of the kube config to use");
-  set.String(&flags.namespace_name, "namespace", "", "the namespace of the job").Short('n');
+  set.String(&flags.config, "config", "", "kubeconfig file, the same as --kubeconfig");
+  set.String(&flags.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster to use");
+  set.String(&flags.context, "context", "", "context of the kubeconfig");
+  set.String(&flags.namespace_name, "namespace", "", "namespace to work in").Short('n');
   set.String(&flags.arena_namespace, "arena-namespace", "arena-system",
-             "The namespace of arena system service, like tf-operator");
-  set.Bool(&flags.local, "local", false, "Use the embedded cluster of this machine");
+             "namespace of Arena's own configuration");
+  set.Bool(&flags.local, "local", false, "use the embedded cluster of this machine");
   // Arena's switches for how it works inside: taken, and without meaning here.
   for (const char* name : {"helm-binary", "pprof", "trace"}) {
     set.Bool(&flags.ignored, name, false, "accepted for compatibility").Hidden();
@@ -83,7 +82,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddGet(root, context);
   AddLogs(root, context);
   AddDelete(root, context);
-  cli::Command& top = root.Add("top", "Display resource usage of nodes and jobs");
+  cli::Command& top = root.Add("top", "Show the GPUs of nodes and jobs");
   AddTopNode(top, context);
   AddTopJob(top, context);
   AddData(root, context);

@@ -28,7 +28,8 @@ struct CreateFlags {
 std::string AccessModes(const text::Json& claim) {
   const text::Array* modes = text::FindArray(claim, {"spec", "accessModes"});
   std::vector<std::string> found;
-  for (const std::string_view mode : {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}) {
+  for (const std::string_view mode :
+       {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}) {
     if (modes == nullptr) break;
     for (const text::Json& entry : *modes) {
       if (text::GetString(entry, {}) == mode) found.emplace_back(mode);
@@ -53,7 +54,8 @@ base::Result<int> RunList(Context& context, bool all_namespaces, cli::Invocation
     if (text::GetString(claim, {"status", "phase"}) != "Bound" || api::IsDeleting(claim)) continue;
     const base::Time created = api::CreationTime(claim).value_or(context.clock.Now());
     add({std::string(api::Name(claim)), AccessModes(claim),
-         std::string(api::Annotation(claim, "description")), std::string(api::Annotation(claim, "owner")),
+         std::string(api::Annotation(claim, "description")),
+         std::string(api::Annotation(claim, "owner")),
          base::ShortDuration(context.clock.Now() - created)},
         std::string(api::Namespace(claim)));
   }
@@ -63,20 +65,28 @@ base::Result<int> RunList(Context& context, bool all_namespaces, cli::Invocation
 
 base::Status CheckPath(const std::string& path) {
   if (!path.starts_with('/')) {
-    return Fail(Code::kInvalidArgument, fmt::format("--path is invalid: '{}' must be absolute", path));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--path is invalid: '{}' must be absolute", path));
   }
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) {
     return Fail(base::Errno(errno, fmt::format("--path is invalid: '{}'", path)));
   }
   if (!S_ISDIR(info.st_mode)) {
-    return Fail(Code::kInvalidArgument, fmt::format("--path is invalid: '{}' is not a directory", path));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--path is invalid: '{}' is not a directory", path));
   }
   return {};
 }
 
 base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  if (!context.cluster_is_this_machine) {
+    return Fail(
+        Code::kInvalidArgument,
+        "a directory of this machine is no volume of another cluster: create the claim there "
+        "with kubectl");
+  }
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
   text::Object annotations{{kPathAnnotation, flags.path}};
@@ -85,15 +95,19 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
   const text::Json claim = text::Object{
       {"apiVersion", "v1"},
       {"kind", "PersistentVolumeClaim"},
-      {"metadata", text::Object{{"name", name}, {"namespace", namespace_name}, {"annotations", annotations}}},
-      {"spec", text::Object{{"accessModes", text::Array{"ReadWriteMany"}},
-                            {"resources", text::Object{{"requests", text::Object{{"storage", "1Gi"}}}}}}}};
+      {"metadata",
+       text::Object{{"name", name}, {"namespace", namespace_name}, {"annotations", annotations}}},
+      {"spec",
+       text::Object{{"accessModes", text::Array{"ReadWriteMany"}},
+                    {"resources", text::Object{{"requests", text::Object{{"storage", "1Gi"}}}}}}}};
   const auto created = client->Create(api::kPersistentVolumeClaims, namespace_name, claim);
   if (!created) {
     if (created.error().code == Code::kAlreadyExists) {
-      return Fail(Code::kAlreadyExists,
-                  fmt::format("the data {} is already exist, please delete it first. use '{} data delete {}'",
-                              name, context.program, name));
+      return Fail(
+          Code::kAlreadyExists,
+          fmt::format(
+              "the data {} is already exist, please delete it first. use '{} data delete {}'", name,
+              context.program, name));
     }
     return Fail(created.error());
   }
@@ -147,17 +161,19 @@ std::vector<std::string> CompleteDataNames(Context& context) {
 
 void AddData(cli::Command& root, Context& context) {
   cli::Command& data = root.Add("data", "Manage the data volumes that jobs mount with --data");
-  cli::Command& list = data.Add("list", "List all the data volumes").Aliases({"ls"}).Args(cli::NoArgs());
+  cli::Command& list =
+      data.Add("list", "List the data volumes").Aliases({"ls"}).Args(cli::NoArgs());
   auto all_namespaces = std::make_shared<bool>();
-  list.flags()
-      .Bool(all_namespaces.get(), "all-namespaces", false, "show all the namespaces")
-      .Short('A');
-  list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "show all the namespaces").Hidden();
-  list.Run([&context, all_namespaces](cli::Invocation& call) { return RunList(context, *all_namespaces, call); });
+  list.flags().Bool(all_namespaces.get(), "all-namespaces", false, "of every namespace").Short('A');
+  list.flags().Bool(all_namespaces.get(), "allNamespaces", false, "of every namespace").Hidden();
+  list.Run([&context, all_namespaces](cli::Invocation& call) {
+    return RunList(context, *all_namespaces, call);
+  });
 
-  cli::Command& create = data.Add("create NAME", "Let a name stand for a directory of this machine")
-                             .Args(cli::ExactArgs(1))
-                             .Example(fmt::format("  {} data create training-data --path /srv/data", context.program));
+  cli::Command& create =
+      data.Add("create NAME", "Let a name stand for a directory of this machine")
+          .Args(cli::ExactArgs(1))
+          .Example(fmt::format("  {} data create training-data --path /srv/data", context.program));
   auto flags = std::make_shared<CreateFlags>();
   create.flags().String(&flags->path, "path", "", "the directory, absolute").Required();
   create.flags().String(&flags->description, "description", "", "what is in it");
@@ -165,10 +181,12 @@ void AddData(cli::Command& root, Context& context) {
   create.Check([flags](cli::Invocation&) { return CheckPath(flags->path); });
   create.Run([&context, flags](cli::Invocation& call) { return RunCreate(context, *flags, call); });
 
-  cli::Command& erase = data.Add("delete NAME [NAME...]", "Forget a data volume; the directory stays")
-                            .Aliases({"del"})
-                            .Args(cli::MinArgs(1));
-  erase.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteDataNames(context); });
+  cli::Command& erase =
+      data.Add("delete NAME [NAME...]", "Forget a data volume; the directory stays")
+          .Aliases({"del"})
+          .Args(cli::MinArgs(1));
+  erase.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteDataNames(context); });
   erase.Run([&context](cli::Invocation& call) { return RunDelete(context, call); });
 }
 

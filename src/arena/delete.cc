@@ -49,7 +49,8 @@ class Deletion {
   base::Result<bool> Run();
 
  private:
-  base::Result<std::optional<text::Json>> Find(const api::Resource& resource, const std::string& name);
+  base::Result<std::optional<text::Json>> Find(const api::Resource& resource,
+                                               const std::string& name);
   base::Status DeleteListed(std::string_view app);
   base::Status DeleteJob(const text::Json& job);
 
@@ -87,8 +88,8 @@ base::Status Deletion::DeleteJob(const text::Json& job) {
   JobWatch watch(client_, namespace_, name_, PodSelector(job));
   size_t left = 0;
   const bool is_gone = watch.Wait(kDeletionPatience, [&](const JobWatch::Snapshot& now) {
-    left = static_cast<size_t>(
-        std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
+    left =
+        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
           return api::ControllerUid(entry.second) == uid;
         }));
     return left == 0 && !(now.job && api::Uid(*now.job) == uid);
@@ -131,11 +132,11 @@ base::Result<int> RunDelete(Context& context, const std::string& type, cli::Invo
 
 void AddDelete(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("delete JOB [JOB...]", "Delete a training job and its associated instances")
+      root.Add("delete JOB [JOB...]", "Delete training jobs and all that belongs to them")
           .Aliases({"del"});
   auto type = std::make_shared<std::string>();
   verb.flags()
-      .String(type.get(), "type", "", "The training type to delete, the possible option is pytorchjob")
+      .String(type.get(), "type", "", "kind of the job: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
   verb.Check([type](cli::Invocation& call) -> base::Status {
@@ -143,7 +144,8 @@ void AddDelete(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(*type));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
   verb.Run([type, &context](cli::Invocation& call) { return RunDelete(context, *type, call); });
 }
 

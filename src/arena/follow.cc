@@ -197,8 +197,7 @@ base::Status Follower::StreamPatiently(const std::string& container, bool follow
 base::Status Follower::PrintFailedInit(const std::string& container) {
   if (!request_.container.empty()) return {};
   const auto pod = client_.Get(api::kPods, request_.namespace_name, request_.instance);
-  if (!pod || HasStarted(*pod, container) ||
-      !HasStarted(*pod, api::kArenaCodeContainer)) {
+  if (!pod || HasStarted(*pod, container) || !HasStarted(*pod, api::kArenaCodeContainer)) {
     return {};
   }
   base::LogWarn("instance {} ended before its training began: the log of its code sync follows",
@@ -219,10 +218,12 @@ base::Status Follower::Run() {
     }
     if (view->stage == Stage::kGone) return {};
     if (view->stage == Stage::kFinished) {
-      // Streams may have ended with the server rather than with the pod: the rest is read once more.
+      // Streams may have ended with the server rather than with the pod: the rest is read once
+      // more.
       if (base::Status status = StreamPatiently(view->container, false); !status) {
         TRY(PrintFailedInit(view->container));
-        return status.error().code == Code::kInvalidArgument || status.error().code == Code::kNotFound
+        return status.error().code == Code::kInvalidArgument ||
+                       status.error().code == Code::kNotFound
                    ? base::Status()
                    : std::move(status);
       }
@@ -233,11 +234,16 @@ base::Status Follower::Run() {
         status.error().code != Code::kInvalidArgument) {
       return Fail(status.error());
     }
-    // The stream ended with the container, or a little before its status says so.
     if (lines_.has_progress()) backoff_.Reset();
-    const std::string container = view->container;
+    // The stream ended with its container, whose status may say so a little later, or with the
+    // server: then the container runs on, and so does its log.
+    const auto has_ended = [this](const JobWatch::Snapshot& now) {
+      const View after = ViewOf(now);
+      return after.stage != Stage::kRunning || !after.is_running;
+    };
+    const base::Duration moment = backoff_.Next();
+    if (!watch_.Wait(std::chrono::ceil<milliseconds>(moment), has_ended)) continue;
     TRY(WaitFor([](const View& now) { return now.is_running || now.stage != Stage::kRunning; }));
-    Pause();
   }
 }
 

@@ -12,8 +12,8 @@ struct FollowRequest {
   std::string namespace_name;
   std::string job;
   std::string pod_selector;
-  std::string instance;   // pod name
-  std::string container;  // "" is the training container
+  std::string instance;         // pod name
+  std::string container;        // "" is the training container
   cluster::LogOptions options;  // tail, since, timestamps
 };
 

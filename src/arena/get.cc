@@ -21,7 +21,8 @@ base::Time EventTime(const text::Json& event) {
   for (const std::string_view field : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
     if (const auto time = base::ParseRfc3339(text::GetString(event, {field}))) return *time;
   }
-  return base::ParseRfc3339(text::GetString(event, {"metadata", "creationTimestamp"})).value_or(base::Time{});
+  return base::ParseRfc3339(text::GetString(event, {"metadata", "creationTimestamp"}))
+      .value_or(base::Time{});
 }
 
 // Of the job itself and of its pods, oldest first.
@@ -60,9 +61,11 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
   if (!is_pytorch) {
-    return base::Fail(base::Code::kNotFound,
-                      fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
-                                  name, namespace_name, context.program));
+    return base::Fail(
+        base::Code::kNotFound,
+        fmt::format(
+            "Not found training job {} in namespace {},please use '{} submit' to create it.", name,
+            namespace_name, context.program));
   }
   TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, name));
   GetExtras extras;
@@ -85,15 +88,16 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
 }  // namespace
 
 void AddGet(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("get JOB", "Display the details of a training job");
+  cli::Command& verb = root.Add("get JOB", "Show a training job and its instances");
   auto flags = std::make_shared<GetFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "The training type of the job, the possible option is pytorchjob")
+  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.Bool(&flags->events, "events", false, "Specify if show pending pod's events.").Short('e');
-  set.Bool(&flags->gpus, "gpus", false, "Specify if show gpus information.").Short('g');
-  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+  set.Bool(&flags->events, "events", false, "show the events of the job and its instances")
+      .Short('e');
+  set.Bool(&flags->gpus, "gpus", false, "show the GPUs of the instances").Short('g');
+  set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {
@@ -102,7 +106,8 @@ void AddGet(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(flags->type));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunGet(context, *flags, call); });
 }
 

@@ -42,14 +42,17 @@ void AddHead(cli::Table& table, const TrainingJob& job) {
   table.Row({"Trainer:", std::string(kTrainerUpper)});
   table.Row({"Duration:", base::ShortDuration(summary.duration)});
   table.Row({"CreateTime:", LocalTime(summary.created)});
-  table.Row({"EndTime:", IsFinished(summary.status) ? LocalTime(summary.created + summary.duration) : ""});
-  const std::pair<const char*, const char*> models[] = {
-      {"ModelName:", "modelName"}, {"ModelVersion:", "modelVersion"}, {"ModelSource:", "modelSource"}};
+  table.Row({"EndTime:",
+             IsFinished(summary.status) ? LocalTime(summary.created + summary.duration) : ""});
+  const std::pair<const char*, const char*> models[] = {{"ModelName:", "modelName"},
+                                                        {"ModelVersion:", "modelVersion"},
+                                                        {"ModelSource:", "modelSource"}};
   for (const auto& [title, label] : models) {
     if (!Label(job, label).empty()) table.Row({title, std::string(Label(job, label))});
   }
-  const bool has_reason = !summary.reason.empty() &&
-                          (summary.status == "PENDING" || summary.status == "FAILED" || summary.status == "QUEUING");
+  const bool has_reason =
+      !summary.reason.empty() &&
+      (summary.status == "PENDING" || summary.status == "FAILED" || summary.status == "QUEUING");
   if (has_reason) table.Row({"Reason:", summary.reason});
 }
 
@@ -100,7 +103,8 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
   out += instances.Render();
   if (extras.gpus) out += RenderGpus(job);
   if (extras.tensorboard) {
-    out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n", *extras.tensorboard);
+    out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n",
+                       *extras.tensorboard);
   }
   return out + RenderEvents(extras);
 }
@@ -197,7 +201,8 @@ std::string RenderList(const std::vector<ListRow>& rows, Format format, bool wit
     table.Row(std::move(cells));
   };
   if (format == Format::kWide) {
-    add({"NAME", "STATUS", "TRAINER", "DURATION", "GPU(Requested)", "GPU(Allocated)", "NODE"}, "NAMESPACE");
+    add({"NAME", "STATUS", "TRAINER", "DURATION", "GPU(Requested)", "GPU(Allocated)", "NODE"},
+        "NAMESPACE");
     for (const ListRow& row : rows) {
       add({row.name, row.status, row.trainer, row.duration, row.requested_gpus,
            IsFinished(row.status) ? "N/A" : row.allocated_gpus, row.node},
@@ -228,9 +233,11 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
     table.Row(std::move(cells));
   };
   if (is_wide) {
-    add({"NAME", "STATUS", "TRAINER", "AGE", "GPU(Requested)", "GPU(Allocated)", "NODE"}, "NAMESPACE");
+    add({"NAME", "STATUS", "TRAINER", "AGE", "GPU(Requested)", "GPU(Allocated)", "NODE"},
+        "NAMESPACE");
   } else {
-    add({"NAME", "GPU(Requests)", "GPU(Allocated)", "STATUS", "TRAINER", "AGE", "NODE"}, "NAMESPACE");
+    add({"NAME", "GPU(Requests)", "GPU(Allocated)", "STATUS", "TRAINER", "AGE", "NODE"},
+        "NAMESPACE");
   }
   double requested = 0;
   double allocated = 0;
@@ -238,7 +245,8 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
     const api::TrainingSummary& summary = job->summary;
     const ListRow row = ToListRow(summary, now);
     if (is_wide) {
-      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus, row.allocated_gpus, row.node},
+      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus, row.allocated_gpus,
+           row.node},
           row.namespace_name);
     } else {
       add({row.name, row.requested_gpus, row.allocated_gpus, row.status, std::string(kTrainerLower),
@@ -251,12 +259,14 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
     allocated += summary.allocated_gpus;
   }
   if (is_wide) {
-    return table.Render() + fmt::format("\nTotal Allocated/Requested GPUs of Training Jobs: {}/{}\n",
-                                        Number(allocated), Number(requested));
+    return table.Render() +
+           fmt::format("\nTotal Allocated/Requested GPUs of Training Jobs: {}/{}\n",
+                       Number(allocated), Number(requested));
   }
-  return table.Render() +
-         fmt::format("\n\nTotal Allocated GPUs of Training Job:\n{}\n\nTotal Requested GPUs of Training Job:\n{}\n",
-                     Number(allocated), Number(requested));
+  return table.Render() + fmt::format(
+                              "\n\nTotal Allocated GPUs of Training Job:\n{}\n\nTotal Requested "
+                              "GPUs of Training Job:\n{}\n",
+                              Number(allocated), Number(requested));
 }
 
 std::string RenderTopJob(const TrainingJob& job) {
@@ -271,10 +281,12 @@ std::string RenderTopJob(const TrainingJob& job) {
     instances.Row({instance.name, instance.status, Number(instance.requested_gpus),
                    instance.node_ip.empty() ? "N/A" : instance.node_ip, "N/A", "N/A", "N/A"});
   }
-  return head.Render() + "\nInstances:\n" + instances.Render() + "\nGPUs:\n" + GpusOfJob(job.summary);
+  return head.Render() + "\nInstances:\n" + instances.Render() + "\nGPUs:\n" +
+         GpusOfJob(job.summary);
 }
 
-std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras, base::Time now) {
+std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
+                      base::Time now) {
   return format == Format::kWide ? RenderWide(job, extras) : RenderDocument(job, extras, now);
 }
 

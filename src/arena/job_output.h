@@ -47,7 +47,8 @@ struct GetExtras {
   bool events = false;
   std::vector<JobEvent> event_rows;
 };
-std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras, base::Time now);
+std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
+                      base::Time now);
 
 // Arena's keys in its order.
 text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard);

@@ -35,7 +35,8 @@ std::string KeyOfPod(const text::Json& pod) {
 
 std::string Url(std::string_view host, int64_t port) {
   const bool is_v6 = host.find(':') != std::string_view::npos;
-  return is_v6 ? fmt::format("http://[{}]:{}", host, port) : fmt::format("http://{}:{}", host, port);
+  return is_v6 ? fmt::format("http://[{}]:{}", host, port)
+               : fmt::format("http://{}:{}", host, port);
 }
 
 // InternalIP of the first Ready node.
@@ -85,14 +86,18 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
   if (!job) {
     if (job.error().code == Code::kNotFound) {
-      return Fail(Code::kNotFound,
-                  fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
-                              name, namespace_name, context.program));
+      return Fail(
+          Code::kNotFound,
+          fmt::format(
+              "Not found training job {} in namespace {},please use '{} submit' to create it.",
+              name, namespace_name, context.program));
     }
     if (job.error().code == Code::kPermissionDenied) {
-      return Fail(Code::kPermissionDenied,
-                  fmt::format("the user has no privileges to get the training job in namespace {},reason: {}",
-                              namespace_name, job.error().message));
+      return Fail(
+          Code::kPermissionDenied,
+          fmt::format(
+              "the user has no privileges to get the training job in namespace {},reason: {}",
+              namespace_name, job.error().message));
     }
     return Fail(std::move(job.error()));
   }
@@ -102,7 +107,8 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   options.label_selector = PodSelector(found.job);
   TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
   found.pods = std::move(pods.items);
-  std::erase_if(found.pods, [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
+  std::erase_if(found.pods,
+                [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
   found.summary = api::Summarize(found.job, Pointers(found.pods), context.clock.Now());
   return found;
 }
@@ -115,9 +121,10 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
   auto jobs = client.List(api::kPyTorchJobs, options);
   if (!jobs) {
     if (jobs.error().code == Code::kPermissionDenied) {
-      return Fail(Code::kPermissionDenied,
-                  fmt::format("the user has no privileges to list the training jobs in {}",
-                              namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name));
+      return Fail(
+          Code::kPermissionDenied,
+          fmt::format("the user has no privileges to list the training jobs in {}",
+                      namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name));
     }
     return Fail(std::move(jobs.error()));
   }
@@ -132,10 +139,12 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
   for (text::Json& job : jobs->items) {
     TrainingJob& entry = result.emplace_back();
     entry.job = std::move(job);
-    const std::string key = fmt::format("{}/{}", text::GetString(entry.job, {"metadata", "namespace"}),
-                                        text::GetString(entry.job, {"metadata", "name"}));
+    const std::string key =
+        fmt::format("{}/{}", text::GetString(entry.job, {"metadata", "namespace"}),
+                    text::GetString(entry.job, {"metadata", "name"}));
     if (auto it = by_job.find(key); it != by_job.end()) entry.pods = std::move(it->second);
-    std::erase_if(entry.pods, [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
+    std::erase_if(entry.pods,
+                  [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
     entry.summary = api::Summarize(entry.job, Pointers(entry.pods), now);
   }
   std::stable_sort(result.begin(), result.end(), [](const TrainingJob& a, const TrainingJob& b) {
@@ -195,7 +204,8 @@ std::string Number(double value) {
 }
 
 std::string LocalTime(base::Time time) {
-  const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  const time_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
   tm parts{};
   ::localtime_r(&seconds, &parts);
   char text[32];

@@ -28,7 +28,7 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
   };
   struct Field {
     std::string_view name;
-    std::string ListRow::*member;
+    std::string ListRow::* member;
   };
   std::vector<Field> fields = {{"Name", &ListRow::name},
                                {"Status", &ListRow::status},
@@ -52,11 +52,13 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
   for (const std::vector<text::Json>& cells : table.rows) {
     if (cells.size() < table.columns.size()) return std::nullopt;
     ListRow row;
-    for (size_t i = 0; i < fields.size(); ++i) row.*fields[i].member = CellText(cells[positions[i]]);
+    for (size_t i = 0; i < fields.size(); ++i)
+      row.*fields[i].member = CellText(cells[positions[i]]);
     rows.emplace_back(CellText(cells[*created]), std::move(row));
   }
   // RFC 3339 in UTC sorts as text.
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<ListRow> result;
   for (auto& [key, row] : rows) result.push_back(std::move(row));
   return result;
@@ -101,16 +103,17 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
 }  // namespace
 
 void AddList(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("list", "List all the training jobs").Aliases({"ls"}).Args(cli::NoArgs());
+  cli::Command& verb =
+      root.Add("list", "List the training jobs").Aliases({"ls"}).Args(cli::NoArgs());
   auto flags = std::make_shared<ListFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "The training type to list, the possible option is pytorchjob")
+  set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "show all the namespaces")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+  set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation&) -> base::Status {

@@ -9,7 +9,8 @@ constexpr size_t kNanosecondDigits = 9;
 // 2026-07-30T10:00:00.5Z -> 2026-07-30T10:00:00.500000000: UTC timestamps that compare as text. ""
 // for anything else.
 std::string Comparable(std::string_view timestamp) {
-  if (timestamp.size() < kSecondsWidth + 1 || timestamp[10] != 'T' || timestamp[13] != ':') return "";
+  if (timestamp.size() < kSecondsWidth + 1 || timestamp[10] != 'T' || timestamp[13] != ':')
+    return "";
   if (timestamp.back() != 'Z' && !timestamp.ends_with("+00:00")) return "";
   std::string out(timestamp.substr(0, kSecondsWidth));
   std::string digits;

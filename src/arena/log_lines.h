@@ -34,9 +34,9 @@ class LogLines {
   bool keep_timestamps_;
   bool has_progress_ = false;
   std::string buffer_;
-  std::string last_;          // timestamp of the last line printed, comparable as text
-  size_t last_count_ = 0;     // lines printed with it
-  size_t skip_ = 0;           // of them still to be dropped in this stream
+  std::string last_;       // timestamp of the last line printed, comparable as text
+  size_t last_count_ = 0;  // lines printed with it
+  size_t skip_ = 0;        // of them still to be dropped in this stream
 };
 
 }  // namespace arena

@@ -75,7 +75,8 @@ bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
 // The chief, or the only instance. "" when that cannot be told.
 std::string DefaultInstance(const TrainingJob& job) {
   if (!job.summary.chief_name.empty()) return job.summary.chief_name;
-  return job.pods.size() == 1 ? std::string(text::GetString(job.pods[0], {"metadata", "name"})) : "";
+  return job.pods.size() == 1 ? std::string(text::GetString(job.pods[0], {"metadata", "name"}))
+                              : "";
 }
 
 base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
@@ -98,11 +99,14 @@ base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std
   }
 }
 
-base::Error UnknownInstance(const Context& context, const std::string& instance, const std::string& job) {
-  return {Code::kNotFound,
-          fmt::format("invalid instance name {} in job {},please use '{} get {}' to make sure instance name",
-                      instance, job, context.program, job),
-          0};
+base::Error UnknownInstance(const Context& context, const std::string& instance,
+                            const std::string& job) {
+  return {
+      Code::kNotFound,
+      fmt::format(
+          "invalid instance name {} in job {},please use '{} get {}' to make sure instance name",
+          instance, job, context.program, job),
+      0};
 }
 
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
@@ -112,9 +116,10 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   auto found = FindJob(*client, context, context.Namespace(), name);
   if (!found) {
     if (found.error().code != Code::kNotFound) return Fail(std::move(found.error()));
-    return Fail(Code::kNotFound,
-                fmt::format("training job not found,please use '{} list' to make sure job is existed",
-                            context.program));
+    return Fail(
+        Code::kNotFound,
+        fmt::format("training job not found,please use '{} list' to make sure job is existed",
+                    context.program));
   }
   const TrainingJob& job = *found;
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
@@ -130,9 +135,10 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
       names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
     }
     // Arena says this on stdout (spec/arena.md 2.1).
-    TRY(call.out.Write(fmt::format(
-        "There is {} instances have been found:\n\n{}\nplease use '-i' or '--instance' to filter.\n",
-        job.pods.size(), names)));
+    TRY(
+        call.out.Write(fmt::format("There is {} instances have been found:\n\n{}\nplease use '-i' "
+                                   "or '--instance' to filter.\n",
+                                   job.pods.size(), names)));
     return cli::kExitFailure;
   }
   const bool exists = job.Pod(instance) != nullptr;
@@ -146,38 +152,38 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     TRY(PrintLog(*client, job, instance, options, call.out));
     return 0;
   }
-  TRY(Follow(*client, context,
-             {job.summary.namespace_name, name, PodSelector(job.job), instance, flags.container, options},
-             call.out));
+  TRY(Follow(
+      *client, context,
+      {job.summary.namespace_name, name, PodSelector(job.job), instance, flags.container, options},
+      call.out));
   return 0;
 }
 
 }  // namespace
 
 void AddLogs(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("logs JOB", "Print the logs of a training job").Aliases({"log"});
+  cli::Command& verb =
+      root.Add("logs JOB", "Print the log of a training job's instance").Aliases({"log"});
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "The training type of the job, the possible option is pytorchjob")
+  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.Bool(&flags->follow, "follow", false, "Specify if the logs should be streamed.").Short('f');
-  set.String(&flags->since, "since", "",
-             "Only return logs newer than a relative duration like 5s, 2m, or 3h. Defaults to all logs.");
-  set.String(&flags->since_time, "since-time", "",
-             "Only return logs after a specific date (RFC3339). Defaults to all logs.");
-  set.Int(&flags->tail, "tail", -1, "Lines of recent log file to display. Defaults to -1 with no selector, showing all log lines.")
-      .Short('t');
-  set.Bool(&flags->timestamps, "timestamps", false, "Include timestamps on each line in the log output");
-  set.String(&flags->instance, "instance", "", "Specify the task instance to get log").Short('i');
-  set.String(&flags->container, "container", "", "Specify the container name of the instance to get log").Short('c');
+  set.Bool(&flags->follow, "follow", false, "go on until the instance ends").Short('f');
+  set.String(&flags->since, "since", "", "only what is younger: 5s, 2m, 1h1m1s");
+  set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
+  set.Int(&flags->tail, "tail", -1, "only that many lines of the end").Short('t');
+  set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
+  set.String(&flags->instance, "instance", "", "the instance; by default the master").Short('i');
+  set.String(&flags->container, "container", "", "the container of the instance").Short('c');
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));
     TRY(ToOptions(*flags));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunLogs(context, *flags, call); });
 }
 

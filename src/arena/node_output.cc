@@ -85,12 +85,13 @@ std::string RenderDocument(const std::vector<NodeUse>& nodes) {
   }
   const Totals totals = Sum(nodes);
   return table.Render() + std::string(kDocumentDashes, '-') +
-         fmt::format("\nAllocated/Total GPUs In Cluster:\n{}/{} ({}%)\n", totals.allocated, totals.total,
-                     static_cast<int64_t>(Percent(totals.allocated, totals.total)));
+         fmt::format("\nAllocated/Total GPUs In Cluster:\n{}/{} ({}%)\n", totals.allocated,
+                     totals.total, static_cast<int64_t>(Percent(totals.allocated, totals.total)));
 }
 
 std::string RenderWide(std::vector<NodeUse> nodes) {
-  std::stable_partition(nodes.begin(), nodes.end(), [](const NodeUse& node) { return !node.HasGpus(); });
+  std::stable_partition(nodes.begin(), nodes.end(),
+                        [](const NodeUse& node) { return !node.HasGpus(); });
   const Totals totals = Sum(nodes);
   const bool has_normal = !nodes.empty() && !nodes.front().HasGpus();
   const bool has_gpus = !nodes.empty() && nodes.back().HasGpus();
@@ -102,7 +103,8 @@ std::string RenderWide(std::vector<NodeUse> nodes) {
   }
   table.Row(std::move(header));
   for (const NodeUse& node : nodes) {
-    std::vector<std::string> row = {node.name, node.address, node.role, StatusOf(node, Format::kWide)};
+    std::vector<std::string> row = {node.name, node.address, node.role,
+                                    StatusOf(node, Format::kWide)};
     if (has_gpus) {
       row.push_back(std::to_string(node.total_gpus));
       row.push_back(std::to_string(node.allocated_gpus));
@@ -113,19 +115,23 @@ std::string RenderWide(std::vector<NodeUse> nodes) {
   std::string out = table.Render();
   if (!has_gpus) return out;
   out += std::string(kWideDashes, '-');
-  out += has_normal ? "\nAllocated/Total GPUs In Cluster:\n"
-                    : "\nAllocated/Total GPUs of nodes which own resource nvidia.com/gpu In Cluster:\n";
-  out += fmt::format("{}/{} ({:.1f}%)\n", totals.allocated, totals.total, Percent(totals.allocated, totals.total));
+  out += has_normal
+             ? "\nAllocated/Total GPUs In Cluster:\n"
+             : "\nAllocated/Total GPUs of nodes which own resource nvidia.com/gpu In Cluster:\n";
+  out += fmt::format("{}/{} ({:.1f}%)\n", totals.allocated, totals.total,
+                     Percent(totals.allocated, totals.total));
   if (totals.unhealthy > 0) {
-    out += fmt::format("Unhealthy/Total GPUs In Cluster:\n{}/{} ({:.1f}%)\n", totals.unhealthy, totals.total,
-                       Percent(totals.unhealthy, totals.total));
+    out += fmt::format("Unhealthy/Total GPUs In Cluster:\n{}/{} ({:.1f}%)\n", totals.unhealthy,
+                       totals.total, Percent(totals.unhealthy, totals.total));
   }
   return out;
 }
 
 constexpr std::string_view kExclusiveDescription =
-    "\n  1.This node is enabled gpu exclusive mode.\n  2.Pods can request resource 'nvidia.com/gpu' to use gpu exclusive feature on this node";
-constexpr std::string_view kNormalDescription = "\n  1.This node has none gpu devices\n  2.Pods can not request gpu resource on this node";
+    "\n  1.This node is enabled gpu exclusive mode.\n  2.Pods can request resource "
+    "'nvidia.com/gpu' to use gpu exclusive feature on this node";
+constexpr std::string_view kNormalDescription =
+    "\n  1.This node has none gpu devices\n  2.Pods can not request gpu resource on this node";
 
 }  // namespace
 
@@ -157,8 +163,8 @@ std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
     if (node == by_name.end() || gpus <= 0) continue;
     NodeUse& use = result[node->second];
     use.allocated_gpus += gpus;
-    use.instances.push_back(
-        {std::string(api::Namespace(pod)), std::string(api::Name(pod)), api::PodStatusText(pod), gpus});
+    use.instances.push_back({std::string(api::Namespace(pod)), std::string(api::Name(pod)),
+                             api::PodStatusText(pod), gpus});
   }
   return result;
 }
@@ -186,8 +192,9 @@ std::string RenderNodeDetails(const std::vector<NodeUse>& nodes) {
       out += "Instances:\n" + table.Render();
     }
     if (has_gpus) {
-      out += fmt::format("GPU Summary:\n  Total GPUs:     {}\n  Allocated GPUs: {}\n  Unhealthy GPUs: {}\n",
-                         node.total_gpus, node.allocated_gpus, node.UnhealthyGpus());
+      out += fmt::format(
+          "GPU Summary:\n  Total GPUs:     {}\n  Allocated GPUs: {}\n  Unhealthy GPUs: {}\n",
+          node.total_gpus, node.allocated_gpus, node.UnhealthyGpus());
     }
   }
   return out;

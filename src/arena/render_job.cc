@@ -9,7 +9,8 @@ namespace arena {
 namespace {
 
 constexpr std::string_view kGitImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/git-sync:v3.3.5";
-constexpr std::string_view kRsyncImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/rsync:v3.1.0-aliyun";
+constexpr std::string_view kRsyncImage =
+    "registry.cn-zhangjiakou.aliyuncs.com/acs/rsync:v3.1.0-aliyun";
 
 using text::Array;
 using text::Object;
@@ -118,8 +119,7 @@ Array JobRenderer::Env(bool for_git) const {
     if (options_.git_password) {
       const Object reference{{"name", GitSecretName(flags_.name)}, {"key", "password"}};
       entries["GIT_SYNC_PASSWORD"] =
-          Object{{"name", "GIT_SYNC_PASSWORD"},
-                 {"valueFrom", Object{{"secretKeyRef", reference}}}};
+          Object{{"name", "GIT_SYNC_PASSWORD"}, {"valueFrom", Object{{"secretKeyRef", reference}}}};
     }
   }
   Array env;
@@ -179,8 +179,9 @@ Array JobRenderer::Mounts() const {
 
 Object JobRenderer::InitContainer() const {
   const bool is_git = flags_.sync_mode == "git";
-  const std::string image =
-      !flags_.sync_image.empty() ? flags_.sync_image : std::string(is_git ? kGitImage : kRsyncImage);
+  const std::string image = !flags_.sync_image.empty()
+                                ? flags_.sync_image
+                                : std::string(is_git ? kGitImage : kRsyncImage);
   Object container{{"name", api::kArenaCodeContainer},
                    {"image", image},
                    {"imagePullPolicy", flags_.image_pull_policy}};
@@ -235,13 +236,12 @@ text::Json JobRenderer::Replica(std::string_view type) const {
     labels["pod-group.scheduling.sigs.k8s.io/name"] = "pytorchjob-" + flags_.name;
     labels["pod-group.scheduling.sigs.k8s.io/min-available"] = std::to_string(flags_.workers);
   }
-  return Object{
-      {"replicas", is_master ? 1 : flags_.workers - 1},
-      {"restartPolicy", is_master ? "Never" : "OnFailure"},
-      {"template", Object{{"metadata", Object{{"name", flags_.name},
-                                              {"labels", std::move(labels)},
-                                              {"annotations", Annotations()}}},
-                          {"spec", PodSpec(type)}}}};
+  return Object{{"replicas", is_master ? 1 : flags_.workers - 1},
+                {"restartPolicy", is_master ? "Never" : "OnFailure"},
+                {"template", Object{{"metadata", Object{{"name", flags_.name},
+                                                        {"labels", std::move(labels)},
+                                                        {"annotations", Annotations()}}},
+                                    {"spec", PodSpec(type)}}}};
 }
 
 text::Json JobRenderer::Render() const {

@@ -37,17 +37,16 @@ Object TensorboardSelector(const SubmitOptions& options) {
 
 // Beside the master where the events lie on its host; anywhere, the same node first, otherwise.
 Object NearMaster(const SubmitOptions& options) {
-  const Object term{{"labelSelector",
-                     Object{{"matchLabels",
-                             Object{{"master-pod-name", options.flags.name + "-master-0"}}}}},
-                    {"topologyKey", "kubernetes.io/hostname"}};
+  const Object term{
+      {"labelSelector",
+       Object{{"matchLabels", Object{{"master-pod-name", options.flags.name + "-master-0"}}}}},
+      {"topologyKey", "kubernetes.io/hostname"}};
   if (HasLocalLogs(options)) {
-    return {{"podAffinity",
-             Object{{"requiredDuringSchedulingIgnoredDuringExecution", Array{term}}}}};
+    return {
+        {"podAffinity", Object{{"requiredDuringSchedulingIgnoredDuringExecution", Array{term}}}}};
   }
-  return {{"podAffinity",
-           Object{{"preferredDuringSchedulingIgnoredDuringExecution",
-                   Array{Object{{"weight", 100}, {"podAffinityTerm", term}}}}}}};
+  return {{"podAffinity", Object{{"preferredDuringSchedulingIgnoredDuringExecution",
+                                  Array{Object{{"weight", 100}, {"podAffinityTerm", term}}}}}}};
 }
 
 Object TensorboardPodSpec(const SubmitOptions& options, const Submission& submission) {
@@ -67,13 +66,12 @@ Object TensorboardPodSpec(const SubmitOptions& options, const Submission& submis
           Object{{"name", claim}, {"persistentVolumeClaim", Object{{"claimName", claim}}}});
     }
   }
-  Object container{
-      {"name", "tensorboard"},
-      {"image",
-       flags.tensorboard_image.empty() ? std::string(kTensorboardImage) : flags.tensorboard_image},
-      {"imagePullPolicy", flags.image_pull_policy},
-      {"command", Array{"tensorboard", "--logdir", logdir, "--host", "0.0.0.0"}},
-      {"ports", Array{Object{{"containerPort", kTensorboardPort}}}}};
+  Object container{{"name", "tensorboard"},
+                   {"image", flags.tensorboard_image.empty() ? std::string(kTensorboardImage)
+                                                             : flags.tensorboard_image},
+                   {"imagePullPolicy", flags.image_pull_policy},
+                   {"command", Array{"tensorboard", "--logdir", logdir, "--host", "0.0.0.0"}},
+                   {"ports", Array{Object{{"containerPort", kTensorboardPort}}}}};
   Object spec;
   if (!flags.priority.empty()) spec["priorityClassName"] = flags.priority;
   if (!options.tolerations.empty()) spec["tolerations"] = Tolerations(options);
@@ -134,10 +132,12 @@ std::string GitSecretName(std::string_view job) { return fmt::format("{}-git-syn
 std::string IdentityName(std::string_view job) { return fmt::format("{}-pytorchjob", job); }
 std::string TensorboardName(std::string_view job) { return fmt::format("{}-tensorboard", job); }
 
-std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options, const Submission& submission) {
+std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
+                                         const Submission& submission) {
   std::vector<text::Json> maps;
   for (const ConfigDirectory& directory : ConfigDirectories(options)) {
-    text::Json map = NewObject("v1", "ConfigMap", directory.config_map, submission, ChartLabels(options));
+    text::Json map =
+        NewObject("v1", "ConfigMap", directory.config_map, submission, ChartLabels(options));
     Object data;
     for (const ConfigFile* file : directory.files) {
       data[file->container_path.substr(file->container_path.rfind('/') + 1)] = file->content;
@@ -153,12 +153,11 @@ std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
   if (!options.flags.tensorboard) return std::nullopt;
   text::Json service = NewObject("v1", "Service", TensorboardName(options.flags.name), submission,
                                  TensorboardLabels(options));
-  service.as_object()["spec"] =
-      Object{{"type", "NodePort"},
-             {"ports", Array{Object{{"port", kTensorboardPort},
-                                    {"targetPort", kTensorboardPort},
-                                    {"name", "tensorboard"}}}},
-             {"selector", TensorboardSelector(options)}};
+  service.as_object()["spec"] = Object{{"type", "NodePort"},
+                                       {"ports", Array{Object{{"port", kTensorboardPort},
+                                                              {"targetPort", kTensorboardPort},
+                                                              {"name", "tensorboard"}}}},
+                                       {"selector", TensorboardSelector(options)}};
   return service;
 }
 
@@ -175,7 +174,8 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
   return deployment;
 }
 
-std::optional<text::Json> RenderGitSecret(const SubmitOptions& options, const Submission& submission) {
+std::optional<text::Json> RenderGitSecret(const SubmitOptions& options,
+                                          const Submission& submission) {
   if (!options.git_password) return std::nullopt;
   text::Json secret = NewObject("v1", "Secret", GitSecretName(options.flags.name), submission,
                                 ChartLabels(options));
@@ -197,10 +197,9 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
     app += fmt::format("service/{}\ndeployment.apps/{}\n", name, name);
   }
   app += fmt::format("pytorchjob.kubeflow.org/{}", options.flags.name);
-  map.as_object()["data"] =
-      Object{{"pytorchjob", kChartVersion},
-             {"values", text::ToYaml(Values(options, submission))},
-             {"app", app}};
+  map.as_object()["data"] = Object{{"pytorchjob", kChartVersion},
+                                   {"values", text::ToYaml(Values(options, submission))},
+                                   {"app", app}};
   return map;
 }
 

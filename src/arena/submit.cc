@@ -126,7 +126,8 @@ base::Status Creation::CreateLeftover(const api::Resource& resource, const text:
               text::Json(text::GetString(found, {"metadata", "resourceVersion"})));
     created = client_.Update(resource, replacement);
   }
-  if (!created) return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
+  if (!created)
+    return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
   made_.push_back({&resource, name});
   return {};
 }
@@ -210,14 +211,16 @@ base::Status CheckPriorityClass(cluster::Client& client, const std::string& name
 // In the order in which Arena's documents show them.
 std::string CreatedLines(const SubmitOptions& options) {
   const std::string& name = options.flags.name;
-  std::string lines = fmt::format("configmap/{0}-pytorchjob created\nconfigmap/{0}-pytorchjob labeled\n", name);
+  std::string lines =
+      fmt::format("configmap/{0}-pytorchjob created\nconfigmap/{0}-pytorchjob labeled\n", name);
   const Submission nowhere;
   for (const text::Json& map : RenderConfigMaps(options, nowhere)) {
     lines += fmt::format("configmap/{} created\n", text::GetString(map, {"metadata", "name"}));
   }
   if (options.git_password) lines += fmt::format("secret/{} created\n", GitSecretName(name));
   if (options.flags.tensorboard) {
-    lines += fmt::format("service/{0} created\ndeployment.apps/{0} created\n", TensorboardName(name));
+    lines +=
+        fmt::format("service/{0} created\ndeployment.apps/{0} created\n", TensorboardName(name));
   }
   return lines + fmt::format("pytorchjob.kubeflow.org/{} created\n", name);
 }
@@ -233,7 +236,8 @@ base::Status PrintObjects(const SubmitOptions& options, const Submission& submis
     if (object) objects.push_back(*object);
   }
   if (options.git_password) {
-    base::LogWarn("the Secret {} is not shown: it holds the git password", GitSecretName(options.flags.name));
+    base::LogWarn("the Secret {} is not shown: it holds the git password",
+                  GitSecretName(options.flags.name));
   }
   if (options.flags.output == "json") {
     text::Array items;
@@ -306,8 +310,10 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   }
   TRY(CheckPriorityClass(*client, flags.priority));
   if (flags.dry_run == "server") {
-    TRY(client->Create(api::kPyTorchJobs, submission.namespace_name, RenderJob(options_, submission), true));
-    TRY(call.out.Write(fmt::format("pytorchjob.kubeflow.org/{} created (server dry run)\n", flags.name)));
+    TRY(client->Create(api::kPyTorchJobs, submission.namespace_name,
+                       RenderJob(options_, submission), true));
+    TRY(call.out.Write(
+        fmt::format("pytorchjob.kubeflow.org/{} created (server dry run)\n", flags.name)));
     return 0;
   }
   {
@@ -316,7 +322,8 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   }
   TRY(call.out.Write(CreatedLines(options_)));
   if (!flags.model_name.empty()) {
-    base::LogWarn("the model {} is not registered: muster does not talk to a model registry", flags.model_name);
+    base::LogWarn("the model {} is not registered: muster does not talk to a model registry",
+                  flags.model_name);
   }
   base::LogInfo("The Job {} has been submitted successfully", flags.name);
   base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
@@ -331,15 +338,20 @@ struct OtherTrainer {
 
 void AddOthers(cli::Command& submit) {
   const OtherTrainer others[] = {
-      {"tfjob", {"tf"}},           {"mpijob", {"mpi", "mj"}},     {"horovodjob", {"horovod", "hj"}},
-      {"sparkjob", {"spark"}},     {"volcanojob", {"vj"}},        {"etjob", {"et"}},
-      {"deepspeedjob", {"dp"}},    {"rayjob", {"rj"}},
+      {"tfjob", {"tf"}},        {"mpijob", {"mpi", "mj"}}, {"horovodjob", {"horovod", "hj"}},
+      {"sparkjob", {"spark"}},  {"volcanojob", {"vj"}},    {"etjob", {"et"}},
+      {"deepspeedjob", {"dp"}}, {"rayjob", {"rj"}},
   };
   for (const OtherTrainer& other : others) {
     const std::string name = other.name;
-    submit.Add(name, "").Hidden().Aliases(other.aliases).RawArgs().Run(
-        [name](cli::Invocation&) -> base::Result<int> {
-          base::LogError("{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)", name);
+    submit.Add(name, "")
+        .Hidden()
+        .Aliases(other.aliases)
+        .RawArgs()
+        .Run([name](cli::Invocation&) -> base::Result<int> {
+          base::LogError(
+              "{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)",
+              name);
           return cli::kExitUsage;
         });
   }
@@ -351,10 +363,11 @@ void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& submit = root.Add("submit", "Submit a training job");
   submit.Long("Submit a training job.\n\nAvailable kinds:\n  pytorchjob, pytorch   a PyTorchJob");
   cli::Command& verb =
-      submit.Add("pytorchjob COMMAND", "Submit a PyTorchJob as training job")
+      submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})
-          .Example(fmt::format("  {} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"",
-                               context.program));
+          .Example(
+              fmt::format("  {} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"",
+                          context.program));
   auto state = std::make_shared<Submit>(context);
   state->flags().Declare(verb.flags());
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });

@@ -21,9 +21,10 @@ constexpr size_t kMaxLabelName = 63;
 
 // The variables of git-sync v3 that the code sync knows (spec/arena.md 3.2).
 constexpr std::array kGitSyncVariables = {
-    "USERNAME",   "PASSWORD",     "BRANCH",      "REV",  "DEPTH", "SSH",  "SSH_KEY_FILE", "SUBMODULES",
-    "TIMEOUT",    "MAX_FAILURES", "KNOWN_HOSTS", "REPO", "DEST",  "ROOT", "ONE_TIME",
-    "SSH_KNOWN_HOSTS_FILE"};
+    "USERNAME", "PASSWORD",     "BRANCH",       "REV",
+    "DEPTH",    "SSH",          "SSH_KEY_FILE", "SUBMODULES",
+    "TIMEOUT",  "MAX_FAILURES", "KNOWN_HOSTS",  "REPO",
+    "DEST",     "ROOT",         "ONE_TIME",     "SSH_KNOWN_HOSTS_FILE"};
 
 base::Status Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
@@ -58,7 +59,8 @@ bool IsQuantity(const std::string& text) {
 
 base::Status CheckContainerPath(const std::string& path) {
   if (path == "/") return Refuse("invalid specification: dataDir can't be '/'");
-  if (!path.starts_with('/')) return Refuse(fmt::format("invalid dataDir: '{}' must be absolute", path));
+  if (!path.starts_with('/'))
+    return Refuse(fmt::format("invalid dataDir: '{}' must be absolute", path));
   return {};
 }
 
@@ -107,13 +109,15 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
 
 base::Status CheckOurs(const SubmitFlags& flags) {
   if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
-    return Refuse(fmt::format("--dry-run is invalid: none, client or server, not \"{}\"", flags.dry_run));
+    return Refuse(
+        fmt::format("--dry-run is invalid: none, client or server, not \"{}\"", flags.dry_run));
   }
   if (flags.output != "yaml" && flags.output != "json") {
     return Refuse(fmt::format("--output is invalid: yaml or json, not \"{}\"", flags.output));
   }
   if (!flags.working_dir.starts_with('/')) {
-    return Refuse(fmt::format("--working-dir is invalid: '{}' must be absolute", flags.working_dir));
+    return Refuse(
+        fmt::format("--working-dir is invalid: '{}' must be absolute", flags.working_dir));
   }
   return {};
 }
@@ -125,7 +129,8 @@ void WarnOfUnknownGitVariables(SubmitOptions& options) {
     const std::string_view rest = std::string_view(name).substr(kPrefix.size());
     if (std::find(kGitSyncVariables.begin(), kGitSyncVariables.end(), rest) ==
         kGitSyncVariables.end()) {
-      options.warnings.push_back(fmt::format("{} is not a variable that the code sync knows", name));
+      options.warnings.push_back(
+          fmt::format("{} is not a variable that the code sync knows", name));
     }
   }
 }
@@ -138,7 +143,8 @@ void TakePassword(SubmitOptions& options) {
     if (is_git) {
       options.git_password = it->second;
     } else {
-      options.warnings.emplace_back("GIT_SYNC_PASSWORD is left out: it is of use with --sync-mode=git only");
+      options.warnings.emplace_back(
+          "GIT_SYNC_PASSWORD is left out: it is of use with --sync-mode=git only");
     }
     options.env.erase(it);
   }
@@ -180,8 +186,9 @@ base::Result<ConfigFile> ReadConfigFile(const std::string& value,
   }
   ConfigFile file;
   file.host_path = parts[0];
-  if (file.host_path.starts_with("~/")) file.host_path = environment.Home() + file.host_path.substr(1);
-  struct stat info {};
+  if (file.host_path.starts_with("~/"))
+    file.host_path = environment.Home() + file.host_path.substr(1);
+  struct stat info{};
   if (::stat(file.host_path.c_str(), &info) != 0) {
     // Go's words for ENOENT, which scripts may look for
     std::string why = base::Errno(errno, fmt::format("stat {}", file.host_path)).message;
@@ -229,7 +236,8 @@ base::Status CheckJobName(std::string_view name) {
       std::all_of(name.begin(), name.end(), [](char c) { return IsLower(c) || c == '-'; });
   if (!is_valid) {
     return Refuse(
-        "the job name must consist of lower case alphanumeric characters, '-' or '.', and must start "
+        "the job name must consist of lower case alphanumeric characters, '-' or '.', and must "
+        "start "
         "and end with an alphanumeric character");
   }
   return {};
@@ -241,13 +249,15 @@ base::Result<Pairs> ParseData(const std::vector<std::string>& values) {
   for (const std::string& value : values) {
     const std::vector<std::string> parts = base::Split(value, ':');
     if (parts.size() != 2) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("dataset {} has incorrect format, should like data_name:/data0", value));
+      return base::Fail(
+          base::Code::kInvalidArgument,
+          fmt::format("dataset {} has incorrect format, should like data_name:/data0", value));
     }
     const auto& [name, path] = std::pair(parts[0], parts[1]);
     if (name.size() < 2) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        "volume name is too short, names should be at least two alphanumeric characters");
+      return base::Fail(
+          base::Code::kInvalidArgument,
+          "volume name is too short, names should be at least two alphanumeric characters");
     }
     if (!IsAlphanumeric(name[0]) || !std::all_of(name.begin(), name.end(), [](char c) {
           return IsAlphanumeric(c) || c == '_' || c == '.' || c == '-';
@@ -301,12 +311,14 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
     if (name == "nvidia.com/gpu") {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("please use '--gpus {}' instead of '--device nvidia.com/gpu={}'", quantity, quantity));
+          fmt::format("please use '--gpus {}' instead of '--device nvidia.com/gpu={}'", quantity,
+                      quantity));
     }
     if (!IsQuantity(quantity)) {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("device value '{}' is not a valid quantity, refer to amd.com/gpu=1", quantity));
+          fmt::format("device value '{}' is not a valid quantity, refer to amd.com/gpu=1",
+                      quantity));
     }
     devices.emplace_back(name, quantity);
   }
@@ -324,8 +336,9 @@ base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::st
         equals == 0 || equals > colon) {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("--toleration \"{}\" is invalid, should like key=value:effect,operator or all",
-                      value));
+          fmt::format(
+              "--toleration \"{}\" is invalid, should like key=value:effect,operator or all",
+              value));
     }
     tolerations.push_back({value.substr(0, equals), value.substr(equals + 1, colon - equals - 1),
                            value.substr(colon + 1, comma - colon - 1), value.substr(comma + 1)});
@@ -340,17 +353,17 @@ base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::str
   for (const std::string& value : values) {
     TRY_ASSIGN(ConfigFile file, ReadConfigFile(value, environment));
     if (!seen.insert(file.container_path).second) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format("--config-file \"{}\" is invalid: {} is given twice", value, file.container_path));
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("--config-file \"{}\" is invalid: {} is given twice", value,
+                                    file.container_path));
     }
     files.push_back(std::move(file));
   }
   return files;
 }
 
-base::Result<std::map<std::string, std::string>> ParsePairs(std::string_view flag,
-                                                            const std::vector<std::string>& values) {
+base::Result<std::map<std::string, std::string>> ParsePairs(
+    std::string_view flag, const std::vector<std::string>& values) {
   std::map<std::string, std::string> pairs;
   for (const std::string& value : values) {
     const size_t equals = value.find('=');

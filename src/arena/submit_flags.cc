@@ -4,98 +4,84 @@ namespace arena {
 namespace {
 
 void DeclareResources(SubmitFlags& flags, cli::FlagSet& set) {
-  set.Int(&flags.gpus, "gpus", 0, "the GPU count of each worker to run the training.");
-  set.StringArray(&flags.devices, "device",
-                  "the chip vendors and count that used for resources, such as amd.com/gpu=1 "
-                  "gpu.intel.com/i915=1.");
-  set.Int(&flags.workers, "workers", 1,
-          "the worker number to run the distributed training, the master included.");
-  set.String(&flags.cpu, "cpu", "", "the cpu resource to use for the training, like 1 for 1 core.");
-  set.String(&flags.memory, "memory", "",
-             "the memory resource to use for the training, like 1Gi.");
+  set.Int(&flags.gpus, "gpus", 0, "GPUs of each replica");
+  set.StringArray(
+      &flags.devices, "device",
+      "`NAME=COUNT` of another extended resource for each replica, as amd.com/gpu=1; repeatable");
+  set.Int(&flags.workers, "workers", 1, "replicas in all, the master among them");
+  set.String(&flags.cpu, "cpu", "", "CPU of each replica, request and limit: 2, 500m");
+  set.String(&flags.memory, "memory", "", "memory of each replica, request and limit: 4Gi");
   set.String(&flags.share_memory, "share-memory", "2Gi",
-             "the shared memory of each replica to run the job, like 1Gi.");
+             "size of /dev/shm in each replica; empty leaves it as it is");
   set.String(&flags.nproc_per_node, "nproc-per-node", "",
-             "the number of processes per node: auto, cpu, gpu or an int.")
+             "processes in each replica: auto, cpu, gpu or a number")
       .Choices({"auto", "cpu", "gpu"});
-  set.Bool(&flags.rdma, "rdma", false, "enable RDMA");
+  set.Bool(&flags.rdma, "rdma", false, "ask for an RDMA device");
 }
 
 void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
-  set.StringArray(&flags.data, "data",
-                  "specify the datasource to mount to the job, like <name_of_datasource>:"
-                  "<mount_point_on_job>")
-      .Short('d');
+  set.StringArray(&flags.data, "data", "`CLAIM:PATH`: mount a data volume; repeatable").Short('d');
   set.StringArray(&flags.data_dirs, "data-dir",
-                  "the data dir. If you specify /data, it means mounting hostpath /data into "
-                  "container path /data")
+                  "`HOSTPATH[:PATH]`: mount a directory of the node; repeatable")
       .OldName("dataDir");
   set.StringArray(&flags.config_files, "config-file",
-                  "giving configuration files when submitting jobs,usage:\"--config-file "
-                  "<host_path_file>:<container_path_file>\"");
-  set.String(&flags.sync_mode, "sync-mode", "", "syncMode: support rsync, git")
+                  "`FILE[:PATH]`: put a file of this machine into the replicas; repeatable");
+  set.String(&flags.sync_mode, "sync-mode", "", "how the code gets there: git or rsync")
       .OldName("syncMode")
       .Choices({"git", "rsync"});
-  set.String(&flags.sync_source, "sync-source", "",
-             "sync-source: for rsync, it's like 10.88.29.56::backup/data/logoRecoTrain.zip; for "
-             "git, it's like https://github.com/kubeflow/tf-operator.git")
+  set.String(&flags.sync_source, "sync-source", "", "the git URL or rsync source of the code")
       .OldName("syncSource");
-  set.String(&flags.sync_image, "sync-image", "", "the docker image of syncImage")
+  set.String(&flags.sync_image, "sync-image", "", "image of the container that fetches the code")
       .OldName("syncImage");
-  set.Bool(&flags.tensorboard, "tensorboard", false, "enable tensorboard");
-  set.String(&flags.tensorboard_image, "tensorboard-image", "", "the docker image for tensorboard")
+  set.Bool(&flags.tensorboard, "tensorboard", false, "run a TensorBoard beside the job");
+  set.String(&flags.tensorboard_image, "tensorboard-image", "", "image of the TensorBoard")
       .OldName("tensorboardImage");
-  set.String(&flags.logdir, "logdir", "/training_logs", "the training logs dir");
+  set.String(&flags.logdir, "logdir", "/training_logs",
+             "where the training writes its TensorBoard events");
 }
 
 void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
-  set.Bool(&flags.gang, "gang", false, "enable gang scheduling");
-  set.String(&flags.priority, "priority", "", "assign the job with a priority class").Short('p');
-  set.Bool(&flags.queue, "queue", false, "enable the feature to queue jobs after they are scheduled");
+  set.Bool(&flags.gang, "gang", false, "start all replicas together or none");
+  set.String(&flags.priority, "priority", "", "priority class of the replicas").Short('p');
+  set.Bool(&flags.queue, "queue", false, "hand the job to a queue that starts it later");
   set.StringArray(&flags.tolerations, "toleration",
-                  "tolerate some k8s nodes with taints,usage: \"--toleration "
-                  "key=value:effect,operator\" or \"--toleration all\"");
+                  "`KEY=VALUE:EFFECT,OPERATOR` or all: taints to tolerate; repeatable");
   set.StringArray(&flags.selectors, "selector",
-                  "assigning jobs to some k8s particular nodes, usage: \"--selector=key=value\"");
-  set.String(&flags.scheduler, "scheduler", "", "Specify a custom scheduler to use");
+                  "`KEY=VALUE`: label of the nodes to run on; repeatable");
+  set.String(&flags.scheduler, "scheduler", "", "name of the scheduler to use");
   set.String(&flags.clean_task_policy, "clean-task-policy", "Running",
-             "How to clean tasks after Training is done, support Running, None and All.")
+             "which replicas are removed when the job ends: None, Running or All")
       .Choices({"None", "Running", "All"});
-  set.Int(&flags.retry, "retry", 0, "retry times.");
+  set.Int(&flags.retry, "retry", 0, "how often replicas may be restarted before the job fails");
   set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
-               "Specifies the duration since startTime during which the job can remain active "
-               "before it is terminated(e.g. '5s', '1m', '2h22m').");
+               "stop the job when it has been active for that long: 90s, 2h30m");
   set.Duration(&flags.ttl_after_finished, "ttl-after-finished", std::chrono::nanoseconds(0),
-               "Defines the TTL for cleaning up finished PytorchJobs(e.g. '5s', '1m', '2h22m').");
+               "remove the job that long after its end: 90s, 2h30m");
 }
 
 }  // namespace
 
 void SubmitFlags::Declare(cli::FlagSet& set) {
-  set.String(&name, "name", "", "override name").Required();
-  set.String(&image, "image", "", "the docker image name of training job");
-  set.String(&worker_image, "worker-image", "",
-             "the docker image of the workers, by default that of --image");
+  set.String(&name, "name", "", "name of the job").Required();
+  set.String(&image, "image", "", "image of the replicas");
+  set.String(&worker_image, "worker-image", "", "image of the workers when it is not --image");
   set.String(&working_dir, "working-dir", "/root",
-             "working directory to extract the code. If using syncMode, the $workingDir/code "
-             "contains the code")
+             "directory that the command runs in; synchronised code is in its code/")
       .OldName("workingDir");
-  set.StringArray(&env, "env", "the environment variables, KEY=VALUE").Short('e');
-  set.StringArray(&annotations, "annotation", "the annotations, usage: \"--annotation=key=value\"")
+  set.StringArray(&env, "env", "`KEY=VALUE`: environment variable; repeatable").Short('e');
+  set.StringArray(&annotations, "annotation", "`KEY=VALUE` on the job and its pods; repeatable")
       .Short('a');
-  set.StringArray(&labels, "label", "specify the label, usage: \"--label=key=value\"").Short('l');
+  set.StringArray(&labels, "label", "`KEY=VALUE` on the job and its pods; repeatable").Short('l');
   set.StringArray(&image_pull_secrets, "image-pull-secret",
-                  "giving names of imagePullSecret when you want to use a private registry, "
-                  "usage:\"--image-pull-secret <name1>\"");
-  set.String(&image_pull_policy, "image-pull-policy", "Always",
-             "Set a policy to pull images, one of Always, IfNotPresent, Never")
+                  "name of a secret for a private registry; repeatable");
+  set.String(&image_pull_policy, "image-pull-policy", "Always", "Always, IfNotPresent or Never")
       .Choices({"Always", "IfNotPresent", "Never"});
-  set.String(&shell, "shell", "sh", "linux shell type, bash or sh");
-  set.Bool(&host_network, "hostNetwork", false, "enable host network");
-  set.Bool(&host_ipc, "hostIPC", false, "enable host IPC");
-  set.Bool(&host_pid, "hostPID", false, "enable host PID");
-  set.String(&model_name, "model-name", "", "model name");
-  set.String(&model_source, "model-source", "", "model source");
+  set.String(&shell, "shell", "sh", "shell that runs the command");
+  set.Bool(&host_network, "hostNetwork", false, "use the network of the node");
+  set.Bool(&host_ipc, "hostIPC", false, "use the IPC namespace of the node");
+  set.Bool(&host_pid, "hostPID", false, "use the process namespace of the node");
+  set.String(&model_name, "model-name", "", "name of the model that the job makes");
+  set.String(&model_source, "model-source", "", "where that model will lie");
   DeclareResources(*this, set);
   DeclareData(*this, set);
   DeclareScheduling(*this, set);

@@ -24,14 +24,16 @@ struct Submission {
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);
 // One per directory that --config-file's files go to.
-std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options, const Submission& submission);
+std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
+                                         const Submission& submission);
 // With --tensorboard only.
 std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
                                                    const Submission& submission);
 std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& options,
                                                       const Submission& submission);
 // Holds the git password; nothing when there is none.
-std::optional<text::Json> RenderGitSecret(const SubmitOptions& options, const Submission& submission);
+std::optional<text::Json> RenderGitSecret(const SubmitOptions& options,
+                                          const Submission& submission);
 // `<job>-pytorchjob`, by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
 

@@ -47,17 +47,17 @@ base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Inv
 
 void AddTopJob(cli::Command& top, Context& context) {
   cli::Command& verb =
-      top.Add("job [JOB]", "Display resource (GPU) usage of jobs").Aliases({"jobs"}).Args(cli::MaxArgs(1));
+      top.Add("job [JOB]", "Show the GPUs of the jobs").Aliases({"jobs"}).Args(cli::MaxArgs(1));
   auto flags = std::make_shared<TopJobFlags>();
   cli::FlagSet& set = verb.flags();
-  set.Bool(&flags->all_namespaces, "all-namespaces", false, "show all the namespaces")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  set.String(&flags->type, "type", "", "The training type to show, the possible option is pytorchjob")
+  set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.String(&flags->instance, "instance", "", "Display instance information").Short('i');
-  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+  set.String(&flags->instance, "instance", "", "only this instance").Short('i');
+  set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation&) -> base::Status {
@@ -65,7 +65,8 @@ void AddTopJob(cli::Command& top, Context& context) {
     TRY(MeansPyTorch(flags->type));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunTopJob(context, *flags, call); });
 }
 

@@ -29,7 +29,8 @@ base::Result<Mode> ParseMode(std::string_view text) {
 
 void KeepChosen(std::vector<NodeUse>& nodes, Mode mode, const std::vector<std::string>& names) {
   std::erase_if(nodes, [&](const NodeUse& node) {
-    if (!names.empty() && std::find(names.begin(), names.end(), node.name) == names.end()) return true;
+    if (!names.empty() && std::find(names.begin(), names.end(), node.name) == names.end())
+      return true;
     switch (mode) {
       case Mode::kAll:
         return false;
@@ -55,7 +56,8 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
   std::vector<NodeUse> uses = CountNodes(nodes.items, pods.items);
   KeepChosen(uses, mode, call.args);
   if (uses.empty()) {
-    return base::Fail(base::Code::kNotFound, "failed to display nodes's informations: not found nodes");
+    return base::Fail(base::Code::kNotFound,
+                      "failed to display nodes's informations: not found nodes");
   }
   if (format == Format::kJson || format == Format::kYaml) {
     const text::Json json = NodesToJson(uses);
@@ -69,15 +71,15 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
 }  // namespace
 
 void AddTopNode(cli::Command& top, Context& context) {
-  cli::Command& verb = top.Add("node [NODE...]", "Display resource (GPU) usage of nodes").Aliases({"nodes"});
+  cli::Command& verb = top.Add("node [NODE...]", "Show the GPUs of the nodes").Aliases({"nodes"});
   auto flags = std::make_shared<TopNodeFlags>();
   cli::FlagSet& set = verb.flags();
-  set.Bool(&flags->details, "details", false, "Display details").Short('d');
+  set.Bool(&flags->details, "details", false, "show what is on each node").Short('d');
   set.String(&flags->gpu_mode, "gpu-mode", "",
-             "Display node information with following gpu mode:[n(none)|e(exclusive)|t(topology)|s(share)]")
+             "only nodes whose GPUs are none, exclusive, topology or share")
       .Short('m')
       .Choices({"none", "exclusive", "topology", "share"});
-  set.String(&flags->output, "output", "", "Output format. One of: json|yaml|wide")
+  set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation&) -> base::Status {

@@ -16,14 +16,15 @@ struct Trainer {
 constexpr Trainer kPyTorch = {"pytorchjob", "Pytorch", "py"};
 // spec/arena.md 1.5
 constexpr Trainer kOthers[] = {
-    {"tfjob", "Tensorflow", "tf"},          {"mpijob", "MPI", "mpi"},
-    {"horovodjob", "Horovod", "horovod"},   {"volcanojob", "Volcano", "volcano"},
-    {"etjob", "ElasticTraining", "et"},     {"sparkjob", "Spark", "spark"},
-    {"deepspeedjob", "DeepSpeed", "dp"},    {"rayjob", "RayJob", "rj"},
+    {"tfjob", "Tensorflow", "tf"},        {"mpijob", "MPI", "mpi"},
+    {"horovodjob", "Horovod", "horovod"}, {"volcanojob", "Volcano", "volcano"},
+    {"etjob", "ElasticTraining", "et"},   {"sparkjob", "Spark", "spark"},
+    {"deepspeedjob", "DeepSpeed", "dp"},  {"rayjob", "RayJob", "rj"},
 };
 
 bool Names(const Trainer& trainer, std::string_view type) {
-  return base::EqualsIgnoreCase(type, trainer.name) || base::EqualsIgnoreCase(type, trainer.alias) ||
+  return base::EqualsIgnoreCase(type, trainer.name) ||
+         base::EqualsIgnoreCase(type, trainer.alias) ||
          base::EqualsIgnoreCase(type, trainer.shorthand);
 }
 

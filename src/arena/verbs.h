@@ -1,4 +1,5 @@
-// One function a verb: each adds its command, and borrows the context for as long as the tree lives.
+// One function a verb: each adds its command, and borrows the context for as long as the tree
+// lives.
 #pragma once
 
 #include "arena/app.h"

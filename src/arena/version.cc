@@ -25,7 +25,8 @@ std::string Platform() {
   return ::uname(&names) == 0 ? fmt::format("linux/{}", names.machine) : "linux";
 }
 
-base::Result<int> RunVersion(const Context& context, const VersionFlags& flags, cli::Invocation& call) {
+base::Result<int> RunVersion(const Context& context, const VersionFlags& flags,
+                             cli::Invocation& call) {
   TRY_ASSIGN(const Format format, ParseFormat(flags.output));
   if (format == Format::kJson || format == Format::kYaml) {
     const text::Json json = text::Object{
@@ -43,12 +44,15 @@ base::Result<int> RunVersion(const Context& context, const VersionFlags& flags, 
 }  // namespace
 
 void AddVersion(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("version", "Print version information").Args(cli::NoArgs());
+  cli::Command& verb = root.Add("version", "Print the version").Args(cli::NoArgs());
   auto flags = std::make_shared<VersionFlags>();
   verb.flags().Bool(&flags->is_short, "short", false, "print just the version number");
-  verb.flags().Bool(&flags->is_verbose, "verbose", false, "accepted for compatibility").Short('v').Hidden();
   verb.flags()
-      .String(&flags->output, "output", "", "Output format. One of: json|yaml")
+      .Bool(&flags->is_verbose, "verbose", false, "accepted for compatibility")
+      .Short('v')
+      .Hidden();
+  verb.flags()
+      .String(&flags->output, "output", "", "json or yaml")
       .Short('o')
       .Choices({"json", "yaml"});
   verb.Check([flags](cli::Invocation&) -> base::Status {

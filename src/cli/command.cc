@@ -28,7 +28,8 @@ std::string WithoutBlankEnd(std::string text) {
 CheckFunction NoArgs() {
   return [](Invocation& call) -> base::Status {
     if (call.args.empty()) return {};
-    return Refuse(fmt::format("unknown command \"{}\" for \"{}\"", call.args[0], call.command.Path()));
+    return Refuse(
+        fmt::format("unknown command \"{}\" for \"{}\"", call.args[0], call.command.Path()));
   };
 }
 
@@ -192,7 +193,8 @@ std::string Command::UsageText() const {
   }
   const std::vector<Flag*> inherited = InheritedFlags();
   if (!inherited.empty()) {
-    out += "\n\nGlobal Flags:\n" + WithoutBlankEnd(FlagUsages({inherited.begin(), inherited.end()}));
+    out +=
+        "\n\nGlobal Flags:\n" + WithoutBlankEnd(FlagUsages({inherited.begin(), inherited.end()}));
   }
   if (has_children) {
     out += fmt::format("\n\nUse \"{} [command] --help\" for more information about a command.",

@@ -33,8 +33,7 @@ struct Invocation {
 using CheckFunction = std::function<base::Status(Invocation&)>;
 // Returns the exit code; its errors are failures (exit code 1).
 using RunFunction = std::function<base::Result<int>(Invocation&)>;
-using ArgCompleter =
-    std::function<std::vector<std::string>(Invocation&, std::string_view prefix)>;
+using ArgCompleter = std::function<std::vector<std::string>(Invocation&, std::string_view prefix)>;
 
 // Checks of the number of positionals, with cobra's texts.
 CheckFunction NoArgs();

@@ -93,7 +93,7 @@ Usage:
   muster [command]
 
 Available Commands:
-  completion  Generate the autocompletion script for the specified shell
+  completion  Print a completion script for the shell
   help        Help about any command
   list        List jobs
   submit      Submit a job

@@ -79,7 +79,9 @@ std::string Filled(std::string_view script, const std::string& program) {
   std::string identifier = program;
   std::replace_if(
       identifier.begin(), identifier.end(),
-      [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9'); },
+      [](char c) {
+        return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9');
+      },
       '_');
   std::string out;
   for (size_t i = 0; i < script.size(); ++i) {
@@ -99,7 +101,7 @@ std::string Filled(std::string_view script, const std::string& program) {
 void AddShell(Command& completion, const std::string& shell, std::string_view script,
               const std::string& hint) {
   const std::string program = completion.parent()->name();
-  completion.Add(shell, fmt::format("Generate the autocompletion script for {}", shell))
+  completion.Add(shell, fmt::format("Print the completion script for {}", shell))
       .Long(fmt::format("Prints the completion script for {}. To load it now:\n\n  {}", shell,
                         Filled(hint, program)))
       .Args(NoArgs())
@@ -112,8 +114,7 @@ void AddShell(Command& completion, const std::string& shell, std::string_view sc
 }  // namespace
 
 void AddCompletionCommand(Command& root) {
-  Command& completion =
-      root.Add("completion", "Generate the autocompletion script for the specified shell");
+  Command& completion = root.Add("completion", "Print a completion script for the shell");
   AddShell(completion, "bash", kBash, "source <(@ completion bash)");
   AddShell(completion, "zsh", kZsh, "source <(@ completion zsh)");
   AddShell(completion, "fish", kFish, "@ completion fish | source");

@@ -145,7 +145,8 @@ base::Status Executor::CheckCall(Command& command, Invocation& call) const {
   if (command.args_) TRY(command.args_(call));
   std::vector<std::string> missing;
   for (const Flag* flag : Joined(command.OwnFlags(), command.InheritedFlags())) {
-    if (flag->is_required() && !flag->changed()) missing.push_back(fmt::format("\"{}\"", flag->name()));
+    if (flag->is_required() && !flag->changed())
+      missing.push_back(fmt::format("\"{}\"", flag->name()));
   }
   if (!missing.empty()) {
     return base::Fail(base::Code::kInvalidArgument,

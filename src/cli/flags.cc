@@ -45,8 +45,8 @@ base::Result<bool> ParseBool(std::string_view text) {
 
 bool IsDecimal(std::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Go's Duration.String: 1h0m0s, 1.5s, 300ms.
@@ -140,8 +140,7 @@ Flag& FlagSet::Add(std::string name, std::string type, std::string usage, Flag::
   return *flags_.emplace_back(std::move(flag));
 }
 
-Flag& FlagSet::String(std::string* to, std::string name, std::string otherwise,
-                      std::string usage) {
+Flag& FlagSet::String(std::string* to, std::string name, std::string otherwise, std::string usage) {
   Flag& flag = Add(std::move(name), "string", std::move(usage), [to](std::string_view value) {
     *to = value;
     return base::Status();
@@ -165,9 +164,10 @@ Flag& FlagSet::Int(int64_t* to, std::string name, int64_t otherwise, std::string
       Add(std::move(name), "int", std::move(usage), [to](std::string_view value) -> base::Status {
         const std::optional<int64_t> number = base::ParseInt(value);
         if (!number) {
-          return base::Fail(base::Code::kInvalidArgument,
-                            fmt::format("strconv.ParseInt: parsing {}: {}", Quoted(value),
-                                        IsDecimal(value) ? "value out of range" : "invalid syntax"));
+          return base::Fail(
+              base::Code::kInvalidArgument,
+              fmt::format("strconv.ParseInt: parsing {}: {}", Quoted(value),
+                          IsDecimal(value) ? "value out of range" : "invalid syntax"));
         }
         *to = *number;
         return {};
@@ -190,11 +190,11 @@ Flag& FlagSet::Bool(bool* to, std::string name, bool otherwise, std::string usag
 Flag& FlagSet::Duration(std::chrono::nanoseconds* to, std::string name,
                         std::chrono::nanoseconds otherwise, std::string usage) {
   *to = otherwise;
-  Flag& flag =
-      Add(std::move(name), "duration", std::move(usage), [to](std::string_view value) -> base::Status {
-        TRY_ASSIGN(*to, base::ParseGoDuration(value));
-        return {};
-      });
+  Flag& flag = Add(std::move(name), "duration", std::move(usage),
+                   [to](std::string_view value) -> base::Status {
+                     TRY_ASSIGN(*to, base::ParseGoDuration(value));
+                     return {};
+                   });
   if (otherwise.count() != 0) flag.default_ = GoDuration(otherwise);
   return flag;
 }
@@ -232,7 +232,8 @@ std::string FlagParser::Suggest(std::string_view name) const {
     if (flag->is_hidden()) continue;
     size_t distance = base::EditDistance(base::ToLower(name), base::ToLower(flag->name()));
     // "--share-mem" for "--share-memory"
-    if (name.size() >= 3 && flag->name().starts_with(name)) distance = std::min<size_t>(distance, 1);
+    if (name.size() >= 3 && flag->name().starts_with(name))
+      distance = std::min<size_t>(distance, 1);
     if (distance < best_distance) {
       best_distance = distance;
       best = flag->name();
@@ -293,8 +294,7 @@ base::Result<bool> FlagParser::ParseShorts(std::string_view text,
     Flag* flag = FindShort(name[0]);
     if (flag == nullptr) {
       if (name == "h") return true;
-      return base::Fail(
-          Usage(fmt::format("unknown shorthand flag: '{}' in -{}", name, shorts)));
+      return base::Fail(Usage(fmt::format("unknown shorthand flag: '{}' in -{}", name, shorts)));
     }
     if (shorts.size() > 2 && shorts[1] == '=') {
       TRY(Set(*flag, name, shorts.substr(2)));
@@ -350,8 +350,9 @@ std::string FlagUsages(std::vector<const Flag*> flags) {
   size_t widest = 0;
   for (const Flag* flag : flags) {
     const auto [value_name, usage] = UnquoteUsage(flag->type_, flag->usage_);
-    std::string left = flag->shorthand_ != 0 ? fmt::format("  -{}, --{}", flag->shorthand_, flag->name_)
-                                             : fmt::format("      --{}", flag->name_);
+    std::string left = flag->shorthand_ != 0
+                           ? fmt::format("  -{}, --{}", flag->shorthand_, flag->name_)
+                           : fmt::format("      --{}", flag->name_);
     if (!value_name.empty()) left += " " + value_name;
     widest = std::max(widest, left.size());
     std::string right = usage;
@@ -362,7 +363,8 @@ std::string FlagUsages(std::vector<const Flag*> flags) {
   for (const auto& [left, right] : lines) {
     std::string body = right;
     const std::string continuation = "\n" + std::string(widest + 3, ' ');
-    for (size_t at = 0; (at = body.find('\n', at)) != std::string::npos; at += continuation.size()) {
+    for (size_t at = 0; (at = body.find('\n', at)) != std::string::npos;
+         at += continuation.size()) {
       body.replace(at, 1, continuation);
     }
     out += fmt::format("{:<{}}   {}\n", left, widest, body);

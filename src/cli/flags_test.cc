@@ -55,8 +55,12 @@ TEST_F(FlagsTest, LongFormsTakeTheirValueEitherWay) {
 }
 
 TEST_F(FlagsTest, ShortFormsTakeTheirValueEveryWay) {
-  for (const std::vector<std::string>& args :
-       {std::vector<std::string>{"-n", "x"}, {"-nx"}, {"-n=x"}, {"-fn", "x"}, {"-fnx"}, {"-fn=x"}}) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"-n", "x"},
+                                               {"-nx"},
+                                               {"-n=x"},
+                                               {"-fn", "x"},
+                                               {"-fnx"},
+                                               {"-fn=x"}}) {
     name_.clear();
     ASSERT_TRUE(Parse(args)) << args[0];
     EXPECT_EQ(name_, "x") << args[0];
@@ -94,8 +98,9 @@ TEST_F(FlagsTest, ErrorsHavePflagsWords) {
   EXPECT_EQ(ErrorOf({"--name"}), "flag needs an argument: --name");
   EXPECT_EQ(ErrorOf({"-fn"}), "flag needs an argument: 'n' in -n");
   EXPECT_EQ(ErrorOf({"--=x"}), "bad flag syntax: --=x");
-  EXPECT_EQ(ErrorOf({"--gpus=x"}),
-            R"(invalid argument "x" for "--gpus" flag: strconv.ParseInt: parsing "x": invalid syntax)");
+  EXPECT_EQ(
+      ErrorOf({"--gpus=x"}),
+      R"(invalid argument "x" for "--gpus" flag: strconv.ParseInt: parsing "x": invalid syntax)");
   EXPECT_EQ(
       ErrorOf({"--gpus=99999999999999999999"}),
       R"(invalid argument "99999999999999999999" for "--gpus" flag: strconv.ParseInt: parsing "99999999999999999999": value out of range)");

@@ -19,8 +19,8 @@ base::Status FdOutput::Write(std::string_view text) {
     }
   }
   if (failed_errno_ != 0) {
-    return base::Fail(base::Errno(failed_errno_, fd_ == STDERR_FILENO ? "write standard error"
-                                                                      : "write standard output"));
+    return base::Fail(base::Errno(
+        failed_errno_, fd_ == STDERR_FILENO ? "write standard error" : "write standard output"));
   }
   return {};
 }

@@ -1,0 +1,107 @@
+#include <thread>
+
+#include "arena/verb_test_base.h"
+
+namespace arena {
+namespace {
+
+class DeleteTest : public VerbTest {
+ protected:
+  // The controller's part: a job's pods go with it.
+  void CollectGarbage() {
+    cluster_->after_write = [this](const std::string& verb, const std::string& path) {
+      if (verb != "DELETE" || path.find("/pytorchjobs/") == std::string::npos) return;
+      const std::string job = path.substr(path.rfind('/') + 1);
+      for (const char* type : {"master", "worker"}) {
+        cluster_->Remove(kPods, job + "-" + type + "-0");
+      }
+    };
+  }
+  void PutJob(const std::string& name) {
+    cluster_->Put(kJobs, MakeJob(name, "Running", std::chrono::seconds(5)));
+    for (const char* type : {"master", "worker"}) {
+      cluster_->Put(kPods, MakePod(name, type, 0, "Running"));
+    }
+    cluster_->Put(
+        kConfigMaps,
+        text::Object{
+            {"metadata", text::Object{{"name", name + "-pytorchjob"}}},
+            {"data",
+             text::Object{{"app", "service/" + name + "-tensorboard\ndeployment.apps/" + name +
+                                      "-tensorboard\npytorchjob.kubeflow.org/" + name}}}});
+    cluster_->Put(kServices,
+                  text::Object{{"metadata", text::Object{{"name", name + "-tensorboard"}}}});
+    cluster_->Put(kDeployments,
+                  text::Object{{"metadata", text::Object{{"name", name + "-tensorboard"}}}});
+  }
+};
+
+TEST_F(DeleteTest, DeletesWhatTheIdentityNamesAndTheJob) {
+  PutJob("pt");
+  CollectGarbage();
+  const Ended ended = Run({"delete", "pt"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.log.find("The training job pt has been deleted successfully"), std::string::npos);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, ReturnsWhenTheLastPodIsGone) {
+  PutJob("pt");
+  std::jthread controller;
+  cluster_->after_write = [&](const std::string& verb, const std::string& path) {
+    if (verb != "DELETE" || path.find("/pytorchjobs/") == std::string::npos) return;
+    controller = std::jthread([this] {
+      cluster_->Remove(kPods, "pt-worker-0");
+      cluster_->Remove(kPods, "pt-master-0");
+    });
+  };
+  EXPECT_EQ(Run({"del", "pt"}).exit_code, 0);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, AMissingJobIsSaidAndTheOthersAreDeletedStill) {
+  PutJob("b");
+  CollectGarbage();
+  const Ended ended = Run({"delete", "a", "b"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.log.find("The training job 'a' does not exist,skip to delete it"),
+            std::string::npos);
+  EXPECT_NE(ended.log.find("The training job b has been deleted successfully"), std::string::npos);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, AJobThatArenaDidNotMakeIsDeletedToo) {
+  text::Json job = MakeJob("pt", "Running", std::chrono::seconds(5));
+  text::Erase(job, {"metadata", "labels"});
+  cluster_->Put(kJobs, job);
+  EXPECT_EQ(Run({"delete", "pt"}).exit_code, 0);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, AnIdentityWhoseJobIsGoneIsCleanedUp) {
+  PutJob("pt");
+  cluster_->Remove(kJobs, "pt");
+  cluster_->Remove(kPods, "pt-master-0");
+  cluster_->Remove(kPods, "pt-worker-0");
+  EXPECT_NE(Run({"delete", "pt"}).log.find("deleted successfully"), std::string::npos);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, WhatCannotBeDeletedKeepsTheIdentity) {
+  PutJob("pt");
+  CollectGarbage();
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.method == "DELETE" && request.target.find("deployments") != std::string::npos) {
+      return {{403, "Forbidden", "not yours"}};
+    }
+    return std::nullopt;
+  };
+  const Ended ended = Run({"delete", "pt"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("not yours"), std::string::npos);
+  EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
+}
+
+}  // namespace
+}  // namespace arena

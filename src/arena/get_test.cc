@@ -1,0 +1,151 @@
+#include "arena/verb_test_base.h"
+
+namespace arena {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+class GetTest : public VerbTest {
+ protected:
+  void PutRunning() {
+    cluster_->Put(kJobs, MakeJob("pt-dist", "Running", seconds(60), 16));
+    cluster_->Put(kPods, MakePod("pt-dist", "worker", 0, "Running", 8));
+    cluster_->Put(kPods, MakePod("pt-dist", "master", 0, "Running", 8));
+  }
+  void PutTensorboard() {
+    cluster_->Put(kServices,
+                  Json(R"({"metadata": {"name": "pt-dist-tensorboard", "namespace": "default",
+      "labels": {"release": "pt-dist", "role": "tensorboard"}},
+      "spec": {"ports": [{"port": 6006, "nodePort": 31234}]}})"));
+    cluster_->Put(kNodes, Json(R"({"metadata": {"name": "node-1"}, "status": {
+      "addresses": [{"type": "InternalIP", "address": "10.0.0.10"}],
+      "conditions": [{"type": "Ready", "status": "True"}]}})"));
+  }
+};
+
+TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
+  PutRunning();
+  const Ended ended = Run({"get", "pt-dist"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out,
+            "STATUS: RUNNING\n"
+            "NAMESPACE: default\n"
+            "PRIORITY: N/A\n"
+            "TRAINING DURATION: 1m\n"
+            "\n"
+            "NAME     STATUS   TRAINER     AGE  INSTANCE          NODE\n"
+            "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-master-0  10.0.0.11\n"
+            "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
+}
+
+TEST_F(GetTest, TensorboardIsSaidWhenThereIsOne) {
+  PutRunning();
+  PutTensorboard();
+  EXPECT_TRUE(
+      Run({"get", "pt-dist"})
+          .out.ends_with("\n\nYour tensorboard will be available on:\nhttp://10.0.0.10:31234\n"));
+}
+
+TEST_F(GetTest, WideIsTheTextOfArena015) {
+  PutRunning();
+  PutTensorboard();
+  EXPECT_EQ(Run({"get", "pt-dist", "-o", "wide", "-g"}).out,
+            "Name:        pt-dist\n"
+            "Status:      RUNNING\n"
+            "Namespace:   default\n"
+            "Priority:    N/A\n"
+            "Trainer:     PYTORCHJOB\n"
+            "Duration:    1m\n"
+            "CreateTime:  2026-07-30 09:59:00\n"
+            "EndTime:     \n"
+            "\n"
+            "Instances:\n"
+            "  NAME              STATUS   AGE  IS_CHIEF  GPU(Requested)  NODE\n"
+            "  ----              ------   ---  --------  --------------  ----\n"
+            "  pt-dist-master-0  Running  1m   true      8               node-1\n"
+            "  pt-dist-worker-0  Running  1m   false     8               node-1\n"
+            "\n"
+            "GPUs:\n"
+            "  INSTANCE          NODE(IP)   GPU(Requested)  GPU(IndexId)  GPU(DutyCycle)  GPU "
+            "Memory(Used/Total)\n"
+            "  --------          --------   --------------  ------------  --------------  "
+            "----------------------\n"
+            "  pt-dist-master-0  10.0.0.11  8               N/A           N/A             N/A\n"
+            "  pt-dist-worker-0  10.0.0.11  8               N/A           N/A             N/A\n"
+            "\n"
+            "  Allocated/Requested GPUs of Job: 16/16\n"
+            "\n"
+            "Tensorboard:\n"
+            "  Your tensorboard will be available on: \n"
+            "  http://10.0.0.10:31234\n");
+}
+
+TEST_F(GetTest, EventsOfTheJobAndOfItsPodsAreShownOldestFirst) {
+  PutRunning();
+  const auto put = [&](const char* name, const char* kind, const std::string& of,
+                       const char* time) {
+    cluster_->Put(kEvents,
+                  text::Object{{"metadata", text::Object{{"name", name}, {"namespace", "default"}}},
+                               {"involvedObject",
+                                text::Object{{"kind", kind}, {"name", of}, {"uid", "uid-" + of}}},
+                               {"type", "Warning"},
+                               {"reason", "FailedScheduling"},
+                               {"message", "0/3 nodes"},
+                               {"lastTimestamp", time}});
+  };
+  put("a", "Pod", "pt-dist-master-0", "2026-07-30T09:59:55Z");
+  put("b", "PyTorchJob", "pt-dist", "2026-07-30T09:59:50Z");
+  put("c", "Pod", "another-pod", "2026-07-30T09:59:50Z");
+  EXPECT_TRUE(
+      Run({"get", "pt-dist", "-e", "-o=wide"})
+          .out.ends_with("\nEvents:\n"
+                         "  SOURCE                TYPE     AGE  MESSAGE\n"
+                         "  ------                ----     ---  -------\n"
+                         "  pytorchjob/pt-dist    Warning  10s  [FailedScheduling] 0/3 nodes\n"
+                         "  pod/pt-dist-master-0  Warning  5s   [FailedScheduling] 0/3 nodes\n"));
+}
+
+TEST_F(GetTest, APendingOrFailedJobSaysWhy) {
+  text::Json job = MakeJob("pt", "Failed", seconds(60));
+  text::Json& condition = job.as_object()["status"].as_object()["conditions"].as_array()[0];
+  condition.as_object()["reason"] = "PyTorchJobFailed";
+  condition.as_object()["message"] = "PyTorchJob pt is failed because 1 Master replica(s) failed.";
+  cluster_->Put(kJobs, job);
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Failed"));
+  const std::string out = Run({"get", "pt"}).out;
+  EXPECT_TRUE(out.starts_with("STATUS: FAILED\n"));
+  EXPECT_NE(out.find("\nREASON: "), std::string::npos) << out;
+}
+
+TEST_F(GetTest, JsonHasTheStatusAtTheTop) {
+  PutRunning();
+  const text::Json json = Json(Run({"get", "pt-dist", "-o", "json"}).out);
+  EXPECT_EQ(text::GetString(json, {"status"}), "RUNNING");
+  EXPECT_EQ(text::GetString(json, {"chiefName"}), "pt-dist-master-0");
+  cluster_->Put(kJobs, MakeJob("bare", "Created", seconds(1)));
+  EXPECT_NE(Run({"get", "bare", "-o", "json"}).out.find("\n    \"instances\": [],\n"),
+            std::string::npos);
+}
+
+TEST_F(GetTest, AJobThatIsNotThereIsSaidInArenasWords) {
+  const Ended ended = Run({"get", "pt"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(
+      ended.log.find(
+          "Not found training job pt in namespace default,please use 'arena submit' to create it."),
+      std::string::npos);
+  EXPECT_NE(Run({"get", "pt"}, "muster").log.find("please use 'muster submit' to create it."),
+            std::string::npos);
+}
+
+TEST_F(GetTest, WithoutAJobItPrintsTheHelp) {
+  const Ended ended = Run({"get"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_NE(ended.out.find("Usage:\n  arena get JOB [flags]\n"), std::string::npos);
+  EXPECT_NE(ended.log.find("not set job name,please set it"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace arena

@@ -1,0 +1,183 @@
+#include <thread>
+
+#include "arena/log_lines.h"
+#include "arena/verb_test_base.h"
+
+namespace arena {
+namespace {
+
+std::string Stamp(int nanoseconds, const std::string& text) {
+  return "2026-07-30T10:00:00." + std::to_string(1'000'000'000 + nanoseconds).substr(1) + "Z " +
+         text + "\n";
+}
+
+TEST(LogLines, StripsTheTimestampsUnlessTheyAreWanted) {
+  LogLines lines(false);
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(1, "a") + "2026-07-30T10"), "a\n");
+  EXPECT_EQ(lines.Feed(":00:01Z b c\n2026-07-30T10:00:02Z rest"), "b c\n");
+  EXPECT_EQ(lines.End(), "rest");
+  EXPECT_EQ(lines.Since(), "2026-07-30T10:00:02Z");
+  LogLines kept(true);
+  kept.Begin();
+  EXPECT_EQ(kept.Feed(Stamp(1, "a")), Stamp(1, "a"));
+}
+
+TEST(LogLines, DropsWhatCameBeforeWhenAStreamBeginsAgain) {
+  LogLines lines(false);
+  lines.Begin();
+  EXPECT_EQ(
+      lines.Feed(Stamp(1, "a") + Stamp(5, "b") + Stamp(5, "c") + Stamp(6, "half").substr(0, 20)),
+      "a\nb\nc\n");
+  lines.Begin();
+  EXPECT_FALSE(lines.has_progress());
+  EXPECT_EQ(lines.Feed(Stamp(1, "a") + Stamp(5, "b") + Stamp(5, "c")), "");
+  EXPECT_FALSE(lines.has_progress());
+  EXPECT_EQ(lines.Feed(Stamp(5, "d") + Stamp(6, "half")), "d\nhalf\n");
+  EXPECT_TRUE(lines.has_progress());
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(5, "b") + Stamp(6, "half") + "2026-07-30T10:00:00.1Z later\n"),
+            "later\n");
+}
+
+TEST(LogLines, PassesOnWhatHasNoTimestamp) {
+  LogLines lines(false);
+  lines.Begin();
+  EXPECT_EQ(lines.Feed("plain text\n\n"), "plain text\n\n");
+}
+
+class LogsTest : public VerbTest {
+ protected:
+  void PutJob(const std::string& condition, const std::string& phase) {
+    cluster_->Put(kJobs, MakeJob("pt", condition, std::chrono::seconds(60)));
+    cluster_->Put(kPods, MakePod("pt", "master", 0, phase));
+    cluster_->Put(kPods, MakePod("pt", "worker", 0, phase));
+  }
+  // Answers with what was asked for.
+  void Echo() {
+    cluster_->on_log = [](const net::Target& target) {
+      FakeLog log;
+      log.body = target.segments[target.segments.size() - 2];
+      for (const auto& [key, value] : target.query) log.body += " " + key + "=" + value;
+      log.body += "\n";
+      return log;
+    };
+  }
+};
+
+TEST_F(LogsTest, PrintsTheMastersLogAsItStands) {
+  PutJob("Succeeded", "Succeeded");
+  Echo();
+  EXPECT_EQ(Run({"logs", "pt"}).out, "pt-master-0\n");
+  EXPECT_EQ(Run({"log", "pt", "-i", "pt-worker-0", "-t", "5"}).out, "pt-worker-0 tailLines=5\n");
+  EXPECT_EQ(Run({"logs", "pt", "--since=1h1m1s", "--timestamps", "-c", "x"}).out,
+            "pt-master-0 container=x timestamps=true sinceSeconds=3661\n");
+}
+
+TEST_F(LogsTest, MistakesAreSaidInArenasWords) {
+  PutJob("Running", "Running");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"logs", "no"},
+       "training job not found,please use 'arena list' to make sure job is existed"},
+      {{"logs", "pt", "-i", "x"},
+       "invalid instance name x in job pt,please use 'arena get pt' to make sure instance name"},
+      {{"logs", "pt", "-f", "-i", "pt-worker-9"}, "invalid instance name pt-worker-9 in job pt"},
+  };
+  for (const auto& [args, message] : cases) {
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_NE(ended.log.find(message), std::string::npos) << ended.log;
+  }
+  const Ended since = Run({"logs", "pt", "--since", "1d"});
+  EXPECT_EQ(since.exit_code, 2);
+  EXPECT_NE(
+      since.log.find("failed to validate log args: failed to parse since seconds,invalid format"),
+      std::string::npos);
+  cluster_->Put(kJobs, MakeJob("new", "Created", std::chrono::seconds(1)));
+  EXPECT_NE(Run({"logs", "new"}).log.find("not found instances of the job new"), std::string::npos);
+}
+
+TEST_F(LogsTest, AnInstanceThatDoesNotRunIsSaidToBe) {
+  PutJob("Created", "Pending");
+  EXPECT_NE(Run({"logs", "pt"}).log.find("instance pt-master-0 is not running"), std::string::npos);
+}
+
+TEST_F(LogsTest, FollowGoesOnAfterABreakWithoutLosingOrRepeatingALine) {
+  PutJob("Running", "Running");
+  int streams = 0;
+  cluster_->on_log = [&](const net::Target& target) {
+    FakeLog log;
+    EXPECT_EQ(target.Query("timestamps"), "true");
+    switch (++streams) {
+      case 1:
+        log.body = Stamp(1, "one") + Stamp(2, "two");
+        log.breaks = true;
+        break;
+      case 2:
+        EXPECT_EQ(target.Query("sinceTime"), "2026-07-30T10:00:00Z");
+        log.body = Stamp(1, "one") + Stamp(2, "two") + Stamp(3, "three");
+        log.at_end = [this] { PutJob("Succeeded", "Succeeded"); };
+        break;
+      default:
+        EXPECT_EQ(target.Query("follow"), "");
+        log.body = Stamp(3, "three") + Stamp(4, "four");
+    }
+    return log;
+  };
+  const Ended ended = Run({"logs", "-f", "pt"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_EQ(ended.out, "one\ntwo\nthree\nfour\n");
+}
+
+TEST_F(LogsTest, FollowWaitsForAnInstanceThatDoesNotRunYet) {
+  cluster_->Put(kJobs, MakeJob("pt", "Created", std::chrono::seconds(60)));
+  cluster_->on_log = [&](const net::Target& target) {
+    FakeLog log;
+    if (target.Query("follow") == "true") {
+      log.body = Stamp(1, "one");
+      log.at_end = [this] { PutJob("Succeeded", "Succeeded"); };
+    }
+    return log;
+  };
+  std::jthread controller;
+  bool has_begun = false;
+  cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    // The reflectors' list of pods: the controller sets to work.
+    const bool is_list =
+        request.method == "GET" && request.target.starts_with(std::string(kPods) + "?");
+    if (is_list && !std::exchange(has_begun, true)) {
+      controller = std::jthread([this] {
+        PutJob("Created", "Pending");
+        PutJob("Running", "Running");
+      });
+    }
+    return std::nullopt;
+  };
+  const Ended ended = Run({"logs", "-f", "pt"});
+  EXPECT_EQ(ended.out, "one\n");
+  EXPECT_EQ(ended.exit_code, 0);
+}
+
+TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
+  PutJob("Failed", "Failed");
+  text::Json pod = MakePod("pt", "master", 0, "Failed");
+  pod.as_object()["status"].as_object()["containerStatuses"] =
+      Json(R"([{"name": "pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])");
+  pod.as_object()["status"].as_object()["initContainerStatuses"] =
+      Json(R"([{"name": "init-code", "state": {"terminated": {"exitCode": 128}}}])");
+  cluster_->Put(kPods, pod);
+  cluster_->on_log = [](const net::Target& target) {
+    FakeLog log;
+    if (target.Query("container") == "init-code") {
+      log.body = Stamp(1, "fatal: repository not found");
+    } else {
+      log.status = 400;
+      log.body = "container \"pytorch\" is waiting to start";
+    }
+    return log;
+  };
+  EXPECT_EQ(Run({"logs", "-f", "pt"}).out, "fatal: repository not found\n");
+}
+
+}  // namespace
+}  // namespace arena

@@ -1,0 +1,220 @@
+#include "arena/verb_test_base.h"
+
+namespace arena {
+namespace {
+
+using Refusal = FakeCluster::Refusal;
+
+class SubmitTest : public VerbTest {
+ protected:
+  Ended Submit(std::vector<std::string> args, const std::string& program = "arena") {
+    args.insert(args.begin(), {"submit", "pytorch", "--name=pt"});
+    args.emplace_back("python a.py");
+    return Run(args, program);
+  }
+  void RefuseOnce(const std::string& method, const std::string& target, Refusal refusal) {
+    cluster_->refuse = [=](const net::HttpRequest& request) -> std::optional<Refusal> {
+      if (request.method == method && request.target.starts_with(target)) return refusal;
+      return std::nullopt;
+    };
+  }
+};
+
+TEST_F(SubmitTest, CreatesTheJobThenWhatItOwns) {
+  const Ended ended = Submit({"--image=i", "--workers=2"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_EQ(ended.out,
+            "configmap/pt-pytorchjob created\nconfigmap/pt-pytorchjob "
+            "labeled\npytorchjob.kubeflow.org/pt created\n");
+  EXPECT_NE(ended.log.find("The Job pt has been submitted successfully"), std::string::npos);
+  EXPECT_NE(ended.log.find(
+                "You can run `arena get pt --type pytorchjob -n default` to check the job status"),
+            std::string::npos);
+  EXPECT_EQ(cluster_->Writes(), (std::vector<std::string>{std::string("POST ") + kJobs,
+                                                          std::string("POST ") + kConfigMaps}));
+  const text::Json identity = *cluster_->Find(kConfigMaps, "pt-pytorchjob");
+  EXPECT_EQ(
+      text::ToJson(*text::Find(identity, {"metadata", "ownerReferences"})),
+      R"([{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"pt","uid":"uid-pt","controller":true,"blockOwnerDeletion":true}])");
+}
+
+TEST_F(SubmitTest, TheMessagesRepeatTheProgramsName) {
+  EXPECT_NE(Submit({}, "muster").log.find("You can run `muster get pt"), std::string::npos);
+  EXPECT_NE(Submit({}, "muster").log.find("use 'muster delete pt'"), std::string::npos);
+}
+
+TEST_F(SubmitTest, OnThisMachineAJobNeedsNoImage) {
+  EXPECT_EQ(Submit({}).exit_code, 0);
+  const text::Json job = *cluster_->Find(kJobs, "pt");
+  EXPECT_NE(text::ToJson(job).find(R"("image":"host")"), std::string::npos);
+}
+
+TEST_F(SubmitTest, ElsewhereItDoes) {
+  is_this_machine_ = false;
+  const Ended ended = Submit({});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_NE(ended.log.find("--image must be set "), std::string::npos);
+  EXPECT_TRUE(cluster_->Writes().empty());
+}
+
+TEST_F(SubmitTest, ANameThatIsTakenIsSaidInArenasWords) {
+  ASSERT_EQ(Submit({"--image=i"}).exit_code, 0);
+  const Ended again = Submit({"--image=i"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_EQ(again.out, "");
+  EXPECT_NE(
+      again.log.find("the job pt is already exist, please delete it first. use 'arena delete pt'"),
+      std::string::npos);
+  EXPECT_TRUE(cluster_->Find(kJobs, "pt"));
+  EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
+}
+
+TEST_F(SubmitTest, AFailureOfALaterStepTakesEverythingBack) {
+  RefuseOnce("POST", kServices, {500, "InternalError", "no services today"});
+  const Ended ended = Submit({"--image=i", "--tensorboard", "--sync-mode=git",
+                              "--sync-source=https://h/r.git", "--env=GIT_SYNC_PASSWORD=secret"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.log.find("no services today"), std::string::npos);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(SubmitTest, AStaleIdentityIsAnErrorAndNothingStays) {
+  cluster_->Put(kConfigMaps, Json(R"({"metadata": {"name": "pt-pytorchjob"}})"));
+  const Ended ended = Submit({"--image=i"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(
+      ended.log.find("the job configmap pt-pytorchjob is already exist, please delete it first"),
+      std::string::npos);
+  EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
+  EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
+}
+
+TEST_F(SubmitTest, APasswordIsASecretAndNowhereElse) {
+  const Ended ended = Submit({"--image=i", "--sync-mode=git", "--sync-source=https://tom@h/r.git",
+                              "--env=GIT_SYNC_PASSWORD=tiger"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  const text::Json secret = *cluster_->Find(kSecrets, "pt-git-sync");
+  EXPECT_EQ(text::GetString(secret, {"data", "password"}), "dGlnZXI=");
+  EXPECT_NE(text::ToJson(secret).find(R"("uid":"uid-pt")"), std::string::npos);
+  for (const auto& [collection, name] :
+       {std::pair(kJobs, "pt"), std::pair(kConfigMaps, "pt-pytorchjob")}) {
+    EXPECT_EQ(text::ToJson(*cluster_->Find(collection, name)).find("tiger"), std::string::npos);
+  }
+  EXPECT_EQ((ended.out + ended.log).find("tiger"), std::string::npos);
+}
+
+TEST_F(SubmitTest, ALeftoverSecretOfOursIsOverwrittenOneOfOthersIsNot) {
+  const std::vector<std::string> args = {"--image=i", "--sync-mode=git",
+                                         "--sync-source=https://h/r.git",
+                                         "--env=GIT_SYNC_PASSWORD=tiger"};
+  cluster_->Put(kSecrets,
+                Json(R"({"metadata": {"name": "pt-git-sync"}, "data": {"password": "b2xk"}})"));
+  const Ended refused = Submit(args);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.log.find("belongs to something else"), std::string::npos);
+  cluster_->Put(kSecrets, Json(R"({"metadata": {"name": "pt-git-sync", "labels":
+    {"createdBy": "PyTorchJob", "release": "pt"}}, "data": {"password": "b2xk"}})"));
+  EXPECT_EQ(Submit(args).exit_code, 0);
+  EXPECT_EQ(text::GetString(*cluster_->Find(kSecrets, "pt-git-sync"), {"data", "password"}),
+            "dGlnZXI=");
+}
+
+TEST_F(SubmitTest, ATakenNameLeavesTheSecretOfItsJobAlone) {
+  const auto with = [&](const std::string& password) {
+    return Submit({"--image=i", "--sync-mode=git", "--sync-source=https://h/r.git",
+                   "--env=GIT_SYNC_PASSWORD=" + password});
+  };
+  ASSERT_EQ(with("one").exit_code, 0);
+  EXPECT_EQ(with("two").exit_code, 1);
+  EXPECT_EQ(text::GetString(*cluster_->Find(kSecrets, "pt-git-sync"), {"data", "password"}),
+            "b25l");
+}
+
+TEST_F(SubmitTest, APriorityClassMustExist) {
+  const Ended ended = Submit({"--image=i", "-p", "high"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("the priority high doesn't exist. Please check with `kubectl get pc` to "
+                           "get a valid priority"),
+            std::string::npos);
+  cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "high"}})"));
+  EXPECT_EQ(Submit({"--image=i", "-p", "high"}).exit_code, 0);
+}
+
+TEST_F(SubmitTest, MistakesAreFoundBeforeAnythingIsContacted) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"submit", "pytorch", "cmd"}, "required flag(s) \\\"name\\\" not set"},
+      {{"submit", "pytorch", "--name=pt"}, "not found command args"},
+      {{"submit", "pytorch", "--name=pt", "--wrokers=2", "cmd"}, "unknown flag: --wrokers"},
+      {{"submit", "pytorch", "--name=pt", "--workers=0", "cmd"}, "--workers is invalid"},
+      {{"submit", "pytorch", "--name=a_b", "cmd"}, "the job name must consist of"},
+      {{"submit", "tfjob", "--name=x", "--anything", "cmd"}, "tfjob is not one of muster's jobs"},
+      {{"--loglevel=loud", "submit", "pytorch", "--name=pt", "cmd"}, "unknown loglevel"},
+  };
+  for (const auto& [args, message] : cases) {
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 2) << message;
+    EXPECT_NE(ended.log.find(message), std::string::npos) << ended.log;
+  }
+  EXPECT_EQ(connects_, 0);
+}
+
+TEST_F(SubmitTest, ADryRunPrintsTheObjectsAndContactsNothing) {
+  const Ended yaml = Submit({"--image=i", "--dry-run=client", "-o", "yaml", "--tensorboard"});
+  EXPECT_EQ(yaml.exit_code, 0);
+  EXPECT_TRUE(yaml.out.starts_with("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\n")) << yaml.out;
+  EXPECT_NE(yaml.out.find("\n---\napiVersion: v1\n"), std::string::npos);
+  const Ended json = Submit({"--image=i", "--dry-run=client", "-o=json"});
+  EXPECT_EQ(text::FindArray(Json(json.out), {"items"})->size(), 2u);
+  EXPECT_EQ(connects_, 0);
+  EXPECT_EQ(Submit({"--image=i", "--dry-run=server"}).out,
+            "pytorchjob.kubeflow.org/pt created (server dry run)\n");
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+// The commands of both documents, with an image where they have one.
+TEST_F(SubmitTest, TheDocumentsCommandsAreAccepted) {
+  const Ended git =
+      Run({"--loglevel", "info", "submit", "pytorch", "--name=pytorch-dist-git", "--gpus=1",
+           "--workers=2",
+           "--image=registry.cn-beijing.aliyuncs.com/ai-samples/"
+           "pytorch-with-tensorboard:1.5.1-cuda10.1-cudnn7-runtime",
+           "--sync-mode=git", "--sync-source=https://code.aliyun.com/370272561/mnist-pytorch.git",
+           "python /root/code/mnist-pytorch/mnist.py --backend gloo"});
+  EXPECT_EQ(git.exit_code, 0) << git.log;
+  const Ended shared = Run(
+      {"submit", "pytorch", "--name=pytorch-dist", "--gpus=1", "--workers=3", "--workingDir=/root",
+       "--image=registry.cn-huhehaote.aliyuncs.com/lumo/"
+       "pytorch-with-tensorboard:1.5.1-cuda10.1-cudnn7-runtime",
+       "--sync-mode=git", "--sync-source=https://code.aliyun.com/370272561/mnist-pytorch.git",
+       "--data=training-data:/mnist_data", "--tensorboard",
+       "--logdir=/mnist_data/pytorch_data/logs", "--env=GIT_SYNC_USERNAME=yourname",
+       "--env=GIT_SYNC_PASSWORD=yourpwd",
+       "python /root/code/mnist-pytorch/mnist.py --epochs 10 --backend nccl --dir "
+       "/mnist_data/pytorch_data/logs --data /mnist_data/pytorch_data/"});
+  EXPECT_EQ(shared.exit_code, 0) << shared.log;
+  EXPECT_EQ(shared.out,
+            "configmap/pytorch-dist-pytorchjob created\n"
+            "configmap/pytorch-dist-pytorchjob labeled\n"
+            "secret/pytorch-dist-git-sync created\n"
+            "service/pytorch-dist-tensorboard created\n"
+            "deployment.apps/pytorch-dist-tensorboard created\n"
+            "pytorchjob.kubeflow.org/pytorch-dist created\n");
+  EXPECT_NE(
+      shared.log.find("Flag --workingDir has been deprecated, please use --working-dir instead"),
+      std::string::npos);
+}
+
+// As Arena's Python SDK writes them: globals after the sub-command, values after `=`.
+TEST_F(SubmitTest, FlagsOfTheSdkAreAccepted) {
+  EXPECT_EQ(Run({"submit", "pytorchjob", "--name=a", "--image=i", "--namespace=default",
+                 "--config=", "--loglevel=info", "--arena-namespace=arena-system", "cmd"})
+                .exit_code,
+            0);
+  EXPECT_EQ(Run({"list", "-A", "-o", "json", "--loglevel=info", "--arena-namespace=arena-system"})
+                .exit_code,
+            0);
+}
+
+}  // namespace
+}  // namespace arena
