@@ -1,0 +1,344 @@
+#include "local/node/agent_pod.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/quantity.h"
+#include "base/strings.h"
+#include "local/node/shim.h"
+
+namespace local::node {
+
+namespace {
+
+using text::GetString;
+
+constexpr std::string_view kUsualPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr int64_t kDefaultGrace = 30;
+constexpr size_t kMaxHostName = 63;
+constexpr int64_t kMaxNamedReplicas = 512;
+
+// "" when the list has none; the last of several.
+std::string_view ValueIn(const EnvList& list, std::string_view name) {
+  for (auto it = list.rbegin(); it != list.rend(); ++it) {
+    if (it->first == name) return it->second;
+  }
+  return "";
+}
+
+bool Has(const EnvList& list, std::string_view name) {
+  return std::any_of(list.begin(), list.end(),
+                     [name](const auto& variable) { return variable.first == name; });
+}
+
+// Processes of the job, by the variables that the reconciler sets: WORLD_SIZE, or the upper end of
+// PET_NNODES ("1:3") in elastic jobs without a master.
+int64_t JobSize(const EnvList& variables) {
+  const auto world = base::ParseInt(ValueIn(variables, "WORLD_SIZE"));
+  const std::string_view nnodes = ValueIn(variables, "PET_NNODES");
+  const size_t colon = nnodes.find(':');
+  const auto nodes =
+      base::ParseInt(colon == std::string_view::npos ? nnodes : nnodes.substr(colon + 1));
+  return std::max<int64_t>({1, world.value_or(1), nodes.value_or(1)});
+}
+
+// Which init container brings the code, and into which volume.
+struct CodeSync {
+  std::string container;  // "" when there is none
+  std::string volume;
+  ContainerSpec::Kind kind = ContainerSpec::Kind::kProgram;
+};
+
+bool IsRsync(const text::Json& container) {
+  const text::Array* command = text::FindArray(container, {"command"});
+  if (command == nullptr || command->empty() || !command->front().is_string()) return false;
+  const std::string_view program = command->front().get_string();
+  return program == "rsync" || program.ends_with("/rsync");
+}
+
+bool NamesVariable(const text::Json& container, std::string_view name) {
+  const text::Array* variables = text::FindArray(container, {"env"});
+  return variables != nullptr &&
+         std::any_of(variables->begin(), variables->end(), [name](const text::Json& variable) {
+           return GetString(variable, {"name"}) == name;
+         });
+}
+
+ContainerSpec::Kind KindOf(const text::Json& container) {
+  const text::Array* command = text::FindArray(container, {"command"});
+  const bool has_command = command != nullptr && !command->empty();
+  if (!has_command && NamesVariable(container, "GIT_SYNC_REPO")) {
+    return ContainerSpec::Kind::kGitSync;
+  }
+  if (GetString(container, {"name"}) == api::kArenaCodeContainer && IsRsync(container)) {
+    return ContainerSpec::Kind::kRsync;
+  }
+  return ContainerSpec::Kind::kProgram;
+}
+
+CodeSync FindCodeSync(const text::Json& pod) {
+  CodeSync sync;
+  const text::Array* containers = text::FindArray(pod, {"spec", "initContainers"});
+  if (containers == nullptr) return sync;
+  for (const text::Json& container : *containers) {
+    const ContainerSpec::Kind kind = KindOf(container);
+    if (kind == ContainerSpec::Kind::kProgram) continue;
+    sync.container = GetString(container, {"name"});
+    sync.kind = kind;
+    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
+    if (mounts == nullptr || mounts->empty()) return sync;
+    sync.volume = GetString(mounts->front(), {"name"});
+    for (const text::Json& mount : *mounts) {
+      if (CleanPath(GetString(mount, {"mountPath"})) == "/code") {
+        sync.volume = GetString(mount, {"name"});
+      }
+    }
+    return sync;
+  }
+  return sync;
+}
+
+class PodPlanner {
+ public:
+  PodPlanner(const text::Json& pod, const PodObjects& objects, const NodeFacts& facts,
+             const std::vector<std::string>& visible_gpus, const std::string& interpreter_directory,
+             const std::function<bool(const std::string&)>& is_there)
+      : pod_(pod),
+        objects_(objects),
+        facts_(facts),
+        visible_gpus_(visible_gpus),
+        interpreter_directory_(interpreter_directory),
+        is_there_(is_there),
+        sync_(FindCodeSync(pod)),
+        job_(api::Label(pod, api::kJobNameLabel)),
+        submitted_(SubmittedEnvironment(pod)) {}
+
+  OrNotReady<PodPlan> Plan() {
+    FillIdentity();
+    const PodFacts own{pod_, facts_.node_name, kHostIp, facts_.cpus * int64_t{1000}, facts_.memory};
+    auto added = AddContainers("initContainers", own, spec_.init_containers);
+    if (added) added = AddContainers("containers", own, spec_.containers);
+    if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
+    if (!job_.empty()) AddHosts();
+    auto volumes =
+        PlanVolumes(own, objects_, spec_.directory, sync_.volume, sync_.container, variables_);
+    if (!volumes) return tl::unexpected<NotReady>(std::move(volumes.error()));
+    spec_.mounts = volumes->mounts;
+    MakeWorkingDirectories(*volumes);
+    return PodPlan{std::move(spec_), std::move(*volumes)};
+  }
+
+ private:
+  void FillIdentity() {
+    spec_.uid = api::Uid(pod_);
+    spec_.namespace_name = api::Namespace(pod_);
+    spec_.name = api::Name(pod_);
+    spec_.directory = PodDirectory(facts_, spec_.uid);
+    spec_.hostname = GetString(pod_, {"spec", "hostname"});
+    if (spec_.hostname.empty()) spec_.hostname = spec_.name.substr(0, kMaxHostName);
+    const std::string_view policy = api::PodRestartPolicy(pod_);
+    spec_.restart_policy = policy == "Never"       ? PodRestartPolicy::kNever
+                           : policy == "OnFailure" ? PodRestartPolicy::kOnFailure
+                                                   : PodRestartPolicy::kAlways;
+    spec_.termination_grace = std::chrono::seconds(
+        text::GetInt(pod_, {"spec", "terminationGracePeriodSeconds"}).value_or(kDefaultGrace));
+    spec_.restart_backoff = facts_.restart_backoff;
+    if (!sync_.container.empty()) {
+      const std::string_view job_uid = api::ControllerUid(pod_);
+      spec_.job_code_directory =
+          job_uid.empty() ? spec_.directory + "/job-code" : JobDirectory(facts_, job_uid) + "/code";
+    }
+  }
+
+  OrNotReady<void> AddContainers(std::string_view list, const PodFacts& own,
+                                 std::vector<ContainerSpec>& into) {
+    const text::Array* containers = text::FindArray(pod_, {"spec", list});
+    if (containers == nullptr) return {};
+    for (const text::Json& container : *containers) {
+      auto variables = ContainerVariables(own, container, objects_);
+      if (!variables) return tl::unexpected<NotReady>(std::move(variables.error()));
+      ContainerSpec spec;
+      spec.name = GetString(container, {"name"});
+      if (spec.name == sync_.container && list == "initContainers") spec.kind = sync_.kind;
+      spec.argv = CommandLine(container, *variables);
+      if (spec.argv.empty() && spec.kind != ContainerSpec::Kind::kGitSync) {
+        // Without an image there is no other.
+        return tl::unexpected<NotReady>(
+            NotReady{"CreateContainerError",
+                     fmt::format("container {}: no command specified", spec.name),
+                     {},
+                     NotReady::Retry::kNever});
+      }
+      spec.cwd = WorkingDirectory(container);
+      spec.tty = text::GetBool(container, {"tty"}).value_or(false);
+      spec.env = BaseVariables(container, *variables);
+      spec.env.insert(spec.env.end(), variables->begin(), variables->end());
+      AddGpus(*variables, spec.env);
+      // Last, so that nothing hides the pod's processes from their agent.
+      spec.env.emplace_back(kPodUidVariable, spec_.uid);
+      variables_[spec.name] = std::move(*variables);
+      into.push_back(std::move(spec));
+    }
+    return {};
+  }
+
+  std::string WorkingDirectory(const text::Json& container) const {
+    const std::string_view directory = GetString(container, {"workingDir"});
+    if (auto clean = CleanPath(directory); clean && !directory.empty()) return *clean;
+    // An image would say; the host's own environment has the user's home.
+    const std::string home = OfSubmitterOrDaemon("HOME");
+    return home.empty() ? "/" : home;
+  }
+
+  std::string OfSubmitterOrDaemon(std::string_view name) const {
+    return submitted_.GetOr(name, facts_.environment.GetOr(name, ""));
+  }
+
+  EnvList BaseVariables(const text::Json& container, const EnvList& variables) const {
+    EnvList base;
+    std::string path = PodPath(pod_, facts_);
+    if (!interpreter_directory_.empty()) path = interpreter_directory_ + ":" + path;
+    base.emplace_back("PATH", std::move(path));
+    for (const char* name : {"HOME", "USER", "LOGNAME", "LANG"}) {
+      std::string value = OfSubmitterOrDaemon(name);
+      if (!value.empty()) base.emplace_back(name, std::move(value));
+    }
+    base.emplace_back("OMP_NUM_THREADS", std::to_string(Threads(container, variables)));
+    for (const auto& [name, value] : submitted_.values()) {
+      if (name != "PATH" && !Has(base, name)) base.emplace_back(name, value);
+      if (name == "OMP_NUM_THREADS") base.emplace_back(name, value);
+    }
+    base.emplace_back("HOSTNAME", spec_.hostname);
+    return base;
+  }
+
+  // The machine's cores shared out among the job's processes, and no more than the container's
+  // limit: without it each of them would start a thread per core.
+  int64_t Threads(const text::Json& container, const EnvList& variables) const {
+    int64_t threads = facts_.cpus / JobSize(variables);
+    const text::Json* limit = text::Find(container, {"resources", "limits", "cpu"});
+    if (limit != nullptr) {
+      const auto cpus = base::ParseQuantity(
+          limit->is_string() ? std::string(limit->get_string()) : text::ToJson(*limit));
+      if (cpus && *cpus > 0) threads = std::min(threads, *cpus);
+    }
+    return std::max<int64_t>(1, threads);
+  }
+
+  void AddGpus(const EnvList& variables, EnvList& env) const {
+    if (!visible_gpus_.empty()) {
+      // The pod's share, whatever the container says: others hold the rest. NVML and CUDA agree on
+      // indices in PCI order only.
+      env.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+      env.emplace_back("CUDA_VISIBLE_DEVICES", base::Join(visible_gpus_, ","));
+      return;
+    }
+    // A pod that asked for none gets none, unless its author knows better.
+    const std::string_view asked = ValueIn(variables, "NVIDIA_VISIBLE_DEVICES");
+    if (!facts_.has_gpus || Has(variables, "CUDA_VISIBLE_DEVICES")) return;
+    if (!asked.empty() && asked != "void" && asked != "none") return;
+    env.emplace_back("CUDA_VISIBLE_DEVICES", "");
+    env.emplace_back("NVIDIA_VISIBLE_DEVICES", "void");
+  }
+
+  // The names of the job's services and pods, which are the same (spec/pytorchjob-operator.md 2.4).
+  void AddHosts() {
+    int64_t size = 1;
+    for (const auto& [container, variables] : variables_) {
+      size = std::max(size, JobSize(variables));
+    }
+    size = std::min(size, kMaxNamedReplicas);
+    std::vector<std::string> names = {api::ReplicaName(job_, api::kMaster, 0)};
+    for (int64_t i = 0; i < size; ++i) {
+      names.push_back(api::ReplicaName(job_, api::kWorker, static_cast<int>(i)));
+    }
+    if (std::find(names.begin(), names.end(), spec_.name) == names.end()) {
+      names.push_back(spec_.name);
+    }
+    for (const std::string& name : names) {
+      for (const std::string& suffix :
+           {std::string(), "." + spec_.namespace_name, "." + spec_.namespace_name + ".svc",
+            "." + spec_.namespace_name + ".svc.cluster.local"}) {
+        spec_.hosts.emplace_back(name + suffix, kHostIp);
+      }
+    }
+  }
+
+  // A working directory that the host has not and no volume brings is the pod's own.
+  void MakeWorkingDirectories(VolumePlan& volumes) {
+    std::set<std::string> seen;
+    std::vector<std::string> wanted;
+    for (const auto* list : {&spec_.init_containers, &spec_.containers}) {
+      for (const ContainerSpec& container : *list) {
+        if (container.kind == ContainerSpec::Kind::kProgram) wanted.push_back(container.cwd);
+      }
+    }
+    for (const std::string& cwd : wanted) {
+      const bool is_in_volume =
+          std::any_of(spec_.mounts.begin(), spec_.mounts.end(), [&](const Mount& mount) {
+            return cwd == mount.target || cwd.starts_with(mount.target + "/") ||
+                   mount.target.starts_with(cwd + "/");
+          });
+      if (is_in_volume || is_there_(cwd) || !seen.insert(cwd).second) continue;
+      const std::string source = fmt::format("{}/work/{}", spec_.directory, seen.size());
+      volumes.directories.push_back(source);
+      spec_.mounts.push_back({source, cwd, false});
+    }
+    std::stable_sort(spec_.mounts.begin(), spec_.mounts.end(),
+                     [](const Mount& a, const Mount& b) { return a.target < b.target; });
+  }
+
+  const text::Json& pod_;
+  const PodObjects& objects_;
+  const NodeFacts& facts_;
+  const std::vector<std::string>& visible_gpus_;
+  const std::string& interpreter_directory_;
+  const std::function<bool(const std::string&)>& is_there_;
+  const CodeSync sync_;
+  const std::string job_;
+  const base::Environment submitted_;
+  PodSpec spec_;
+  std::map<std::string, EnvList> variables_;  // by container: its own, not the base
+};
+
+}  // namespace
+
+base::Environment SubmittedEnvironment(const text::Json& pod) {
+  base::Environment environment;
+  const auto json = text::ParseJson(api::Annotation(pod, api::kEnvironmentAnnotation));
+  if (!json || !json->is_object()) return environment;
+  for (const auto& entry : json->get_object()) {
+    if (entry.value().is_string()) {
+      environment.Set(std::string(entry.key()), std::string(entry.value().get_string()));
+    }
+  }
+  return environment;
+}
+
+std::string PodPath(const text::Json& pod, const NodeFacts& facts) {
+  return SubmittedEnvironment(pod).GetOr("PATH", facts.environment.GetOr("PATH", kUsualPath));
+}
+
+std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid) {
+  return fmt::format("{}/pods/{}", facts.state_directory, pod_uid);
+}
+
+std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid) {
+  return fmt::format("{}/jobs/{}", facts.state_directory, job_uid);
+}
+
+OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
+                            const NodeFacts& facts, const std::vector<std::string>& visible_gpus,
+                            const std::string& interpreter_directory,
+                            const std::function<bool(const std::string&)>& is_there) {
+  return PodPlanner(pod, objects, facts, visible_gpus, interpreter_directory, is_there).Plan();
+}
+
+}  // namespace local::node

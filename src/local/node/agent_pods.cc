@@ -1,0 +1,437 @@
+#include "local/node/agent_pods.h"
+
+#include <dirent.h>
+#include <sys/inotify.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/file.h"
+#include "base/log.h"
+
+namespace local::node {
+
+namespace {
+
+constexpr std::chrono::seconds kSoon{2};
+constexpr std::string_view kReportName = "status.json";
+
+std::vector<std::string> EntriesOf(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* dir = ::opendir(directory.c_str());
+  if (dir == nullptr) return names;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  ::closedir(dir);
+  return names;
+}
+
+}  // namespace
+
+PodKeeper::PodKeeper(Parts parts) : parts_(std::move(parts)) {}
+
+base::Status PodKeeper::Start() {
+  TRY_ASSIGN(inotify_, process::Inotify::Create());
+  return parts_.loop.Watch(inotify_->fd(), EPOLLIN, [this](uint32_t) { OnReports(); });
+}
+
+PodKeeper::Pod* PodKeeper::Find(const std::string& uid) {
+  const auto it = pods_.find(uid);
+  return it == pods_.end() ? nullptr : &it->second;
+}
+
+std::string PodKeeper::DirectoryOf(const Pod& pod) const {
+  return PodDirectory(parts_.starter.facts(), pod.identity.uid);
+}
+
+void PodKeeper::Replace(std::vector<text::Json> pods) {
+  std::set<std::string, std::less<>> present;
+  for (const text::Json& pod : pods) present.emplace(api::Uid(pod));
+  std::vector<std::string> gone;
+  for (const auto& [uid, pod] : pods_) {
+    if (!present.contains(uid)) gone.push_back(uid);
+  }
+  for (const std::string& uid : gone) Gone(uid);
+  for (text::Json& pod : pods) Put(std::move(pod));
+  if (!std::exchange(has_listed_, true)) RemoveOrphans();
+}
+
+void PodKeeper::Put(text::Json object) {
+  const std::string uid(api::Uid(object));
+  const auto [it, is_new] = pods_.try_emplace(uid);
+  Pod& pod = it->second;
+  const bool is_deleting = api::IsDeleting(object);
+  if (is_new) {
+    pod.identity = {uid, std::string(api::Namespace(object)), std::string(api::Name(object))};
+    pod.job_uid = api::ControllerUid(object);
+    pod.start_time = api::GetTime(object, {"status", "startTime"});
+    if (api::IsPodFinished(object)) pod.stage = Stage::kEnded;
+  }
+  if (pod.stage == Stage::kEnded) {
+    if (is_deleting && !std::exchange(pod.is_deleting, true)) Delete(pod);
+    return;
+  }
+  pod.object = std::make_shared<const text::Json>(std::move(object));
+  if (is_new) Begin(pod);
+  if (!is_deleting) return;
+  pod.is_deleting = true;
+  Delete(pod);
+}
+
+void PodKeeper::Gone(const std::string& uid) {
+  Pod* pod = Find(uid);
+  if (pod == nullptr) return;
+  pod->is_object_gone = true;
+  parts_.gpus.Release(uid);
+  switch (pod->stage) {
+    case Stage::kWaiting:
+    case Stage::kEnded:
+      return RemovePod(uid);
+    case Stage::kRunning:
+      // Nobody waits for it any more: forced, or nobody who could have asked for a grace.
+      return Terminate(*pod, 0);
+    case Stage::kStarting:
+    case Stage::kEnding:
+      return;  // when that is over
+  }
+}
+
+// A pod that this agent has not seen before: new, or of an earlier daemon.
+void PodKeeper::Begin(Pod& pod) {
+  if (parts_.shims.WasStarted(DirectoryOf(pod))) return Recover(pod);
+  if (HasEverStarted(*pod.object)) {
+    Lose(pod, {kShimLost, "the pod has run, and its directory on this machine is gone"});
+    return;
+  }
+  if (!api::IsDeleting(*pod.object)) Launch(pod);
+}
+
+void PodKeeper::Launch(Pod& pod) {
+  parts_.loop.Cancel(std::exchange(pod.retry_timer, 0));
+  pod.stage = Stage::kStarting;
+  if (!pod.start_time) pod.start_time = parts_.clock.Now();
+  if (auto made = base::MakeDirs(DirectoryOf(pod)); !made) {
+    return Wait(pod, {"CreateContainerError", made.error().message, {}, NotReady::Retry::kLater});
+  }
+  WatchDirectory(pod);
+  parts_.pool.Run([this, uid = pod.identity.uid, object = pod.object] {
+    auto result =
+        std::make_shared<OrNotReady<std::unique_ptr<RunningShim>>>(parts_.starter.Start(*object));
+    parts_.loop.Post([this, uid, result] { OnLaunched(uid, std::move(*result)); });
+  });
+}
+
+void PodKeeper::OnLaunched(const std::string& uid,
+                           OrNotReady<std::unique_ptr<RunningShim>> result) {
+  Pod* pod = Find(uid);
+  if (pod == nullptr) return;
+  if (!result) {
+    if (parts_.shims.WasStarted(DirectoryOf(*pod))) return Recover(*pod);
+    return Wait(*pod, std::move(result.error()));
+  }
+  Run(*pod, std::move(*result));
+}
+
+// Not started, for the reason given; tried again as that says.
+void PodKeeper::Wait(Pod& pod, NotReady not_ready) {
+  pod.stage = Stage::kWaiting;
+  if (pod.is_object_gone) return RemovePod(std::string(pod.identity.uid));
+  if (pod.is_deleting) return Delete(pod);
+  base::LogDebug("pod {}/{} waits: {}: {}", pod.identity.namespace_name, pod.identity.name,
+                 not_ready.reason, not_ready.message);
+  const std::string uid = pod.identity.uid;
+  if (not_ready.retry != NotReady::Retry::kNever) {
+    const base::Duration wait =
+        not_ready.retry == NotReady::Retry::kSoon ? base::Duration(kSoon) : pod.backoff.Next();
+    pod.retry_timer = parts_.loop.After(wait, [this, uid] {
+      Pod* waiting = Find(uid);
+      if (waiting != nullptr && waiting->stage == Stage::kWaiting) Launch(*waiting);
+    });
+  }
+  std::set<const api::Resource*> kinds;
+  for (const Reference& reference : not_ready.missing) kinds.insert(reference.resource);
+  pod.not_ready = std::move(not_ready);
+  Publish(pod);
+  for (const api::Resource* kind : kinds) parts_.watch_for(*kind);
+}
+
+void PodKeeper::ObjectAppeared(const Reference& reference, std::string_view namespace_name) {
+  for (auto& [uid, pod] : pods_) {
+    if (pod.stage != Stage::kWaiting || !pod.not_ready) continue;
+    if (pod.identity.namespace_name != namespace_name) continue;
+    const auto& missing = pod.not_ready->missing;
+    if (std::find(missing.begin(), missing.end(), reference) != missing.end()) Launch(pod);
+  }
+}
+
+void PodKeeper::GpusAppeared() {
+  for (auto& [uid, pod] : pods_) {
+    const bool waits = pod.stage == Stage::kWaiting && pod.not_ready &&
+                       pod.not_ready->retry == NotReady::Retry::kSoon;
+    if (waits) Launch(pod);
+  }
+}
+
+// It was started by an earlier daemon, or by a start that could not be seen through.
+void PodKeeper::Recover(Pod& pod) {
+  const std::string directory = DirectoryOf(pod);
+  WatchDirectory(pod);
+  auto shim = parts_.shims.Adopt(directory);
+  if (!shim) {
+    // Whether it runs cannot be told: starting it again would be worse than asking again.
+    base::LogWarn("adopt pod {}/{}: {}", pod.identity.namespace_name, pod.identity.name,
+                  shim.error().message);
+    pod.stage = Stage::kStarting;
+    parts_.loop.After(pod.backoff.Next(), [this, uid = pod.identity.uid] {
+      if (Pod* again = Find(uid)) Recover(*again);
+    });
+    return;
+  }
+  if (*shim) return Run(pod, std::move(*shim));
+  ReadReport(pod);
+  if (pod.report && pod.report->is_finished) return End(pod);
+  Lose(pod, parts_.shims.IsFromEarlierBoot(directory) ? NodeRebootedFailure() : ShimLostFailure());
+}
+
+void PodKeeper::Run(Pod& pod, std::unique_ptr<RunningShim> shim) {
+  pod.stage = Stage::kRunning;
+  pod.shim = std::move(shim);
+  pod.not_ready.reset();
+  if (!pod.start_time) pod.start_time = parts_.clock.Now();
+  const std::string uid = pod.identity.uid;
+  if (auto watched =
+          parts_.loop.Watch(pod.shim->pidfd(), EPOLLIN, [this, uid](uint32_t) { OnShimEnd(uid); });
+      !watched) {
+    base::LogError("watch the shim of pod {}/{}: {}", pod.identity.namespace_name,
+                   pod.identity.name, watched.error().message);
+  }
+  ArmDeadline(pod);
+  ReadReport(pod);
+  if (pod.is_object_gone) return Terminate(pod, 0);
+  if (pod.report) Publish(pod);
+  if (pod.is_deleting) Delete(pod);
+}
+
+void PodKeeper::WatchDirectory(Pod& pod) {
+  if (pod.watch >= 0) return;
+  auto watch = inotify_->Watch(DirectoryOf(pod), IN_MOVED_TO | IN_ONLYDIR);
+  if (!watch) {
+    // Its end is seen all the same; only what happens between is not.
+    base::LogWarn("watch the reports of pod {}/{}: {}", pod.identity.namespace_name,
+                  pod.identity.name, watch.error().message);
+    return;
+  }
+  pod.watch = *watch;
+  watched_[*watch] = pod.identity.uid;
+}
+
+void PodKeeper::OnReports() {
+  std::set<std::string> changed;
+  for (const process::Inotify::Event& event : inotify_->Read()) {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) {
+      for (const auto& [watch, uid] : watched_) changed.insert(uid);
+    } else if (event.name == kReportName) {
+      const auto it = watched_.find(event.watch);
+      if (it != watched_.end()) changed.insert(it->second);
+    }
+  }
+  for (const std::string& uid : changed) {
+    Pod* pod = Find(uid);
+    if (pod == nullptr || pod->stage != Stage::kRunning) continue;
+    ReadReport(*pod);
+    // The last report is published with the end of the shim: then its locks are free as well.
+    if (pod->report && !pod->report->is_finished) Publish(*pod);
+  }
+}
+
+void PodKeeper::ReadReport(Pod& pod) {
+  auto report = parts_.shims.ReadReport(DirectoryOf(pod));
+  if (report) {
+    pod.report = std::move(*report);
+  } else if (report.error().code != base::Code::kNotFound) {
+    base::LogWarn("report of pod {}/{}: {}", pod.identity.namespace_name, pod.identity.name,
+                  report.error().message);
+  }
+}
+
+void PodKeeper::OnShimEnd(const std::string& uid) {
+  Pod* pod = Find(uid);
+  if (pod == nullptr || !pod->shim) return;
+  parts_.loop.Unwatch(pod->shim->pidfd());
+  pod->shim.reset();
+  ReadReport(*pod);
+  if (pod->report && pod->report->is_finished) return End(*pod);
+  Lose(*pod, ShimLostFailure());
+}
+
+// The shim is gone and has not said how its programs ended: they end now.
+void PodKeeper::Lose(Pod& pod, PodFailure failure) {
+  pod.stage = Stage::kEnding;
+  if (!pod.failure) pod.failure = std::move(failure);
+  parts_.pool.Run([this, uid = pod.identity.uid] {
+    if (auto killed = parts_.shims.KillStrays(uid); !killed) {
+      base::LogError("end the processes of pod {}: {}", uid, killed.error().message);
+    }
+    parts_.loop.Post([this, uid] {
+      if (Pod* lost = Find(uid)) End(*lost);
+    });
+  });
+}
+
+// No process of the pod is left.
+void PodKeeper::End(Pod& pod) {
+  pod.stage = Stage::kEnded;
+  parts_.loop.Cancel(std::exchange(pod.deadline_timer, 0));
+  parts_.loop.Cancel(std::exchange(pod.retry_timer, 0));
+  parts_.gpus.Release(pod.identity.uid);
+  if (pod.watch >= 0) {
+    inotify_->Unwatch(pod.watch);
+    watched_.erase(std::exchange(pod.watch, -1));
+  }
+  if (pod.is_object_gone) return RemovePod(std::string(pod.identity.uid));
+  Publish(pod);
+  pod.object.reset();
+  pod.report.reset();
+  pod.status = nullptr;
+  if (pod.is_deleting) Delete(pod);
+}
+
+void PodKeeper::Publish(Pod& pod) {
+  if (pod.is_object_gone) return;
+  StatusInput input{*pod.object};
+  if (pod.report) input.report = &*pod.report;
+  if (pod.not_ready) input.not_ready = &*pod.not_ready;
+  if (pod.failure && pod.stage == Stage::kEnded) input.failure = &*pod.failure;
+  input.has_ended = pod.stage == Stage::kEnded;
+  input.start_time = pod.start_time;
+  if (!pod.status.is_null()) input.previous_status = &pod.status;
+  text::Json status = MakeStatus(input, parts_.clock.Now());
+  if (status == pod.status) return;
+  pod.status = std::move(status);
+  parts_.writer.PutStatus(pod.identity, pod.status);
+}
+
+// The object is to go: end the processes, then let it.
+void PodKeeper::Delete(Pod& pod) {
+  switch (pod.stage) {
+    case Stage::kWaiting:
+      parts_.loop.Cancel(std::exchange(pod.retry_timer, 0));
+      parts_.gpus.Release(pod.identity.uid);
+      return parts_.writer.DeletePod(pod.identity);
+    case Stage::kEnded:
+      return parts_.writer.DeletePod(pod.identity);
+    case Stage::kRunning: {
+      const auto grace = text::GetInt(*pod.object, {"metadata", "deletionGracePeriodSeconds"});
+      return Terminate(
+          pod,
+          grace.value_or(
+              text::GetInt(*pod.object, {"spec", "terminationGracePeriodSeconds"}).value_or(30)));
+    }
+    case Stage::kStarting:
+    case Stage::kEnding:
+      return;  // when that is over
+  }
+}
+
+void PodKeeper::Terminate(Pod& pod, int64_t grace_seconds) {
+  if (!pod.shim || (pod.grace_sent && *pod.grace_sent <= grace_seconds)) return;
+  pod.grace_sent = grace_seconds;
+  auto sent = pod.shim->Terminate(std::chrono::seconds(std::max<int64_t>(0, grace_seconds)));
+  if (!sent && sent.error().code != base::Code::kNotFound) {
+    base::LogError("end pod {}/{}: {}", pod.identity.namespace_name, pod.identity.name,
+                   sent.error().message);
+  }
+}
+
+void PodKeeper::ArmDeadline(Pod& pod) {
+  const auto seconds = text::GetInt(*pod.object, {"spec", "activeDeadlineSeconds"});
+  if (!seconds) return;
+  const base::Duration left = *pod.start_time + std::chrono::seconds(*seconds) - parts_.clock.Now();
+  pod.deadline_timer =
+      parts_.loop.After(std::max(left, base::Duration::zero()), [this, uid = pod.identity.uid] {
+        Pod* late = Find(uid);
+        if (late == nullptr || late->stage != Stage::kRunning) return;
+        late->failure = DeadlineFailure();
+        Terminate(
+            *late,
+            text::GetInt(*late->object, {"spec", "terminationGracePeriodSeconds"}).value_or(30));
+      });
+}
+
+void PodKeeper::RemovePod(const std::string& uid) {
+  const auto it = pods_.find(uid);
+  if (it == pods_.end()) return;
+  parts_.loop.Cancel(it->second.retry_timer);
+  parts_.loop.Cancel(it->second.deadline_timer);
+  if (it->second.watch >= 0) {
+    inotify_->Unwatch(it->second.watch);
+    watched_.erase(it->second.watch);
+  }
+  const std::string directory = DirectoryOf(it->second);
+  const std::string job_uid = it->second.job_uid;
+  pods_.erase(it);
+  parts_.pool.Run([directory] {
+    if (auto removed = base::RemoveTree(directory); !removed) {
+      base::LogWarn("{}", removed.error().message);
+    }
+  });
+  RemoveJobIfUnused(job_uid);
+}
+
+void PodKeeper::JobGone(const std::string& job_uid) {
+  gone_jobs_.insert(job_uid);
+  RemoveJobIfUnused(job_uid);
+}
+
+void PodKeeper::KeepOnlyJobs(const std::set<std::string>& job_uids) {
+  std::set<std::string> kept = job_uids;
+  // Newer than the list: its pods are here already.
+  for (const auto& [uid, pod] : pods_) kept.insert(pod.job_uid);
+  for (const std::string& uid : EntriesOf(parts_.starter.facts().state_directory + "/jobs")) {
+    if (!kept.contains(uid)) JobGone(uid);
+  }
+}
+
+void PodKeeper::RemoveJobIfUnused(const std::string& job_uid) {
+  if (!has_listed_ || !gone_jobs_.contains(job_uid)) return;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.job_uid == job_uid) return;
+  }
+  gone_jobs_.erase(job_uid);
+  const std::string directory = JobDirectory(parts_.starter.facts(), job_uid);
+  parts_.pool.Run([directory] {
+    if (auto removed = base::RemoveTree(directory); !removed) {
+      base::LogWarn("{}", removed.error().message);
+    }
+  });
+}
+
+// Directories of pods that were deleted while no daemon ran.
+void PodKeeper::RemoveOrphans() {
+  for (const std::string& uid : EntriesOf(parts_.starter.facts().state_directory + "/pods")) {
+    if (!pods_.contains(uid)) RemoveOrphan(uid);
+  }
+  const std::set<std::string> gone = gone_jobs_;
+  for (const std::string& uid : gone) RemoveJobIfUnused(uid);
+}
+
+void PodKeeper::RemoveOrphan(const std::string& uid) {
+  Pod& pod = pods_[uid];
+  pod.identity.uid = uid;
+  pod.is_object_gone = true;
+  if (!parts_.shims.WasStarted(DirectoryOf(pod))) return RemovePod(uid);
+  auto shim = parts_.shims.Adopt(DirectoryOf(pod));
+  if (shim && *shim) {
+    pod.object = std::make_shared<const text::Json>(text::Object());
+    return Run(pod, std::move(*shim));
+  }
+  ReadReport(pod);
+  if (pod.report && pod.report->is_finished) return RemovePod(uid);
+  Lose(pod, ShimLostFailure());
+}
+
+}  // namespace local::node

@@ -1,0 +1,116 @@
+// The life of the node's pods, from the moment they are bound to it to the removal of what they
+// left behind.
+//
+//   bound ──> starting ──> running ──> ended ──> object gone: directory removed
+//     ▲          │            ▲
+//     └ waiting ◄┘            └── adopted after a restart of the daemon
+//
+// A pod is started at most once: what has a directory with a shim's mark in it is adopted, or its
+// report is read, or it has failed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "local/node/agent_pool.h"
+#include "local/node/agent_starter.h"
+#include "local/node/agent_status.h"
+#include "local/node/agent_writer.h"
+#include "process/event_loop.h"
+#include "process/inotify.h"
+
+namespace local::node {
+
+// All in the loop's thread.
+class PodKeeper {
+ public:
+  struct Parts {  // borrowed
+    process::EventLoop& loop;
+    base::Clock& clock;
+    ShimLauncher& shims;
+    PodStarter& starter;
+    GpuAllocator& gpus;
+    StatusWriter& writer;
+    WorkPool& pool;
+    // Somebody waits for an object of the kind: call ObjectAppeared from now on.
+    std::function<void(const api::Resource&)> watch_for;
+  };
+  explicit PodKeeper(Parts parts);
+
+  base::Status Start();
+
+  // Every pod bound to the node; what is not among them is gone. The first call also clears up
+  // directories whose pods no longer exist.
+  void Replace(std::vector<text::Json> pods);
+  void Put(text::Json pod);
+  void Gone(const std::string& uid);
+
+  void ObjectAppeared(const Reference& reference, std::string_view namespace_name);
+  void GpusAppeared();
+  // Code of jobs whose object is gone is removed when their last pod is.
+  void JobGone(const std::string& job_uid);
+  void KeepOnlyJobs(const std::set<std::string>& job_uids);
+
+ private:
+  enum class Stage { kWaiting, kStarting, kRunning, kEnding, kEnded };
+
+  struct Pod {
+    PodIdentity identity;
+    std::string job_uid;  // of the controller; "" without one
+    Stage stage = Stage::kWaiting;
+    // As last seen; nothing once the pod has ended, so that thousands of them cost little.
+    std::shared_ptr<const text::Json> object;
+    std::unique_ptr<RunningShim> shim;
+    int watch = -1;
+    std::optional<base::Time> start_time;
+    std::optional<PodReport> report;
+    std::optional<PodFailure> failure;
+    std::optional<NotReady> not_ready;
+    process::EventLoop::TimerId retry_timer = 0;
+    process::EventLoop::TimerId deadline_timer = 0;
+    base::Backoff backoff{std::chrono::seconds(10), std::chrono::minutes(5)};
+    text::Json status;  // written last
+    bool is_deleting = false;
+    bool is_object_gone = false;
+    std::optional<int64_t> grace_sent;  // seconds; of the shortest Terminate so far
+  };
+
+  Pod* Find(const std::string& uid);
+  std::string DirectoryOf(const Pod& pod) const;
+  void Begin(Pod& pod);
+  void Launch(Pod& pod);
+  void OnLaunched(const std::string& uid, OrNotReady<std::unique_ptr<RunningShim>> result);
+  void Wait(Pod& pod, NotReady not_ready);
+  void Recover(Pod& pod);
+  void Run(Pod& pod, std::unique_ptr<RunningShim> shim);
+  void WatchDirectory(Pod& pod);
+  void OnReports();
+  void ReadReport(Pod& pod);
+  void OnShimEnd(const std::string& uid);
+  void Lose(Pod& pod, PodFailure failure);
+  void End(Pod& pod);
+  void Publish(Pod& pod);
+  void Delete(Pod& pod);
+  void Terminate(Pod& pod, int64_t grace_seconds);
+  void ArmDeadline(Pod& pod);
+  void RemovePod(const std::string& uid);
+  void RemoveJobIfUnused(const std::string& job_uid);
+  void RemoveOrphans();
+  void RemoveOrphan(const std::string& uid);
+
+  Parts parts_;
+  std::optional<process::Inotify> inotify_;
+  std::map<int, std::string> watched_;  // inotify's number -> pod uid
+  std::map<std::string, Pod> pods_;     // by uid
+  std::set<std::string> gone_jobs_;
+  bool has_listed_ = false;
+};
+
+}  // namespace local::node

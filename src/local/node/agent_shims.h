@@ -1,0 +1,43 @@
+// What the node agent needs of shims, as an interface, so that its tests can model them. The real
+// one is shim.h.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "local/node/pod_spec.h"
+
+namespace local::node {
+
+class RunningShim {
+ public:
+  virtual ~RunningShim() = default;
+  // Readable when the shim has ended.
+  virtual int pidfd() const = 0;
+  // As ShimHandle::Terminate.
+  virtual base::Status Terminate(std::chrono::seconds grace) = 0;
+};
+
+// Thread safe.
+class ShimLauncher {
+ public:
+  virtual ~ShimLauncher() = default;
+  virtual base::Result<std::unique_ptr<RunningShim>> Start(const PodSpec& spec,
+                                                           const std::vector<int>& locks) = 0;
+  // Whether a shim was ever started there: then the pod is never started again.
+  virtual bool WasStarted(const std::string& directory) = 0;
+  // nullptr when none runs there any more.
+  virtual base::Result<std::unique_ptr<RunningShim>> Adopt(const std::string& directory) = 0;
+  virtual bool IsFromEarlierBoot(const std::string& directory) = 0;
+  virtual base::Result<PodReport> ReadReport(const std::string& directory) = 0;
+  virtual base::Status KillStrays(std::string_view pod_uid) = 0;
+};
+
+// Shims as processes: `<executable> shim`.
+std::unique_ptr<ShimLauncher> ProcessShims(std::string executable);
+
+}  // namespace local::node

@@ -1,0 +1,194 @@
+#include "local/node/agent_starter.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "base/file.h"
+
+namespace local::node {
+
+namespace {
+
+// Words of the API, a file system or the kernel that may be other ones in a while.
+NotReady Passing(std::string reason, const base::Error& error) {
+  return {std::move(reason), error.message, {}, NotReady::Retry::kLater};
+}
+
+tl::unexpected<NotReady> Refuse(NotReady not_ready) {
+  return tl::unexpected<NotReady>(std::move(not_ready));
+}
+
+OrNotReady<void> CheckHostPath(const VolumePlan::HostPath& wanted) {
+  using Need = VolumePlan::HostPath::Need;
+  struct stat info{};
+  if (::stat(wanted.path.c_str(), &info) == 0) {
+    const bool wants_directory =
+        wanted.need == Need::kDirectory || wanted.need == Need::kMakeDirectory;
+    const bool wants_file = wanted.need == Need::kFile || wanted.need == Need::kMakeFile;
+    if (wants_directory && !S_ISDIR(info.st_mode)) {
+      return ConfigError(fmt::format("{}: \"{}\" is no directory", wanted.owner, wanted.path));
+    }
+    if (wants_file && !S_ISREG(info.st_mode)) {
+      return ConfigError(fmt::format("{}: \"{}\" is no file", wanted.owner, wanted.path));
+    }
+    return {};
+  }
+  base::Status made = base::Fail(base::Errno(errno, fmt::format("\"{}\"", wanted.path)));
+  if (made.error().code == base::Code::kNotFound && wanted.need == Need::kMakeDirectory) {
+    made = base::MakeDirs(wanted.path, 0755);
+  } else if (made.error().code == base::Code::kNotFound && wanted.need == Need::kMakeFile) {
+    const base::Fd file(::open(wanted.path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    made = file ? base::Status()
+                : base::Fail(base::Errno(errno, fmt::format("make \"{}\"", wanted.path)));
+  }
+  if (made) return {};
+  return Refuse(Passing("CreateContainerConfigError", made.error().Wrap(wanted.owner)));
+}
+
+}  // namespace
+
+OrNotReady<void> MakeVolumes(const VolumePlan& plan) {
+  for (const VolumePlan::HostPath& wanted : plan.host_paths) {
+    auto checked = CheckHostPath(wanted);
+    if (!checked) return checked;
+  }
+  base::Status made;
+  for (const std::string& directory : plan.directories) {
+    if (made) made = base::MakeDirs(directory);
+  }
+  for (const VolumePlan::File& file : plan.files) {
+    if (made) made = base::MakeDirs(file.path.substr(0, file.path.rfind('/')));
+    if (made) {
+      made = base::WriteFileAtomic(file.path, file.content, file.mode, base::Durability::kNone);
+    }
+  }
+  if (!made) return Refuse(Passing("CreateContainerConfigError", made.error()));
+  return {};
+}
+
+PodStarter::PodStarter(cluster::Client& client, ShimLauncher& shims, GpuAllocator& gpus,
+                       PortAllocator& ports, NodeFacts facts, std::string configured_python)
+    : client_(client),
+      shims_(shims),
+      gpus_(gpus),
+      ports_(ports),
+      facts_(std::move(facts)),
+      configured_python_(std::move(configured_python)) {}
+
+OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod) {
+  auto objects = Fetch(pod);
+  if (!objects) return Refuse(std::move(objects.error()));
+  auto interpreter = InterpreterDirectory(pod);
+  if (!interpreter) return Refuse(std::move(interpreter.error()));
+  auto visible_gpus = VisibleGpus(pod);
+  if (!visible_gpus) return Refuse(std::move(visible_gpus.error()));
+  NodeFacts facts = facts_;
+  facts.has_gpus = !gpus_.IsKnown() || !gpus_.Units().empty();
+  auto plan = PlanPod(pod, *objects, facts, *visible_gpus, *interpreter,
+                      [](const std::string& path) { return SystemFiles().Exists(path); });
+  if (!plan) return Refuse(std::move(plan.error()));
+  auto made = MakeVolumes(plan->volumes);
+  if (!made) return Refuse(std::move(made.error()));
+  if (!plan->spec.job_code_directory.empty()) {
+    if (auto directory = base::MakeDirs(plan->spec.job_code_directory); !directory) {
+      return Refuse(Passing("CreateContainerConfigError", directory.error()));
+    }
+  }
+  // Last: until here the allocators hold them, whatever is not ready.
+  auto locks = TakeLocks(pod);
+  if (!locks) return Refuse(std::move(locks.error()));
+  std::vector<int> fds;
+  for (const base::Fd& lock : *locks) fds.push_back(lock.get());
+  auto shim = shims_.Start(plan->spec, fds);
+  if (!shim) return Refuse(Passing("RunContainerError", shim.error()));
+  return std::move(*shim);
+}
+
+OrNotReady<PodObjects> PodStarter::Fetch(const text::Json& pod) {
+  PodObjects objects;
+  for (const Reference& reference : ReferencesOf(pod)) {
+    auto object = client_.Get(*reference.resource, api::Namespace(pod), reference.name);
+    if (object) {
+      objects.emplace(reference, std::move(*object));
+    } else if (object.error().code != base::Code::kNotFound) {
+      return Refuse(Passing("CreateContainerConfigError", object.error()));
+    }
+  }
+  return objects;
+}
+
+OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& pod) {
+  std::vector<std::string> visible;
+  const std::vector<GpuUnit> known = gpus_.Units();
+  for (const int unit : ParseUnits(api::Annotation(pod, api::kGpusAnnotation))) {
+    if (static_cast<size_t>(unit) >= known.size()) {
+      // After a restart of the daemon the discovery may still be busy.
+      return Refuse({"GpuNotAvailable",
+                     gpus_.IsKnown() ? fmt::format("this machine has no GPU {}", unit)
+                                     : "the GPUs are being looked for",
+                     {},
+                     NotReady::Retry::kSoon});
+    }
+    visible.push_back(known[static_cast<size_t>(unit)].visible);
+  }
+  return visible;
+}
+
+OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod) {
+  std::vector<base::Fd> locks;
+  const std::vector<int> units = ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
+  if (!units.empty()) {
+    auto taken = gpus_.Take(std::string(api::Uid(pod)), units);
+    if (!taken) {
+      NotReady not_ready = Passing("GpuNotAvailable", taken.error());
+      not_ready.retry = NotReady::Retry::kSoon;
+      return Refuse(std::move(not_ready));
+    }
+    locks = std::move(*taken);
+  }
+  if (api::Label(pod, api::kJobRoleLabel) == "master") {
+    auto lock = ports_.LockForStart(std::string(api::ControllerUid(pod)));
+    if (lock) {
+      locks.push_back(std::move(*lock));
+    } else if (lock.error().code != base::Code::kNotFound) {
+      NotReady not_ready = Passing("PortNotAvailable", lock.error());
+      not_ready.retry = NotReady::Retry::kSoon;
+      return Refuse(std::move(not_ready));
+    }
+  }
+  return locks;
+}
+
+OrNotReady<std::string> PodStarter::InterpreterDirectory(const text::Json& pod) {
+  std::string interpreter(api::Annotation(pod, api::kPythonAnnotation));
+  if (interpreter.empty()) {
+    base::Environment environment = facts_.environment;
+    for (const auto& [name, value] : SubmittedEnvironment(pod).values()) {
+      environment.Set(name, value);
+    }
+    auto chosen = ChooseInterpreter(configured_python_, environment, SystemFiles());
+    // A machine without Python runs programs that need none.
+    if (!chosen && chosen.error().code == base::Code::kNotFound) return std::string();
+    if (!chosen) return Refuse(Passing("CreateContainerConfigError", chosen.error()));
+    interpreter = std::move(*chosen);
+  } else if (!SystemFiles().IsExecutable(interpreter)) {
+    return Refuse(
+        Passing("CreateContainerConfigError",
+                {base::Code::kNotFound,
+                 fmt::format("the job's Python \"{}\" cannot be executed", interpreter), 0}));
+  }
+  const InterpreterPath plan =
+      PlanInterpreterPath(interpreter, PodPath(pod, facts_), facts_.state_directory, SystemFiles());
+  if (auto made = MakeInterpreterPath(plan); !made) {
+    return Refuse(Passing("CreateContainerConfigError", made.error()));
+  }
+  return plan.directory;
+}
+
+}  // namespace local::node
