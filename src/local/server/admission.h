@@ -1,0 +1,36 @@
+// What may look at an object, and change it, before it is stored.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/resources.h"
+#include "base/result.h"
+#include "local/server/api_error.h"
+#include "net/http.h"
+#include "text/json.h"
+
+namespace local::server {
+
+enum class Operation { kCreate, kUpdate };
+
+// Called on the store's writer thread, dry runs included, perhaps more than once for a write:
+// quick, no waiting on the server, nothing outside `object` changed. `old` is the stored object
+// (kUpdate). Not called for subresources. Returns warnings for the client. An error refuses the
+// write: 403 for kPermissionDenied, 422 for kInvalidArgument, otherwise by its code.
+using Admission = std::function<base::Result<std::vector<std::string>>(
+    Operation operation, const api::Resource& resource, const net::HttpRequest& request,
+    text::Json& object, const text::Json* old)>;
+
+// The checks that Kubeflow's CRD schema (422) and webhook (403) make, then `admission` when it is
+// set. spec/pytorchjob-operator.md 1.5
+Answer<std::vector<std::string>> Admit(const Admission& admission, Operation operation,
+                                       const api::Resource& resource,
+                                       const net::HttpRequest& request, text::Json& object,
+                                       const text::Json* old);
+
+// Value of the `Warning` header.
+std::string WarningHeader(std::string_view text);
+
+}  // namespace local::server

@@ -1,0 +1,57 @@
+// The embedded cluster's API server: the part of the Kubernetes REST API that training jobs use,
+// over the store. Thread safe; Handle never waits for a write.
+//
+//   Handle --+-- GET, LIST ------> store (a snapshot) or the job summaries --> answer
+//            +-- WATCH ----------> stream, fed by the store's writer thread
+//            +-- writes ---------> mutation on the writer thread: rules, admission, deletion
+//            |                     --> durable --> answer
+//            +-- pods/x/log -----> LogSource
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "local/server/admission.h"
+#include "local/server/log_source.h"
+#include "local/server/timers.h"
+#include "net/http.h"
+
+namespace local::server {
+
+struct Backend;
+
+class ApiServer {
+ public:
+  struct Options {
+    base::Clock* clock = nullptr;         // nullptr is the system's; must be thread safe
+    Admission admission = {};             // after the built-in checks
+    LogSource* log_source = nullptr;      // borrowed; without one every log is empty
+    net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
+    std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
+    int64_t max_store_bytes = 0;          // 0 is no limit
+  };
+
+  // Opens the store at `path` and makes the namespaces default and kube-system.
+  static base::Result<std::unique_ptr<ApiServer>> Open(const std::string& path, Options options);
+  // Carries out the writes that it was given. Requests must have ended or been abandoned.
+  ~ApiServer();
+
+  void Handle(net::HttpRequest request, std::shared_ptr<net::Responder> responder);
+  // The same as a value. Borrows the server.
+  net::HttpHandler handler() {
+    return [this](net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
+      Handle(std::move(request), std::move(responder));
+    };
+  }
+
+ private:
+  explicit ApiServer(net::HttpHandler fallback);
+  base::Status MakeNamespace(const std::string& name);
+
+  const net::HttpHandler fallback_;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace local::server

@@ -1,0 +1,410 @@
+#include "local/server/api_server.h"
+
+#include <gtest/gtest.h>
+
+#include "local/server/test_server.h"
+
+namespace local::server {
+namespace {
+
+using text::GetInt;
+using text::GetString;
+
+std::string Path(const char* collection, std::string_view rest) {
+  return std::string(collection) + "/" + std::string(rest);
+}
+
+TEST(ApiServer, CreatesReadsAndListsAnObject) {
+  TestServer server;
+  const text::Json made = server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  EXPECT_FALSE(GetString(made, {"metadata", "uid"}).empty());
+  EXPECT_EQ(GetString(made, {"metadata", "creationTimestamp"}), "2026-07-30T10:00:00Z");
+  EXPECT_EQ(GetInt(made, {"metadata", "generation"}), 1);
+  EXPECT_EQ(GetString(made, {"status", "phase"}), "Pending");
+  EXPECT_EQ(GetString(made, {"spec", "restartPolicy"}), "Always");
+
+  EXPECT_EQ(server.Expect(200, "GET", Path(kPodsPath, "a")), made);
+  const text::Json list = server.Expect(200, "GET", "/api/v1/pods");
+  EXPECT_EQ(GetString(list, {"kind"}), "PodList");
+  EXPECT_EQ(GetString(list, {"metadata", "resourceVersion"}),
+            GetString(made, {"metadata", "resourceVersion"}));
+  ASSERT_EQ(text::FindArray(list, {"items"})->size(), 1U);
+  EXPECT_EQ(text::FindArray(list, {"items"})->front(), made);
+}
+
+TEST(ApiServer, RefusesInKubernetesWords) {
+  struct Case {
+    const char* what;
+    const char* method;
+    std::string target;
+    std::string body;
+    int status;
+    const char* reason;
+    const char* message;
+  };
+  const auto with = [](text::Json object, text::Path path, text::Json value) {
+    text::Set(object, path, std::move(value));
+    return text::ToJson(object);
+  };
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("taken"));
+  server.Expect(201, "POST", kJobsPath, JobObject("taken"));
+  const std::string pod = text::ToJson(PodObject("a"));
+  const std::vector<Case> cases = {
+      {"absent pod", "GET", Path(kPodsPath, "x"), "", 404, "NotFound", "pods \"x\" not found"},
+      {"absent job", "GET", Path(kJobsPath, "x"), "", 404, "NotFound",
+       "pytorchjobs.kubeflow.org \"x\" not found"},
+      {"absent on delete", "DELETE", Path(kJobsPath, "x"), "", 404, "NotFound",
+       "pytorchjobs.kubeflow.org \"x\" not found"},
+      {"absent on put", "PUT", Path(kPodsPath, "a"), pod, 404, "NotFound", "pods \"a\" not found"},
+      {"taken", "POST", kJobsPath, text::ToJson(JobObject("taken")), 409, "AlreadyExists",
+       "pytorchjobs.kubeflow.org \"taken\" already exists"},
+      {"stale", "PUT", Path(kPodsPath, "taken"),
+       with(PodObject("taken"), {"metadata", "resourceVersion"}, "1"), 409, "Conflict",
+       "Operation cannot be fulfilled on pods \"taken\": the object has been modified; please "
+       "apply "
+       "your changes to the latest version and try again"},
+      {"another uid", "PUT", Path(kPodsPath, "taken"),
+       with(PodObject("taken"), {"metadata", "uid"}, "u"), 409, "Conflict", nullptr},
+      {"no such namespace", "POST", "/api/v1/namespaces/nowhere/pods",
+       text::ToJson(PodObject("a", "nowhere")), 404, "NotFound",
+       "namespaces \"nowhere\" not found"},
+      {"other namespace", "POST", kPodsPath, text::ToJson(PodObject("a", "nowhere")), 400,
+       "BadRequest",
+       "the namespace of the provided object does not match the namespace sent on the request"},
+      {"other kind", "POST", kJobsPath, pod, 400, "BadRequest",
+       "Pod in version \"v1\" cannot be handled as a PyTorchJob"},
+      {"other name", "PUT", Path(kPodsPath, "taken"), pod, 400, "BadRequest",
+       "the name of the object (a) does not match the name on the URL (taken)"},
+      {"no name", "POST", kPodsPath, with(PodObject("a"), {"metadata", "name"}, ""), 422, "Invalid",
+       "Pod \"\" is invalid: metadata.name: Required value: name or generateName is required"},
+      {"bad name", "POST", kPodsPath, text::ToJson(PodObject("A_b")), 422, "Invalid", nullptr},
+      {"bad label", "POST", kPodsPath, with(PodObject("a"), {"metadata", "labels", "x"}, "a b"),
+       422, "Invalid", nullptr},
+      {"label that is no string", "POST", kPodsPath,
+       with(PodObject("a"), {"metadata", "labels", "x"}, 1), 422, "Invalid", nullptr},
+      {"no containers", "POST", kPodsPath,
+       with(PodObject("a"), {"spec", "containers"}, text::Array{}), 422, "Invalid",
+       "Pod \"a\" is invalid: spec.containers: Required value"},
+      {"version on create", "POST", kPodsPath,
+       with(PodObject("a"), {"metadata", "resourceVersion"}, "7"), 400, "BadRequest",
+       "resourceVersion should not be set on objects to be created"},
+      {"pod spec", "PUT", Path(kPodsPath, "taken"),
+       with(PodObject("taken"), {"spec", "nodeName"}, "n"), 422, "Invalid", nullptr},
+      {"service name", "POST", "/api/v1/namespaces/default/services",
+       R"({"metadata":{"name":"1a"}})", 422, "Invalid", nullptr},
+      {"job schema", "POST", kJobsPath, R"({"metadata":{"name":"j"},"spec":{}})", 422, "Invalid",
+       nullptr},
+      {"job validation", "POST", kJobsPath,
+       with(JobObject("j"), {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, 0), 403,
+       "Forbidden",
+       "admission webhook \"validator.pytorchjob.training-operator.kubeflow.org\" denied the "
+       "request: spec.pytorchReplicaSpecs[Worker].replicas: Forbidden: must be at least 1"},
+      {"unknown group", "GET", "/apis/x.y/v1/things", "", 404, "NotFound",
+       "the server could not find the requested resource"},
+      {"unknown resource", "GET", "/api/v1/namespaces/default/things", "", 404, "NotFound",
+       nullptr},
+      {"unknown subresource", "GET", Path(kPodsPath, "taken/exec"), "", 404, "NotFound", nullptr},
+      {"outside", "GET", "/nowhere", "", 404, "NotFound", nullptr},
+      {"method", "PUT", kPodsPath, pod, 405, "MethodNotAllowed",
+       "the server does not allow this method on the requested resource"},
+      {"method on object", "POST", Path(kPodsPath, "taken"), pod, 405, "MethodNotAllowed", nullptr},
+      {"no body", "POST", kPodsPath, "", 400, "BadRequest", nullptr},
+      {"array", "POST", kPodsPath, "[]", 400, "BadRequest", nullptr},
+      {"text", "POST", kPodsPath, "\"x\"", 400, "BadRequest", nullptr},
+      {"metadata no object", "POST", kPodsPath, R"({"metadata":[]})", 400, "BadRequest", nullptr},
+      {"half", "POST", kPodsPath, R"({"metadata":)", 400, "BadRequest", nullptr},
+      {"deep", "POST", kPodsPath, std::string(100'000, '['), 400, "BadRequest", nullptr},
+      {"bad escape", "GET", "/api/v1/pods%zz", "", 400, "BadRequest", nullptr},
+      {"bad limit", "GET", "/api/v1/pods?limit=x", "", 400, "BadRequest", nullptr},
+      {"bad continue", "GET", "/api/v1/pods?continue=eHg", "", 400, "BadRequest", nullptr},
+      {"bad selector", "GET", "/api/v1/pods?labelSelector=a%20b", "", 400, "BadRequest", nullptr},
+      {"bad field", "GET", "/api/v1/pods?fieldSelector=spec.x%3Dy", "", 400, "BadRequest", nullptr},
+      {"bad dry run", "POST", std::string(kPodsPath) + "?dryRun=Some", pod, 400, "BadRequest",
+       nullptr},
+      {"future version", "GET", "/api/v1/pods?resourceVersion=999999", "", 504, "Timeout", nullptr},
+      {"bad propagation", "DELETE", Path(kPodsPath, "taken?propagationPolicy=x"), "", 400,
+       "BadRequest", nullptr},
+      {"delete options no object", "DELETE", Path(kPodsPath, "taken"), "[1]", 400, "BadRequest",
+       nullptr},
+      {"precondition", "DELETE", Path(kPodsPath, "taken"), R"({"preconditions":{"uid":"u"}})", 409,
+       "Conflict", nullptr},
+      {"kept namespace", "DELETE", "/api/v1/namespaces/default", "", 403, "Forbidden",
+       "namespaces \"default\" is forbidden: this namespace may not be deleted"},
+      {"binding without target", "POST", Path(kPodsPath, "taken/binding"), "{}", 422, "Invalid",
+       nullptr},
+      {"patch without type", "PATCH", Path(kPodsPath, "taken"), "{}", 415, "UnsupportedMediaType",
+       nullptr},
+  };
+  for (const Case& c : cases) {
+    const auto response = server.Send(c.method, c.target, c.body);
+    EXPECT_EQ(response.status, c.status) << c.what << ": " << response.body;
+    const auto status = text::ParseJson(response.body);
+    ASSERT_TRUE(status) << c.what;
+    EXPECT_EQ(GetString(*status, {"kind"}), "Status") << c.what;
+    EXPECT_EQ(GetString(*status, {"reason"}), c.reason) << c.what;
+    EXPECT_EQ(GetInt(*status, {"code"}), c.status) << c.what;
+    if (c.message != nullptr) {
+      EXPECT_EQ(GetString(*status, {"message"}), c.message) << c.what;
+    }
+  }
+  EXPECT_EQ(text::FindArray(server.Expect(200, "GET", "/api/v1/pods"), {"items"})->size(), 1U);
+}
+
+TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
+  TestServer server;
+  text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  text::Json stale = job;
+  text::Set(job, {"metadata", "labels", "a"}, "b");
+  const text::Json labelled = server.Expect(200, "PUT", Path(kJobsPath, "j"), job);
+  EXPECT_EQ(GetInt(labelled, {"metadata", "generation"}), 1);
+  server.Expect(409, "PUT", Path(kJobsPath, "j"), stale);
+
+  job = labelled;
+  text::Set(job, {"spec", "runPolicy", "suspend"}, true);
+  text::Set(job, {"status", "x"}, "ignored");
+  text::Set(job, {"metadata", "uid"}, "");
+  const text::Json changed = server.Expect(200, "PUT", Path(kJobsPath, "j"), job);
+  EXPECT_EQ(GetInt(changed, {"metadata", "generation"}), 2);
+  EXPECT_EQ(text::Find(changed, {"status"}), nullptr);
+  EXPECT_EQ(GetString(changed, {"metadata", "uid"}), GetString(labelled, {"metadata", "uid"}));
+
+  // Without a version the last writer wins; without a change nothing is written.
+  text::Erase(job, {"metadata", "resourceVersion"});
+  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), job), changed);
+}
+
+TEST(ApiServer, StatusAndSpecAreWrittenApart) {
+  TestServer server;
+  text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  text::Set(job, {"spec", "nprocPerNode"}, "2");
+  text::Set(job, {"status", "conditions"}, text::Array{text::Object{{"type", "Created"}}});
+  const text::Json changed = server.Expect(200, "PUT", Path(kJobsPath, "j/status"), job);
+  EXPECT_EQ(text::Find(changed, {"spec", "nprocPerNode"}), nullptr);
+  EXPECT_EQ(text::FindArray(changed, {"status", "conditions"})->size(), 1U);
+  EXPECT_EQ(GetInt(changed, {"metadata", "generation"}), 1);
+
+  const text::Json patched =
+      server.Patch(200, Path(kJobsPath, "j/status"),
+                   text::Object{{"status", text::Object{{"startTime", "2026-07-30T10:00:00Z"}}}});
+  EXPECT_EQ(GetString(patched, {"status", "startTime"}), "2026-07-30T10:00:00Z");
+  EXPECT_EQ(text::FindArray(patched, {"status", "conditions"})->size(), 1U);
+}
+
+TEST(ApiServer, Patches) {
+  TestServer server;
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const text::Json merged =
+      server.Patch(200, Path(kJobsPath, "j"),
+                   text::Object{{"metadata", text::Object{{"labels", text::Object{{"a", "b"}}}}}});
+  EXPECT_EQ(GetString(merged, {"metadata", "labels", "a"}), "b");
+  const text::Json json =
+      server.Patch(200, Path(kJobsPath, "j"),
+                   text::Array{text::Object{{"op", "remove"}, {"path", "/metadata/labels/a"}}},
+                   "application/json-patch+json");
+  EXPECT_EQ(text::Find(json, {"metadata", "labels", "a"}), nullptr);
+  server.Patch(422, Path(kJobsPath, "j"),
+               text::Array{text::Object{{"op", "test"}, {"path", "/kind"}, {"value", "x"}}},
+               "application/json-patch+json");
+  server.Patch(415, Path(kJobsPath, "j"), text::Object{}, "application/apply-patch+yaml");
+  server.Patch(400, Path(kJobsPath, "j"), text::Array{}, "application/merge-patch+json");
+  server.Patch(400, Path(kJobsPath, "j"),
+               text::Array{text::Object{{"op", "replace"}, {"path", ""}, {"value", "x"}}},
+               "application/json-patch+json");
+  server.Patch(409, Path(kJobsPath, "j"),
+               text::Object{{"metadata", text::Object{{"resourceVersion", "1"}}}});
+  server.Patch(404, Path(kJobsPath, "none"), text::Object{});
+  const text::Json strategic = server.Patch(
+      200, Path(kJobsPath, "j"), *text::ParseJson(R"({"metadata":{"finalizers":["a/b"]}})"),
+      "application/strategic-merge-patch+json");
+  EXPECT_EQ(text::FindArray(strategic, {"metadata", "finalizers"})->size(), 1U);
+}
+
+TEST(ApiServer, DrawsNamesFromGenerateName) {
+  TestServer server;
+  text::Json pod = PodObject("");
+  text::Erase(pod, {"metadata", "name"});
+  text::Set(pod, {"metadata", "generateName"}, "x-");
+  const text::Json made = server.Expect(201, "POST", kPodsPath, pod);
+  EXPECT_TRUE(GetString(made, {"metadata", "name"}).starts_with("x-"));
+  EXPECT_EQ(GetString(made, {"metadata", "name"}).size(), 7U);
+}
+
+TEST(ApiServer, ADryRunAnswersAndLeavesNothing) {
+  TestServer server;
+  const std::string dry = "?dryRun=All";
+  const text::Json made = server.Expect(201, "POST", kJobsPath + dry, JobObject("j"));
+  EXPECT_FALSE(GetString(made, {"metadata", "uid"}).empty());
+  server.Expect(404, "GET", Path(kJobsPath, "j"));
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(200, "DELETE", Path(kJobsPath, "j") + dry);
+  server.Expect(200, "GET", Path(kJobsPath, "j"));
+  server.Expect(409, "POST", kJobsPath + dry, JobObject("j"));
+}
+
+TEST(ApiServer, SelectsByLabelFieldAndPage) {
+  TestServer server;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    text::Json pod = PodObject(name);
+    text::Set(pod, {"metadata", "labels", "x"}, text::Json(name < "c" ? "low" : "high"));
+    server.Expect(201, "POST", kPodsPath, pod);
+  }
+  const auto names = [&](const std::string& query) {
+    std::string all;
+    const text::Json list = server.Expect(200, "GET", kPodsPath + query);
+    for (const text::Json& item : *text::FindArray(list, {"items"})) {
+      all += GetString(item, {"metadata", "name"});
+    }
+    return all;
+  };
+  EXPECT_EQ(names("?labelSelector=x%3Dhigh"), "cd");
+  EXPECT_EQ(names("?labelSelector=x+in+(low)"), "ab");
+  EXPECT_EQ(names("?fieldSelector=metadata.name%3Db"), "b");
+  EXPECT_EQ(names("?fieldSelector=status.phase!%3DPending"), "");
+  EXPECT_EQ(names("?resourceVersion=0"), "abcd");
+
+  std::string all;
+  std::string token;
+  std::string version;
+  do {
+    const text::Json page = server.Expect(
+        200, "GET", kPodsPath + std::string("?limit=3&continue=") + net::PercentEncode(token));
+    for (const text::Json& item : *text::FindArray(page, {"items"})) {
+      all += GetString(item, {"metadata", "name"});
+    }
+    token = GetString(page, {"metadata", "continue"});
+    if (!token.empty()) {
+      EXPECT_EQ(GetInt(page, {"metadata", "remainingItemCount"}), 1);
+      version = GetString(page, {"metadata", "resourceVersion"});
+      server.Expect(201, "POST", kPodsPath, PodObject("e"));
+    } else {
+      EXPECT_EQ(GetString(page, {"metadata", "resourceVersion"}), version);
+    }
+  } while (!token.empty());
+  EXPECT_EQ(all, "abcde");
+}
+
+TEST(ApiServer, BindsAPodOnce) {
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  const text::Json binding = *text::ParseJson(
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"a","annotations":{"muster.dev/gpus":"0"}},)"
+      R"("target":{"kind":"Node","name":"here"}})");
+  server.Expect(201, "POST", Path(kPodsPath, "a/binding"), binding);
+  const text::Json pod = server.Expect(200, "GET", Path(kPodsPath, "a"));
+  EXPECT_EQ(GetString(pod, {"spec", "nodeName"}), "here");
+  EXPECT_EQ(GetString(pod, {"metadata", "annotations", "muster.dev/gpus"}), "0");
+  const text::Json again = server.Expect(409, "POST", Path(kPodsPath, "a/binding"), binding);
+  EXPECT_NE(GetString(again, {"message"}).find("pod a is already assigned to node \"here\""),
+            std::string::npos);
+  server.Expect(404, "POST", Path(kPodsPath, "b/binding"), binding);
+}
+
+TEST(ApiServer, ScalesTheWorkersOfAJob) {
+  TestServer server;
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  text::Json scale = server.Expect(200, "GET", Path(kJobsPath, "j/scale"));
+  EXPECT_EQ(GetInt(scale, {"spec", "replicas"}), 1);
+  text::Set(scale, {"spec", "replicas"}, 3);
+  EXPECT_EQ(
+      GetInt(server.Expect(200, "PUT", Path(kJobsPath, "j/scale"), scale), {"spec", "replicas"}),
+      3);
+  const text::Json patched = server.Patch(200, Path(kJobsPath, "j/scale"),
+                                          text::Object{{"spec", text::Object{{"replicas", 2}}}});
+  EXPECT_EQ(GetString(patched, {"kind"}), "Scale");
+  const text::Json job = server.Expect(200, "GET", Path(kJobsPath, "j"));
+  EXPECT_EQ(GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 2);
+  EXPECT_EQ(GetInt(job, {"metadata", "generation"}), 3);
+  server.Expect(409, "PUT", Path(kJobsPath, "j/scale"), scale);
+  server.Patch(422, Path(kJobsPath, "j/scale"),
+               text::Object{{"spec", text::Object{{"replicas", -1}}}});
+  server.Expect(404, "GET", Path(kJobsPath, "none/scale"));
+  server.Expect(405, "DELETE", Path(kJobsPath, "j/scale"));
+}
+
+TEST(ApiServer, AdmissionMayChangeRefuseAndWarn) {
+  ApiServer::Options options;
+  options.admission = [](Operation operation, const api::Resource& resource,
+                         const net::HttpRequest&, text::Json& object,
+                         const text::Json* old) -> base::Result<std::vector<std::string>> {
+    if (&resource != &api::kPyTorchJobs) return std::vector<std::string>{};
+    EXPECT_EQ(old != nullptr, operation == Operation::kUpdate);
+    if (GetString(object, {"metadata", "name"}) == "bad") {
+      return base::Fail(base::Code::kPermissionDenied, "not here");
+    }
+    text::Set(object, {"metadata", "annotations", "seen"}, "yes");
+    return std::vector<std::string>{"say \"hello\""};
+  };
+  TestServer server(options);
+  const auto response = server.Send("POST", kJobsPath, text::ToJson(JobObject("good")));
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(net::FindHeader(response.headers, "Warning"), R"(299 - "say \"hello\"")");
+  EXPECT_EQ(GetString(*text::ParseJson(response.body), {"metadata", "annotations", "seen"}), "yes");
+  EXPECT_EQ(GetString(server.Expect(403, "POST", kJobsPath, JobObject("bad")), {"message"}),
+            "not here");
+
+  text::Json deprecated = JobObject("old");
+  text::Set(deprecated, {"spec", "elasticPolicy", "nProcPerNode"}, 2);
+  const auto warned = server.Send("POST", kJobsPath, text::ToJson(deprecated));
+  EXPECT_EQ(net::FindHeader(warned.headers, "Warning"),
+            "299 - \"spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode "
+            "instead\"");
+}
+
+TEST(ApiServer, AnswersDiscovery) {
+  TestServer server;
+  EXPECT_EQ(GetString(server.Expect(200, "GET", "/api"), {"kind"}), "APIVersions");
+  EXPECT_EQ(GetString(server.Expect(200, "GET", "/apis"), {"kind"}), "APIGroupList");
+  EXPECT_EQ(GetString(server.Expect(200, "GET", "/apis/kubeflow.org"), {"kind"}), "APIGroup");
+  const text::Json list = server.Expect(200, "GET", "/apis/kubeflow.org/v1");
+  EXPECT_EQ(GetString(list, {"groupVersion"}), "kubeflow.org/v1");
+  EXPECT_EQ(text::FindArray(list, {"resources"})->size(), 3U);
+  server.Expect(200, "GET", "/api/v1?timeout=32s");
+  server.Expect(404, "GET", "/apis/kubeflow.org/v2");
+  EXPECT_EQ(GetString(server.Expect(200, "GET", "/version"), {"major"}), "1");
+  for (const char* path : {"/healthz", "/readyz?verbose", "/livez"}) {
+    EXPECT_EQ(server.Send("GET", path).body, "ok");
+  }
+}
+
+TEST(ApiServer, HandsForeignPathsOn) {
+  ApiServer::Options options;
+  options.fallback = [](const net::HttpRequest& request,
+                        const std::shared_ptr<net::Responder>& responder) {
+    responder->Send({200, {}, "mine " + request.target});
+  };
+  TestServer server(options);
+  EXPECT_EQ(server.Send("GET", "/muster/x").body, "mine /muster/x");
+  EXPECT_EQ(server.Send("GET", "/api/v1/nothing").status, 404);
+}
+
+TEST(ApiServer, AFullDiskIsAClearAnswerAndPasses) {
+  ApiServer::Options options;
+  options.max_store_bytes = 256 << 10;
+  TestServer server(options);
+  text::Json secret = *text::ParseJson(R"({"metadata":{"name":"s"}})");
+  text::Set(secret, {"stringData", "x"}, text::Json(std::string(30'000, 'x')));
+  net::HttpResponse response;
+  int count = 0;
+  do {
+    text::Set(secret, {"metadata", "name"}, text::Json("s" + std::to_string(count++)));
+    response = server.Send("POST", "/api/v1/namespaces/default/secrets", text::ToJson(secret));
+  } while (response.status == 201 && count < 20);
+  EXPECT_EQ(response.status, 507);
+  EXPECT_NE(response.body.find("no space left on the disk"), std::string::npos);
+  server.Expect(200, "DELETE", "/api/v1/namespaces/default/secrets/s0");
+  server.Expect(201, "POST", "/api/v1/namespaces/default/secrets", secret);
+}
+
+TEST(ApiServer, SecretsTakeTextAndKeepBase64) {
+  TestServer server;
+  const text::Json secret =
+      server.Expect(201, "POST", "/api/v1/namespaces/default/secrets",
+                    *text::ParseJson(R"({"metadata":{"name":"s"},"stringData":{"a":"hello"}})"));
+  EXPECT_EQ(GetString(secret, {"data", "a"}), "aGVsbG8=");
+  EXPECT_EQ(text::Find(secret, {"stringData"}), nullptr);
+  EXPECT_EQ(GetString(secret, {"type"}), "Opaque");
+}
+
+}  // namespace
+}  // namespace local::server

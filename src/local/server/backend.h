@@ -1,0 +1,24 @@
+// What the server's parts work with. Owned by the ApiServer, which outlives its requests.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "local/server/admission.h"
+#include "local/server/job_summaries.h"
+#include "local/server/log_source.h"
+#include "local/server/timers.h"
+#include "local/store/store.h"
+
+namespace local::server {
+
+struct Backend {
+  base::Clock* clock = nullptr;
+  Admission admission;              // may be empty
+  LogSource* log_source = nullptr;  // may be null
+  std::shared_ptr<Timers> timers;
+  std::unique_ptr<JobSummaries> summaries;
+  std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way
+};
+
+}  // namespace local::server

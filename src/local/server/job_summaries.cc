@@ -1,0 +1,171 @@
+#include "local/server/job_summaries.h"
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/training_summary.h"
+#include "local/store/object.h"
+
+namespace local::server {
+namespace {
+
+const std::string& JobResource() {
+  static const std::string name = store::ResourceName(api::kPyTorchJobs);
+  return name;
+}
+
+std::string LastCondition(const text::Json& job) {
+  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
+  if (conditions == nullptr || conditions->empty()) return {};
+  return std::string(text::GetString(conditions->back(), {"type"}));
+}
+
+// Annotations and owners may be large (the submitter's environment) and no table shows them.
+std::string CompactMetadata(const text::Json& job) {
+  text::Object metadata;
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generation",
+                          "creationTimestamp", "deletionTimestamp", "labels"}) {
+    if (const text::Json* value = text::Find(job, {"metadata", key})) metadata[key] = *value;
+  }
+  return text::ToJson(metadata);
+}
+
+std::string_view JobOf(const text::Json& pod) {
+  const std::string_view job = api::Label(pod, api::kJobNameLabel);
+  return job.empty() ? api::Label(pod, "release") : job;
+}
+
+}  // namespace
+
+JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>& pods,
+                    base::Time now) {
+  const api::TrainingSummary summary = api::Summarize(job, pods, now);
+  JobRow row;
+  row.namespace_name = api::Namespace(job);
+  row.name = api::Name(job);
+  row.metadata = CompactMetadata(job);
+  row.state = LastCondition(job);
+  row.status = summary.status;
+  row.created = summary.created;
+  row.start = summary.start_time;
+  if (summary.completion_time || summary.status == "FAILED") row.took = summary.duration;
+  row.requested_gpus = summary.requested_gpus;
+  row.allocated_gpus = summary.allocated_gpus;
+  row.node = summary.chief_host_ip;
+  return row;
+}
+
+base::Duration JobRow::DurationAt(base::Time now) const {
+  if (took) return *took;
+  if (start) return now - *start;
+  return base::Duration::zero();
+}
+
+base::Status JobSummaries::Start(store::Store& store) {
+  store::ListQuery query;
+  query.resource = JobResource();
+  const std::lock_guard lock(mutex_);
+  const auto listed = store.List(query, [this](const store::Row& row) {
+    state_.stale.emplace(row.namespace_name, row.name);
+    return true;
+  });
+  if (!listed) return base::Fail(listed.error());
+  state_.version = *listed;
+  return {};
+}
+
+void JobSummaries::OnCommit(std::span<const store::EventPtr> events, int64_t version) {
+  const std::lock_guard lock(mutex_);
+  for (const store::EventPtr& event : events) {
+    const store::Key& key = event->key;
+    if (key.resource == JobResource()) {
+      state_.stale.emplace(key.namespace_name, key.name);
+    } else if (key.resource == "pods") {
+      const auto pod = text::ParseJson(event->selectable);
+      if (!pod) continue;
+      Position job(key.namespace_name, JobOf(*pod));
+      if (!job.second.empty()) state_.stale.insert(std::move(job));
+    }
+  }
+  state_.version = version;
+}
+
+base::Result<std::optional<JobRow>> JobSummaries::Read(store::Store& store,
+                                                       const Position& job) const {
+  auto json = store.Get({JobResource(), job.first, job.second});
+  if (!json) {
+    if (json.error().code == base::Code::kNotFound) return std::nullopt;
+    return base::Fail(std::move(json.error()));
+  }
+  TRY_ASSIGN(const text::Json object, text::ParseJson(*json));
+  store::ListQuery query;
+  query.resource = "pods";
+  query.namespace_name = job.first;
+  query.job = job.second;
+  std::vector<text::Json> pods;
+  TRY(store.List(query, [&](const store::Row& row) {
+    auto pod = text::ParseJson(row.json);
+    if (pod && api::IsPodOfJob(*pod, object)) pods.push_back(std::move(*pod));
+    return true;
+  }));
+  std::vector<const text::Json*> borrowed;
+  for (const text::Json& pod : pods) borrowed.push_back(&pod);
+  return SummarizeJob(object, borrowed, clock_.Now());
+}
+
+base::Status JobSummaries::Refresh(store::Store& store) {
+  const std::lock_guard refresh(refresh_);
+  return RefreshLocked(store);
+}
+
+base::Status JobSummaries::RefreshLocked(store::Store& store) {
+  std::set<Position> stale;
+  {
+    const std::lock_guard lock(mutex_);
+    stale.swap(state_.stale);
+  }
+  base::Status status;
+  for (const Position& job : stale) {
+    auto row = status ? Read(store, job) : base::Result<std::optional<JobRow>>(std::nullopt);
+    if (status && !row) status = base::Fail(row.error());
+    const std::lock_guard lock(mutex_);
+    if (!status) {
+      state_.stale.insert(job);  // for the next try
+    } else if (*row) {
+      state_.rows[job] = std::move(**row);
+    } else {
+      state_.rows.erase(job);
+    }
+  }
+  return status;
+}
+
+base::Result<int64_t> JobSummaries::Visit(store::Store& store, const std::string& namespace_name,
+                                          const Position& after,
+                                          const std::function<bool(const JobRow&)>& visit) {
+  const std::lock_guard refresh(refresh_);
+  int64_t version = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    version = state_.version;
+  }
+  TRY(RefreshLocked(store));
+  const std::lock_guard lock(mutex_);
+  auto row = after.second.empty() ? state_.rows.lower_bound({namespace_name, ""})
+                                  : state_.rows.upper_bound(after);
+  for (; row != state_.rows.end(); ++row) {
+    if (!namespace_name.empty() && row->first.first != namespace_name) break;
+    if (!visit(row->second)) break;
+  }
+  return version;
+}
+
+base::Result<std::optional<JobRow>> JobSummaries::Get(store::Store& store, const Position& job) {
+  const std::lock_guard refresh(refresh_);
+  TRY(RefreshLocked(store));
+  const std::lock_guard lock(mutex_);
+  const auto found = state_.rows.find(job);
+  if (found == state_.rows.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace local::server

@@ -1,0 +1,421 @@
+#include "local/server/object_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/strings.h"
+#include "base/uid.h"
+#include "text/yaml.h"
+
+namespace local::server {
+namespace {
+
+constexpr size_t kMaxSubdomain = 253;
+constexpr size_t kMaxLabel = 63;
+
+bool IsAlnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool IsDnsLabel(std::string_view text) {
+  if (text.empty() || !IsAlnum(text.front()) || !IsAlnum(text.back())) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return IsAlnum(c) || c == '-'; });
+}
+
+bool IsSubdomain(std::string_view text) {
+  for (const std::string& label : base::Split(text, '.')) {
+    if (!IsDnsLabel(label)) return false;
+  }
+  return true;
+}
+
+// Texts of k8s.io/apimachinery/pkg/util/validation.
+constexpr std::string_view kSubdomainRule =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', "
+    "and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
+    "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr std::string_view kLabelRule =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must "
+    "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
+    "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view kDns1035Rule =
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+    "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+std::string InvalidValue(std::string_view field, std::string_view value, std::string_view why) {
+  return fmt::format("{}: Invalid value: {}: {}", field, text::ToJson(text::Json(value)), why);
+}
+
+std::vector<std::string> NameCauses(const api::Resource& resource, std::string_view name) {
+  std::vector<std::string> causes;
+  const auto check = [&](bool is_fine, std::string_view rule) {
+    if (!is_fine) causes.push_back(InvalidValue("metadata.name", name, rule));
+  };
+  const auto check_length = [&](size_t limit) {
+    check(name.size() <= limit, fmt::format("must be no more than {} characters", limit));
+  };
+  if (&resource == &api::kServices) {
+    check_length(kMaxLabel);
+    check(IsDnsLabel(name) && name.front() >= 'a', kDns1035Rule);
+  } else if (&resource == &api::kNamespaces) {
+    check_length(kMaxLabel);
+    check(IsDnsLabel(name), kLabelRule);
+  } else {
+    check_length(kMaxSubdomain);
+    check(IsSubdomain(name), kSubdomainRule);
+  }
+  return causes;
+}
+
+bool IsQualifiedName(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view prefix = text.substr(0, slash);
+    if (prefix.empty() || prefix.size() > kMaxSubdomain || !IsSubdomain(prefix)) return false;
+    text.remove_prefix(slash + 1);
+  }
+  const auto is_alnum = [](char c) { return IsAlnum(c) || (c >= 'A' && c <= 'Z'); };
+  if (text.empty() || text.size() > kMaxLabel) return false;
+  if (!is_alnum(text.front()) || !is_alnum(text.back())) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+void CheckStrings(const text::Json& object, std::string_view key, bool are_labels,
+                  std::vector<std::string>& causes) {
+  const text::Json* map = text::Find(object, {"metadata", key});
+  if (map == nullptr || map->is_null()) return;
+  const std::string field = fmt::format("metadata.{}", key);
+  if (!map->is_object()) {
+    causes.push_back(InvalidValue(field, text::ToJson(*map), "must be an object of strings"));
+    return;
+  }
+  for (const auto& [name, value] : map->get_object()) {
+    if (!value.is_string()) {
+      causes.push_back(InvalidValue(fmt::format("{}.{}", field, std::string_view(name)),
+                                    text::ToJson(value), "must be a string"));
+      continue;
+    }
+    const std::string_view text = value.get_string();
+    const bool is_fine = IsQualifiedName(base::ToLower(name)) || IsQualifiedName(name);
+    if (!is_fine) {
+      causes.push_back(InvalidValue(
+          field, name,
+          "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
+          "end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
+          "used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"));
+    }
+    if (are_labels && !text.empty() &&
+        (!IsQualifiedName(text) || text.find('/') != std::string_view::npos)) {
+      causes.push_back(InvalidValue(
+          field, text,
+          text.size() > kMaxLabel
+              ? "must be no more than 63 characters"
+              : "a valid label must be an empty string or consist of alphanumeric characters, '-', "
+                "'_' or '.', and must start and end with an alphanumeric character (e.g. "
+                "'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+                "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"));
+    }
+  }
+}
+
+void SetDefault(text::Json& object, text::Path path, text::Json value) {
+  if (text::Find(object, path) == nullptr) text::Set(object, path, std::move(value));
+}
+
+void PreparePod(text::Json& pod) {
+  SetDefault(pod, {"spec", "restartPolicy"}, "Always");
+  SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+  SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
+  text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", "BestEffort"}});
+}
+
+void PrepareSecret(text::Json& secret) {
+  SetDefault(secret, {"type"}, "Opaque");
+  const text::Object* plain = text::FindObject(secret, {"stringData"});
+  if (plain == nullptr) return;
+  const text::Object copy = *plain;
+  for (const auto& [key, value] : copy) {
+    if (!value.is_string()) continue;
+    text::Set(secret, {"data", std::string_view(key)},
+              text::Json(base::Base64Encode(value.get_string())));
+  }
+  text::Erase(secret, {"stringData"});
+}
+
+// A pod's spec with what may be changed later taken out.
+text::Json FixedPodSpec(const text::Json& pod) {
+  const text::Json* spec = text::Find(pod, {"spec"});
+  text::Json fixed = spec == nullptr ? text::Json(text::Object{}) : *spec;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    text::Json* containers = text::Find(fixed, {list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (text::Json& container : containers->get_array()) text::Erase(container, {"image"});
+  }
+  text::Erase(fixed, {"activeDeadlineSeconds"});
+  text::Erase(fixed, {"terminationGracePeriodSeconds"});
+  text::Erase(fixed, {"tolerations"});
+  return fixed;
+}
+
+// Everything but metadata and status.
+bool HasSameContent(const text::Json& a, const text::Json& b) {
+  const auto strip = [](const text::Json& object) {
+    text::Json copy = object;
+    text::Erase(copy, {"metadata"});
+    text::Erase(copy, {"status"});
+    return copy;
+  };
+  return strip(a) == strip(b);
+}
+
+void Keep(const text::Json& old, text::Json& object, text::Path path) {
+  if (const text::Json* value = text::Find(old, path)) {
+    text::Set(object, path, *value);
+  } else {
+    text::Erase(object, path);
+  }
+}
+
+void CheckContainers(const text::Json& pod, std::string_view list, bool is_required,
+                     std::vector<std::string>& causes) {
+  const text::Array* containers = text::FindArray(pod, {"spec", list});
+  if (containers == nullptr || containers->empty()) {
+    if (is_required) causes.push_back(fmt::format("spec.{}: Required value", list));
+    return;
+  }
+  for (size_t i = 0; i < containers->size(); ++i) {
+    const text::Json& container = (*containers)[i];
+    const std::string field = fmt::format("spec.{}[{}]", list, i);
+    const std::string_view name = text::GetString(container, {"name"});
+    if (name.empty()) {
+      causes.push_back(field + ".name: Required value");
+    } else if (!IsDnsLabel(name) || name.size() > kMaxLabel) {
+      causes.push_back(InvalidValue(field + ".name", name, kLabelRule));
+    }
+    if (text::GetString(container, {"image"}).empty()) {
+      causes.push_back(field + ".image: Required value");
+    }
+  }
+}
+
+}  // namespace
+
+Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what) {
+  const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
+  const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
+  if (media == "application/yaml") {
+    auto yaml = text::ParseYaml(http.body);
+    if (!yaml) return Refuse(BadRequest(yaml.error().Wrap(what).message));
+    return std::move(*yaml);
+  }
+  if (!media.empty() && !media.ends_with("json") && media != "application/x-www-form-urlencoded" &&
+      media != "text/plain" && media != "*/*") {
+    return Refuse(UnsupportedMediaType(fmt::format(
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json, application/yaml (got {})",
+        media)));
+  }
+  auto json = text::ParseJson(http.body);
+  if (!json) return Refuse(BadRequest(json.error().Wrap(what).message));
+  return std::move(*json);
+}
+
+Answer<text::Json> DecodeObject(const RestRequest& request, const net::HttpRequest& http) {
+  const api::Resource& resource = *request.resource;
+  auto decoded = DecodeBody(http, "couldn't read the object");
+  if (!decoded) return decoded;
+  text::Json object = std::move(*decoded);
+  const text::Json* metadata = text::Find(object, {"metadata"});
+  if (!object.is_object() || (metadata != nullptr && !metadata->is_object())) {
+    return Refuse(BadRequest(
+        fmt::format("the object provided is unrecognized (must be of type {})", resource.kind)));
+  }
+  const std::string_view version = text::GetString(object, {"apiVersion"});
+  const std::string_view kind = text::GetString(object, {"kind"});
+  if (!kind.empty() && kind != resource.kind) {
+    return Refuse(BadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}", kind,
+                                         version, resource.kind)));
+  }
+  if (!version.empty() && version != resource.api_version()) {
+    return Refuse(BadRequest(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    version, resource.api_version())));
+  }
+  text::Object& fields = object.get_object();
+  if (!fields.contains("kind") || !fields.contains("apiVersion")) {
+    text::Object named{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
+    for (auto& field : fields) {
+      if (field.key() != "kind" && field.key() != "apiVersion") {
+        named[field.key()] = std::move(field.value());
+      }
+    }
+    fields = std::move(named);
+  }
+  const std::string_view given = text::GetString(object, {"metadata", "namespace"});
+  if (resource.namespaced && given.empty()) {
+    text::Set(object, {"metadata", "namespace"}, text::Json(request.namespace_name));
+  } else if (given != request.namespace_name) {
+    return Refuse(BadRequest(resource.namespaced
+                                 ? "the namespace of the provided object does not match the "
+                                   "namespace sent on the request"
+                                 : "namespace may not be set on a cluster-scoped object"));
+  }
+  return object;
+}
+
+Check CheckMetadata(const api::Resource& resource, const text::Json& object) {
+  const std::string_view name = text::GetString(object, {"metadata", "name"});
+  std::vector<std::string> causes;
+  if (name.empty()) {
+    causes.emplace_back("metadata.name: Required value: name or generateName is required");
+  } else {
+    causes = NameCauses(resource, name);
+  }
+  CheckStrings(object, "labels", true, causes);
+  CheckStrings(object, "annotations", false, causes);
+  for (const std::string_view list : {"ownerReferences", "finalizers"}) {
+    const text::Json* value = text::Find(object, {"metadata", list});
+    if (value == nullptr || value->is_null() || value->is_array()) continue;
+    causes.push_back(
+        InvalidValue(fmt::format("metadata.{}", list), text::ToJson(*value), "must be a list"));
+  }
+  if (const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"})) {
+    for (size_t i = 0; i < owners->size(); ++i) {
+      if (!text::GetString((*owners)[i], {"uid"}).empty()) continue;
+      causes.push_back(fmt::format(
+          "metadata.ownerReferences[{}].uid: Invalid value: \"\": uid must not be empty", i));
+    }
+  }
+  if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
+  return {};
+}
+
+void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& object) {
+  text::Json& metadata = text::Ensure(object, {"metadata"});
+  for (const std::string_view key : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+                                     "managedFields", "generation", "resourceVersion"}) {
+    text::Erase(metadata, {key});
+  }
+  text::Set(metadata, {"uid"}, text::Json(base::NewUid()));
+  text::Set(metadata, {"creationTimestamp"}, text::Json(base::FormatRfc3339(now)));
+  if (resource.has_status) text::Set(metadata, {"generation"}, 1);
+
+  // A kubelet registers its node with a status; everybody else's begins empty.
+  if (resource.has_status && &resource != &api::kNodes) text::Erase(object, {"status"});
+  if (&resource == &api::kPods) {
+    PreparePod(object);
+  } else if (&resource == &api::kSecrets) {
+    PrepareSecret(object);
+  } else if (&resource == &api::kNamespaces) {
+    text::Set(object, {"metadata", "labels", "kubernetes.io/metadata.name"},
+              *text::Find(object, {"metadata", "name"}));
+    text::Set(object, {"spec", "finalizers"}, text::Array{"kubernetes"});
+    text::Set(object, {"status", "phase"}, "Active");
+  } else if (&resource == &api::kPersistentVolumeClaims) {
+    text::Set(object, {"status", "phase"}, "Pending");
+  } else if (&resource == &api::kServices) {
+    SetDefault(object, {"spec", "type"}, "ClusterIP");
+    text::Set(object, {"status"}, text::Object{{"loadBalancer", text::Object{}}});
+  }
+}
+
+Check CheckSpec(const api::Resource& resource, const text::Json& object) {
+  if (&resource != &api::kPods) return {};
+  std::vector<std::string> causes;
+  CheckContainers(object, "initContainers", false, causes);
+  CheckContainers(object, "containers", true, causes);
+  const auto grace = text::GetInt(object, {"spec", "terminationGracePeriodSeconds"});
+  if (!grace || *grace < 0) {
+    causes.emplace_back(
+        "spec.terminationGracePeriodSeconds: Invalid value: must be greater than or equal to 0");
+  }
+  if (!causes.empty()) {
+    return Refuse(Invalid(resource, text::GetString(object, {"metadata", "name"}), causes));
+  }
+  return {};
+}
+
+Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::Json& object) {
+  text::Json& metadata = text::Ensure(object, {"metadata"});
+  const text::Json& old_metadata = *text::Find(old, {"metadata"});
+  for (const std::string_view key :
+       {"name", "namespace", "uid", "creationTimestamp", "generation", "resourceVersion",
+        "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    Keep(old_metadata, metadata, {key});
+  }
+  text::Erase(metadata, {"managedFields"});
+  text::Erase(metadata, {"selfLink"});
+  if (resource.has_status) Keep(old, object, {"status"});
+  if (&resource == &api::kSecrets) PrepareSecret(object);
+  if (&resource == &api::kPods) {
+    SetDefault(object, {"spec", "restartPolicy"}, "Always");
+    SetDefault(object, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+    SetDefault(object, {"spec", "schedulerName"}, "default-scheduler");
+    if (FixedPodSpec(old) != FixedPodSpec(object)) {
+      return Refuse(Invalid(
+          resource, text::GetString(old, {"metadata", "name"}),
+          {"spec: Forbidden: pod updates may not change fields other than "
+           "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+           "`spec.tolerations` (only additions to existing tolerations),"
+           "`spec.terminationGracePeriodSeconds`"}));
+    }
+  }
+  if (resource.has_status && !HasSameContent(old, object)) {
+    const int64_t generation = text::GetInt(old_metadata, {"generation"}).value_or(0);
+    text::Set(metadata, {"generation"}, generation + 1);
+  }
+  return {};
+}
+
+void PrepareStatusUpdate(const text::Json& old, text::Json& object) {
+  text::Json next = old;
+  if (text::Json* status = text::Find(object, {"status"})) {
+    text::Set(next, {"status"}, std::move(*status));
+  } else {
+    text::Erase(next, {"status"});
+  }
+  object = std::move(next);
+}
+
+bool HasFinalizers(const text::Json& object) {
+  const text::Array* finalizers = text::FindArray(object, {"metadata", "finalizers"});
+  return finalizers != nullptr && !finalizers->empty();
+}
+
+bool HasFinalizer(const text::Json& object, std::string_view name) {
+  const text::Array* finalizers = text::FindArray(object, {"metadata", "finalizers"});
+  if (finalizers == nullptr) return false;
+  return std::any_of(finalizers->begin(), finalizers->end(), [&](const text::Json& finalizer) {
+    return finalizer.is_string() && finalizer.get_string() == name;
+  });
+}
+
+void AddFinalizer(text::Json& object, std::string_view name) {
+  if (HasFinalizer(object, name)) return;
+  text::Json& finalizers = text::Ensure(object, {"metadata", "finalizers"});
+  if (!finalizers.is_array()) finalizers = text::Array{};
+  finalizers.get_array().push_back(text::Json(name));
+}
+
+void RemoveFinalizer(text::Json& object, std::string_view name) {
+  text::Json* finalizers = text::Find(object, {"metadata", "finalizers"});
+  if (finalizers == nullptr || !finalizers->is_array()) return;
+  text::Array left;
+  for (text::Json& finalizer : finalizers->get_array()) {
+    if (!(finalizer.is_string() && finalizer.get_string() == name)) {
+      left.push_back(std::move(finalizer));
+    }
+  }
+  if (left.empty()) {
+    text::Erase(object, {"metadata", "finalizers"});
+  } else {
+    *finalizers = std::move(left);
+  }
+}
+
+}  // namespace local::server

@@ -1,0 +1,188 @@
+#include "local/server/pending_write.h"
+
+#include <fmt/format.h>
+
+#include "api/object.h"
+#include "base/strings.h"
+#include "local/server/deletion.h"
+#include "local/server/object_rules.h"
+#include "local/server/strategic_merge.h"
+#include "text/patch.h"
+
+namespace local::server {
+namespace {
+
+using store::Next;
+using store::Outcome;
+using store::Record;
+using store::View;
+
+void AnswerWrite(PendingWrite& pending, const base::Result<Outcome>& outcome, const Body& body) {
+  net::HttpResponse response;
+  if (!outcome) {
+    response = ToResponse(pending.refusal ? *pending.refusal : FromError(outcome.error()));
+  } else {
+    std::string text = body ? body(*outcome) : outcome->json ? *outcome->json : "{}";
+    response = JsonResponse(pending.success_status, std::move(text));
+  }
+  for (const std::string& warning : pending.warnings) {
+    response.headers.emplace_back("Warning", WarningHeader(warning));
+  }
+  pending.call.responder->Send(std::move(response));
+}
+
+Check CheckSameObject(const PendingWrite& pending, const Record& current, const text::Json& next) {
+  const api::Resource& resource = pending.resource();
+  const std::string& name = current.key.name;
+  if (!next.is_object() || text::FindObject(next, {"metadata"}) == nullptr) {
+    return Refuse(BadRequest(
+        fmt::format("the object provided is unrecognized (must be of type {})", resource.kind)));
+  }
+  if (api::Name(next) != name) {
+    return Refuse(BadRequest(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                    api::Name(next), name)));
+  }
+  const std::string_view uid = api::Uid(next);
+  if (!uid.empty() && uid != current.uid) {
+    return Refuse(
+        Conflict(resource, name,
+                 fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                             uid, current.uid)));
+  }
+  const std::string_view version = api::ResourceVersion(next);
+  if (!version.empty() && version != std::to_string(current.version)) {
+    return Refuse(StaleVersion(resource, name));
+  }
+  return {};
+}
+
+Answer<Next> Update(PendingWrite& pending, Part part, const Change& change, View& view,
+                    Record current) {
+  const api::Resource& resource = pending.resource();
+  auto changed = change(current.object);
+  if (!changed) return Refuse(std::move(changed.error()));
+  text::Json next = std::move(*changed);
+  if (auto same = CheckSameObject(pending, current, next); !same) return Refuse(same.error());
+  if (part == Part::kStatus) {
+    PrepareStatusUpdate(current.object, next);
+  } else {
+    next.get_object()["apiVersion"] = resource.api_version();
+    next.get_object()["kind"] = resource.kind;
+    if (auto fine = PrepareUpdate(resource, current.object, next); !fine) {
+      return Refuse(fine.error());
+    }
+    if (auto fine = CheckMetadata(resource, next); !fine) return Refuse(fine.error());
+    if (auto fine = CheckSpec(resource, next); !fine) return Refuse(fine.error());
+  }
+  if (part == Part::kMain) {
+    auto warnings = Admit(pending.backend->admission, Operation::kUpdate, resource,
+                          pending.call.http, next, &current.object);
+    if (!warnings) return Refuse(std::move(warnings.error()));
+    pending.warnings = std::move(*warnings);
+  }
+  const bool is_waiting_pod =
+      current.key.resource == "pods" &&
+      text::GetInt(next, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) > 0;
+  if (api::IsDeleting(next) && !HasFinalizers(next) && HasFinalizers(current.object) &&
+      !is_waiting_pod) {
+    current.object = std::move(next);
+    return Lift(
+        Remove(view, std::move(current), Propagation::kBackground, pending.backend->clock->Now()));
+  }
+  if (next == current.object) return Next{};
+  return Next{Next::Action::kPut, std::move(next), {}};
+}
+
+}  // namespace
+
+Pending MakePending(Backend& backend, Call call) {
+  auto dry_run = call.rest.IsDryRun();
+  if (!dry_run) {
+    call.responder->Send(ToResponse(dry_run.error()));
+    return nullptr;
+  }
+  auto pending = std::make_shared<PendingWrite>();
+  pending->backend = &backend;
+  pending->call = std::move(call);
+  pending->dry_run = *dry_run;
+  return pending;
+}
+
+void SubmitWrite(const Pending& pending, Apply apply, Body body, std::function<bool()> retry) {
+  store::Mutation mutation;
+  mutation.key = pending->call.rest.key();
+  mutation.dry_run = pending->dry_run;
+  mutation.apply = [pending, apply = std::move(apply)](
+                       View& view, std::optional<Record> current) -> base::Result<Next> {
+    pending->refusal.reset();
+    pending->warnings.clear();
+    auto next = apply(view, std::move(current));
+    if (next) return std::move(*next);
+    pending->refusal = std::move(next.error());
+    return base::Fail(ToError(*pending->refusal));
+  };
+  pending->backend->store->Submit(
+      std::move(mutation),
+      [pending, body = std::move(body), retry = std::move(retry)](base::Result<Outcome> outcome) {
+        if (pending->refusal && retry && retry()) return;
+        AnswerWrite(*pending, outcome, body);
+      });
+}
+
+void SubmitUpdate(const Pending& pending, Part part, Change change, Body body) {
+  SubmitWrite(
+      pending,
+      [raw = pending.get(), part, change = std::move(change)](
+          View& view, std::optional<Record> current) -> Answer<Next> {
+        if (!current) return Refuse(NotFound(raw->resource(), raw->call.rest.name));
+        return Update(*raw, part, change, view, std::move(*current));
+      },
+      std::move(body));
+}
+
+Answer<Change> ParsePatch(const net::HttpRequest& http) {
+  const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
+  const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
+  if (media != "application/merge-patch+json" && media != "application/json-patch+json" &&
+      media != "application/strategic-merge-patch+json") {
+    return Refuse(UnsupportedMediaType(fmt::format(
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, "
+        "application/strategic-merge-patch+json (got {}; server-side apply is not served)",
+        media.empty() ? "none" : media)));
+  }
+  auto parsed = DecodeBody(http, "couldn't read the patch");
+  if (!parsed) return Refuse(parsed.error());
+  auto patch = std::make_shared<const text::Json>(std::move(*parsed));
+  if (media == "application/json-patch+json") {
+    return [patch](const text::Json& current) -> Answer<text::Json> {
+      text::Json next = current;
+      if (auto applied = text::JsonPatch(next, *patch); !applied) {
+        return Refuse({422,
+                       "Invalid",
+                       "the server rejected our request due to an error in our request: " +
+                           applied.error().message,
+                       {}});
+      }
+      return next;
+    };
+  }
+  if (!patch->is_object()) return Refuse(BadRequest("a merge patch must be an object"));
+  if (media == "application/merge-patch+json") {
+    return [patch](const text::Json& current) -> Answer<text::Json> {
+      text::Json next = current;
+      text::MergePatch(next, *patch);
+      return next;
+    };
+  }
+  return [patch](const text::Json& current) -> Answer<text::Json> {
+    text::Json next = current;
+    if (auto merged = StrategicMerge(next, *patch); !merged) {
+      return Refuse(BadRequest(merged.error().message));
+    }
+    return next;
+  };
+}
+
+}  // namespace local::server

@@ -1,0 +1,61 @@
+// One write between its request and its answer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "local/server/api_error.h"
+#include "local/server/backend.h"
+#include "local/server/writes.h"
+#include "local/store/object.h"
+
+namespace local::server {
+
+// Touched by one thread at a time: the one that handles the request, then the store's writer.
+struct PendingWrite {
+  Backend* backend = nullptr;
+  Call call;
+  bool dry_run = false;
+  int success_status = 200;
+  // Set by the mutation.
+  std::optional<ApiError> refusal;
+  std::vector<std::string> warnings;
+
+  const api::Resource& resource() const { return *call.rest.resource; }
+};
+using Pending = std::shared_ptr<PendingWrite>;
+
+using Apply =
+    std::function<Answer<store::Next>(store::View& view, std::optional<store::Record> current)>;
+// The body of a successful answer.
+using Body = std::function<std::string(const store::Outcome& outcome)>;
+
+// nullptr after it has answered, when the query is wrong.
+Pending MakePending(Backend& backend, Call call);
+
+// `apply`'s refusal becomes the answer, unless `retry` is set and says that it has submitted the
+// write once more; otherwise `body` (by default the object) does.
+void SubmitWrite(const Pending& pending, Apply apply, Body body = {},
+                 std::function<bool()> retry = {});
+
+// The part of Update that PUT, PATCH, scale and binding share: `change` makes the next object out
+// of the stored one; rules, admission and the store's versions are seen to here.
+using Change = std::function<Answer<text::Json>(const text::Json& current)>;
+// kScale: as kMain, but admission is not asked.
+enum class Part { kMain, kStatus, kScale };
+void SubmitUpdate(const Pending& pending, Part part, Change change, Body body = {});
+
+// How a PATCH's body changes an object.
+Answer<Change> ParsePatch(const net::HttpRequest& http);
+
+// A Refusal from what went wrong in a store call.
+template <typename T>
+Answer<T> Lift(base::Result<T> result) {
+  if (!result) return Refuse(FromError(result.error()));
+  return std::move(*result);
+}
+
+}  // namespace local::server

@@ -1,0 +1,204 @@
+#include "local/server/pod_log.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/strings.h"
+
+namespace local::server {
+namespace {
+
+// A source that says nothing for so long is believed to have a log: the head of the answer goes
+// out.
+constexpr std::chrono::milliseconds kHeadDelay{50};
+
+// Holds the head of the answer back until the source has said whether there is a log at all.
+class ResponseSink : public LogSink, public std::enable_shared_from_this<ResponseSink> {
+ public:
+  explicit ResponseSink(std::shared_ptr<net::Responder> responder)
+      : responder_(std::move(responder)) {}
+
+  void StartLater(Timers& timers) {
+    timers.After(kHeadDelay, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->Start();
+    });
+  }
+  void Write(std::string chunk) override {
+    Start();
+    responder_->Write(std::move(chunk));
+  }
+  void Finish(base::Status status) override {
+    if (!status && RefuseWith(status.error())) return;
+    Start();
+    if (!status) responder_->Write(status.error().message + "\n");
+    responder_->Finish();
+  }
+  bool IsClosed() const override { return responder_->IsClosed(); }
+  size_t PendingBytes() const override { return responder_->PendingBytes(); }
+
+ private:
+  void Start() {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_started_, true)) return;
+    responder_->Start(200, {{"Content-Type", "text/plain"}});
+  }
+  bool RefuseWith(const base::Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(is_started_, true)) return false;
+    }
+    // A kubelet's refusals reach the client as bad requests.
+    const bool is_common = error.code == base::Code::kNotFound;
+    responder_->Send(ToResponse(is_common ? BadRequest(error.message) : FromError(error)));
+    return true;
+  }
+
+  const std::shared_ptr<net::Responder> responder_;
+  std::mutex mutex_;
+  bool is_started_ = false;
+};
+
+std::vector<std::string> ContainerNames(const text::Json& pod, std::string_view list) {
+  std::vector<std::string> names;
+  if (const text::Array* containers = text::FindArray(pod, {"spec", list})) {
+    for (const text::Json& container : *containers) {
+      names.emplace_back(text::GetString(container, {"name"}));
+    }
+  }
+  return names;
+}
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The one that is asked for, the only one, or the one that trains.
+Answer<std::string> ResolveContainer(const text::Json& pod, std::string_view wanted) {
+  const auto containers = ContainerNames(pod, "containers");
+  const auto init = ContainerNames(pod, "initContainers");
+  const std::string_view name = api::Name(pod);
+  if (!wanted.empty()) {
+    if (Contains(containers, wanted) || Contains(init, wanted)) return std::string(wanted);
+    return Refuse(BadRequest(fmt::format("container {} is not valid for pod {}", wanted, name)));
+  }
+  if (containers.size() == 1) return containers.front();
+  if (Contains(containers, api::kContainerName)) return std::string(api::kContainerName);
+  std::string message =
+      fmt::format("a container name must be specified for pod {}, choose one of: [{}]", name,
+                  base::Join(containers, " "));
+  if (!init.empty()) {
+    message += fmt::format(" or one of the init containers: [{}]", base::Join(init, " "));
+  }
+  return Refuse(BadRequest(std::move(message)));
+}
+
+// What a kubelet answers for a container that has not run. spec: kubectl's texts.
+Check CheckHasRun(const text::Json& pod, const LogRequest& request) {
+  for (const bool is_init : {false, true}) {
+    for (const api::ContainerStatus& status :
+         is_init ? api::InitContainerStatuses(pod) : api::ContainerStatuses(pod)) {
+      if (status.name != request.container) continue;
+      const bool was_ended = status.last_terminated.has_value() || status.restart_count > 0;
+      if (request.previous && !was_ended) {
+        return Refuse(
+            BadRequest(fmt::format("previous terminated container \"{}\" in pod \"{}\" "
+                                   "not found",
+                                   request.container, api::Name(pod))));
+      }
+      if (status.is_waiting && !was_ended) {
+        return Refuse(BadRequest(fmt::format(
+            "container \"{}\" in pod \"{}\" is waiting to start: {}", request.container,
+            api::Name(pod),
+            status.waiting_message.empty() ? status.waiting_reason : status.waiting_message)));
+      }
+    }
+  }
+  return {};
+}
+
+ApiError InvalidOption(std::string_view pod, std::string_view cause) {
+  return {422, "Invalid", fmt::format("PodLogOptions \"{}\" is invalid: {}", pod, cause), {}};
+}
+
+Check ReadSince(const RestRequest& rest, base::Time now, LogRequest& to) {
+  auto seconds = rest.Number("sinceSeconds");
+  if (!seconds) return Refuse(seconds.error());
+  const std::string_view text = rest.target.Query("sinceTime");
+  if (*seconds && !text.empty()) {
+    return Refuse(InvalidOption(
+        rest.name,
+        "sinceSeconds: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be "
+        "specified"));
+  }
+  if (*seconds) {
+    if (**seconds < 1) {
+      return Refuse(
+          InvalidOption(rest.name, fmt::format("sinceSeconds: Invalid value: {}: must be greater "
+                                               "than 0",
+                                               **seconds)));
+    }
+    to.since = now - std::chrono::seconds(std::min<int64_t>(**seconds, 1'000'000'000));
+  } else if (!text.empty()) {
+    auto time = base::ParseRfc3339(text);
+    if (!time) return Refuse(BadRequest(fmt::format("sinceTime: {}", time.error().message)));
+    to.since = *time;
+  }
+  return {};
+}
+
+Answer<LogRequest> ReadOptions(const RestRequest& rest, base::Time now) {
+  LogRequest request;
+  request.follow = rest.Flag("follow");
+  request.timestamps = rest.Flag("timestamps");
+  request.previous = rest.Flag("previous");
+  auto tail = rest.Number("tailLines");
+  if (!tail) return Refuse(tail.error());
+  if (*tail && **tail < 0) {
+    return Refuse(InvalidOption(
+        rest.name,
+        fmt::format("tailLines: Invalid value: {}: must be greater than or equal to 0", **tail)));
+  }
+  auto limit = rest.Number("limitBytes");
+  if (!limit) return Refuse(limit.error());
+  if (*limit && **limit < 1) {
+    return Refuse(InvalidOption(
+        rest.name, fmt::format("limitBytes: Invalid value: {}: must be greater than 0", **limit)));
+  }
+  request.tail_lines = *tail;
+  request.limit_bytes = *limit;
+  if (auto fine = ReadSince(rest, now, request); !fine) return Refuse(fine.error());
+  return request;
+}
+
+}  // namespace
+
+void HandleLog(Backend& backend, Call call) {
+  const RestRequest& rest = call.rest;
+  const auto refuse = [&](const ApiError& error) { call.responder->Send(ToResponse(error)); };
+  auto request = ReadOptions(rest, backend.clock->Now());
+  if (!request) return refuse(request.error());
+  const auto json = backend.store->Get(rest.key());
+  if (!json) {
+    const bool is_absent = json.error().code == base::Code::kNotFound;
+    return refuse(is_absent ? NotFound(*rest.resource, rest.name) : FromError(json.error()));
+  }
+  const auto pod = text::ParseJson(*json);
+  if (!pod) return refuse(FromError(pod.error()));
+  auto container = ResolveContainer(*pod, rest.target.Query("container"));
+  if (!container) return refuse(container.error());
+  request->container = std::move(*container);
+  if (auto fine = CheckHasRun(*pod, *request); !fine) return refuse(fine.error());
+  // As Kubernetes: a pod without a node has an empty log.
+  if (api::NodeName(*pod).empty() || backend.log_source == nullptr) {
+    return call.responder->Send({200, {{"Content-Type", "text/plain"}}, ""});
+  }
+  auto sink = std::make_shared<ResponseSink>(call.responder);
+  if (request->follow) sink->StartLater(*backend.timers);
+  backend.log_source->Open(*pod, *request, sink);
+}
+
+}  // namespace local::server

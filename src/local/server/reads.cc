@@ -1,0 +1,239 @@
+#include "local/server/reads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/object.h"
+#include "base/strings.h"
+#include "local/server/selection.h"
+#include "local/server/tables.h"
+
+namespace local::server {
+namespace {
+
+// A list's place: `limit` rows of one snapshot after another; the first page's version is told with
+// each, so that a watch from it misses nothing.
+struct Page {
+  size_t limit = 0;  // 0 is none
+  JobSummaries::Position after;
+  std::string version;  // of the first page; "" on it
+
+  static Answer<Page> Of(const RestRequest& request);
+  bool IsFull(size_t count) const { return limit != 0 && count == limit; }
+};
+
+std::string ContinueToken(std::string_view version, const JobSummaries::Position& last) {
+  return base::Base64Encode(text::ToJson(
+      text::Array{text::Json(version), text::Json(last.first), text::Json(last.second)}));
+}
+
+Answer<Page> Page::Of(const RestRequest& request) {
+  Page page;
+  auto limit = request.Number("limit");
+  if (!limit) return Refuse(limit.error());
+  page.limit = static_cast<size_t>(std::max<int64_t>(0, limit->value_or(0)));
+  const std::string_view token = request.target.Query("continue");
+  if (token.empty()) return page;
+  const auto refuse = [] {
+    return Refuse(BadRequest("continue key is not valid: list again from the start"));
+  };
+  const auto decoded = base::Base64Decode(token);
+  if (!decoded) return refuse();
+  const auto parts = text::ParseJson(*decoded);
+  if (!parts || !parts->is_array() || parts->get_array().size() != 3) return refuse();
+  for (const text::Json& part : parts->get_array()) {
+    if (!part.is_string()) return refuse();
+  }
+  const auto part = [&](size_t i) { return std::string(parts->get_array()[i].get_string()); };
+  page.version = part(0);
+  page.after = {part(1), part(2)};
+  return page;
+}
+
+// resourceVersion of a list: what is read is always the newest state.
+Check CheckVersion(Backend& backend, const RestRequest& request) {
+  auto wanted = request.Number("resourceVersion");
+  if (!wanted) return Refuse(wanted.error());
+  if (wanted->value_or(0) <= 0) return {};
+  auto newest = backend.store->Version();
+  if (!newest) return Refuse(FromError(newest.error()));
+  if (**wanted > *newest) {
+    return Refuse({504,
+                   "Timeout",
+                   fmt::format("Too large resource version: {}, current: {}", **wanted, *newest),
+                   {}});
+  }
+  if (**wanted < *newest && request.target.Query("resourceVersionMatch") == "Exact") {
+    return Refuse(Expired(
+        fmt::format("The provided resource version {} is not available any more (current: {})",
+                    **wanted, *newest)));
+  }
+  return {};
+}
+
+// What came of reading a page.
+struct Listed {
+  size_t count = 0;
+  bool has_more = false;
+  JobSummaries::Position last;
+};
+
+std::string ListMetadata(Backend& backend, const RestRequest& rest, const Selection& selection,
+                         const Page& page, const Listed& listed, int64_t version) {
+  const std::string told = page.version.empty() ? std::to_string(version) : page.version;
+  text::Object metadata{{"resourceVersion", told}};
+  if (listed.has_more) {
+    metadata["continue"] = ContinueToken(told, listed.last);
+    if (selection.IsAll()) {
+      store::ListQuery left = selection.Narrow(rest);
+      left.after = listed.last;
+      if (const auto count = backend.store->Count(left)) metadata["remainingItemCount"] = *count;
+    }
+  }
+  return text::ToJson(metadata);
+}
+
+// Reads a page of objects; `take` gets those that match.
+template <typename Take>
+base::Result<int64_t> ReadPage(Backend& backend, const RestRequest& rest,
+                               const Selection& selection, const Page& page, Listed& listed,
+                               Take take) {
+  store::ListQuery query = selection.Narrow(rest);
+  query.after = page.after;
+  return backend.store->List(query, [&](const store::Row& row) {
+    if (!selection.MatchesText(row.json)) return true;
+    if (page.IsFull(listed.count)) {
+      listed.has_more = true;
+      return false;
+    }
+    ++listed.count;
+    if (page.limit != 0) listed.last = {std::string(row.namespace_name), std::string(row.name)};
+    take(row);
+    return true;
+  });
+}
+
+std::string ListBody(std::string_view kind, std::string_view api_version, std::string_view metadata,
+                     std::string_view items) {
+  std::string body = fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":[)", kind,
+                                 api_version, metadata);
+  body.reserve(body.size() + items.size() + 2);
+  body += items;
+  body += "]}";
+  return body;
+}
+
+net::HttpResponse ListObjects(Backend& backend, const RestRequest& rest, const Selection& selection,
+                              const Page& page, Form form) {
+  std::string items;
+  Listed listed;
+  const auto version = ReadPage(backend, rest, selection, page, listed, [&](const store::Row& row) {
+    if (!items.empty()) items += ',';
+    if (form == Form::kObject) {
+      items += row.json;
+    } else if (const auto object = text::ParseJson(row.json)) {
+      items += PartialObject(*object);
+    }
+  });
+  if (!version) return ToResponse(FromError(version.error()));
+  const std::string metadata = ListMetadata(backend, rest, selection, page, listed, *version);
+  const bool is_partial = form == Form::kPartial;
+  return JsonResponse(
+      200, ListBody(is_partial ? "PartialObjectMetadataList" : rest.resource->list_kind(),
+                    is_partial ? "meta.k8s.io/v1" : rest.resource->api_version(), metadata, items));
+}
+
+net::HttpResponse ListTable(Backend& backend, const RestRequest& rest, const Selection& selection,
+                            const Page& page) {
+  TableBuilder table(*rest.resource, IncludeObjectOf(rest.target.Query("includeObject")),
+                     backend.clock->Now());
+  Listed listed;
+  const auto version = ReadPage(backend, rest, selection, page, listed, [&](const store::Row& row) {
+    if (const auto object = text::ParseJson(row.json)) table.Add(*object);
+  });
+  if (!version) return ToResponse(FromError(version.error()));
+  return JsonResponse(200,
+                      table.Finish(ListMetadata(backend, rest, selection, page, listed, *version)));
+}
+
+// From the summaries: no job is parsed.
+net::HttpResponse ListJobTable(Backend& backend, const RestRequest& rest,
+                               const Selection& selection, const Page& page) {
+  TableBuilder table(*rest.resource, IncludeObjectOf(rest.target.Query("includeObject")),
+                     backend.clock->Now());
+  const store::ListQuery narrow = selection.Narrow(rest);
+  Listed listed;
+  const auto version = backend.summaries->Visit(
+      *backend.store, narrow.namespace_name, page.after, [&](const JobRow& row) {
+        if (!selection.IsAll() &&
+            !selection.MatchesText(fmt::format(R"({{"metadata":{}}})", row.metadata))) {
+          return true;
+        }
+        if (page.IsFull(listed.count)) {
+          listed.has_more = true;
+          return false;
+        }
+        ++listed.count;
+        listed.last = {row.namespace_name, row.name};
+        table.Add(row);
+        return true;
+      });
+  if (!version) return ToResponse(FromError(version.error()));
+  return JsonResponse(200,
+                      table.Finish(ListMetadata(backend, rest, selection, page, listed, *version)));
+}
+
+net::HttpResponse Get(Backend& backend, const Call& call) {
+  const RestRequest& rest = call.rest;
+  auto json = backend.store->Get(rest.key());
+  if (!json) {
+    const bool is_absent = json.error().code == base::Code::kNotFound;
+    return ToResponse(is_absent ? NotFound(*rest.resource, rest.name) : FromError(json.error()));
+  }
+  const Form form = FormOf(net::FindHeader(call.http.headers, "Accept"));
+  if (form == Form::kObject) return JsonResponse(200, std::move(*json));
+  const auto object = text::ParseJson(*json);
+  if (!object) return ToResponse(FromError(object.error()));
+  if (form == Form::kPartial) return JsonResponse(200, PartialObject(*object));
+  const IncludeObject include = IncludeObjectOf(rest.target.Query("includeObject"));
+  TableBuilder table(*rest.resource, include, backend.clock->Now());
+  std::optional<JobRow> row;
+  if (rest.resource == &api::kPyTorchJobs) {
+    auto found = backend.summaries->Get(*backend.store, {rest.namespace_name, rest.name});
+    if (found) row = std::move(*found);
+  }
+  if (row) {
+    table.Add(*row, *json);
+  } else {
+    table.Add(*object);
+  }
+  return JsonResponse(
+      200,
+      table.Finish(text::ToJson(text::Object{{"resourceVersion", api::ResourceVersion(*object)}})));
+}
+
+net::HttpResponse List(Backend& backend, const Call& call) {
+  const RestRequest& rest = call.rest;
+  const auto selection = Selection::Of(rest);
+  if (!selection) return ToResponse(selection.error());
+  const auto page = Page::Of(rest);
+  if (!page) return ToResponse(page.error());
+  if (auto fine = CheckVersion(backend, rest); !fine) return ToResponse(fine.error());
+  const Form form = FormOf(net::FindHeader(call.http.headers, "Accept"));
+  if (form != Form::kTable) return ListObjects(backend, rest, *selection, *page, form);
+  const bool wants_objects =
+      IncludeObjectOf(rest.target.Query("includeObject")) == IncludeObject::kObject;
+  if (rest.resource == &api::kPyTorchJobs && !wants_objects) {
+    return ListJobTable(backend, rest, *selection, *page);
+  }
+  return ListTable(backend, rest, *selection, *page);
+}
+
+}  // namespace
+
+void HandleGet(Backend& backend, const Call& call) { call.responder->Send(Get(backend, call)); }
+
+void HandleList(Backend& backend, const Call& call) { call.responder->Send(List(backend, call)); }
+
+}  // namespace local::server

@@ -1,0 +1,13 @@
+// GET of one object and of collections, as objects or as tables.
+#pragma once
+
+#include "local/server/backend.h"
+#include "local/server/writes.h"
+
+namespace local::server {
+
+// Both answer before they return.
+void HandleGet(Backend& backend, const Call& call);
+void HandleList(Backend& backend, const Call& call);
+
+}  // namespace local::server

@@ -1,0 +1,35 @@
+// A request's place in the REST API.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/resources.h"
+#include "local/server/api_error.h"
+#include "local/store/object.h"
+#include "net/http.h"
+
+namespace local::server {
+
+// /api/v1/namespaces/{ns}/{plural}/{name}/{subresource}, /apis/{group}/{version}/...
+struct RestRequest {
+  net::Target target;
+  const api::Resource* resource = nullptr;
+  std::string namespace_name;  // "" for all, and for what has none
+  std::string name;            // "" for the collection
+  std::string subresource;
+
+  store::Key key() const { return {store::ResourceName(*resource), namespace_name, name}; }
+  // "1", "true", as Go's strconv.ParseBool.
+  bool Flag(std::string_view parameter) const;
+  // dryRun=All. Anything else that is not empty is refused.
+  Answer<bool> IsDryRun() const;
+  // A whole number, nothing when absent or "".
+  Answer<std::optional<int64_t>> Number(std::string_view parameter) const;
+};
+
+// Nothing when the path is of no resource that we serve.
+std::optional<RestRequest> ParseRestRequest(net::Target target);
+
+}  // namespace local::server

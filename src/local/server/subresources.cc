@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "local/server/object_rules.h"
+#include "local/server/pending_write.h"
+
+namespace local::server {
+namespace {
+
+const text::Path kWorkerReplicas = {"spec", "pytorchReplicaSpecs", "Worker", "replicas"};
+
+// autoscaling/v1 Scale of a PyTorchJob. spec/pytorchjob-operator.md 1.1
+text::Json ScaleOf(const text::Json& job) {
+  text::Object metadata;
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    metadata[key] = text::GetString(job, {"metadata", key});
+  }
+  const text::Path kStatus = {"status", "replicaStatuses", "Worker", "active"};
+  const text::Path kSelector = {"status", "replicaStatuses", "Worker", "selector"};
+  return text::Object{
+      {"kind", "Scale"},
+      {"apiVersion", "autoscaling/v1"},
+      {"metadata", std::move(metadata)},
+      {"spec", text::Object{{"replicas", text::GetInt(job, kWorkerReplicas).value_or(0)}}},
+      {"status", text::Object{{"replicas", text::GetInt(job, kStatus).value_or(0)},
+                              {"selector", text::GetString(job, kSelector)}}}};
+}
+
+std::string ScaleBody(const std::shared_ptr<const std::string>& json) {
+  const auto job = json ? text::ParseJson(*json) : base::Result<text::Json>(text::Json());
+  return text::ToJson(ScaleOf(job ? *job : text::Json()));
+}
+
+// What a changed Scale means for the job.
+Answer<text::Json> Rescale(const text::Json& job, const text::Json& scale) {
+  if (const auto kind = text::GetString(scale, {"kind"}); kind != "Scale" && !kind.empty()) {
+    return Refuse(BadRequest(fmt::format("{} cannot be handled as a Scale", kind)));
+  }
+  const auto replicas = text::GetInt(scale, {"spec", "replicas"});
+  if (!replicas || *replicas < 0) {
+    return Refuse(Invalid(api::kPyTorchJobs, api::Name(job),
+                          {"spec.replicas: Invalid value: must be greater than or equal to 0"}));
+  }
+  if (text::FindObject(job, {"spec", "pytorchReplicaSpecs", "Worker"}) == nullptr) {
+    return Refuse(Invalid(api::kPyTorchJobs, api::Name(job),
+                          {"spec.pytorchReplicaSpecs[Worker]: Required value: the job has no "
+                           "workers to scale"}));
+  }
+  text::Json next = job;
+  text::Set(next, kWorkerReplicas, *replicas);
+  if (const auto version = api::ResourceVersion(scale); !version.empty()) {
+    text::Set(next, {"metadata", "resourceVersion"}, text::Json(version));
+  }
+  return next;
+}
+
+}  // namespace
+
+void HandleScale(Backend& backend, Call call) {
+  if (call.http.method == "GET") {
+    auto json = backend.store->Get(call.rest.key());
+    if (!json) {
+      const bool is_absent = json.error().code == base::Code::kNotFound;
+      return call.responder->Send(ToResponse(
+          is_absent ? NotFound(*call.rest.resource, call.rest.name) : FromError(json.error())));
+    }
+    return call.responder->Send(
+        JsonResponse(200, ScaleBody(std::make_shared<const std::string>(std::move(*json)))));
+  }
+  auto pending = MakePending(backend, std::move(call));
+  if (!pending) return;
+  Change change;
+  if (pending->call.http.method == "PATCH") {
+    auto patch = ParsePatch(pending->call.http);
+    if (!patch) return pending->call.responder->Send(ToResponse(patch.error()));
+    change = [patch = std::move(*patch)](const text::Json& job) -> Answer<text::Json> {
+      auto scale = patch(ScaleOf(job));
+      if (!scale) return scale;
+      return Rescale(job, *scale);
+    };
+  } else {
+    auto scale = DecodeBody(pending->call.http, "couldn't read the Scale");
+    if (!scale) return pending->call.responder->Send(ToResponse(scale.error()));
+    change = [scale = std::move(*scale)](const text::Json& job) { return Rescale(job, scale); };
+  }
+  SubmitUpdate(pending, Part::kScale, std::move(change),
+               [](const store::Outcome& outcome) { return ScaleBody(outcome.json); });
+}
+
+void HandleBinding(Backend& backend, Call call) {
+  auto pending = MakePending(backend, std::move(call));
+  if (!pending) return;
+  auto body = DecodeBody(pending->call.http, "couldn't read the Binding");
+  if (!body) return pending->call.responder->Send(ToResponse(body.error()));
+  pending->success_status = 201;
+  const std::string node(text::GetString(*body, {"target", "name"}));
+  if (node.empty()) {
+    return pending->call.responder->Send(
+        ToResponse({422,
+                    "Invalid",
+                    fmt::format("Binding \"{}\" is invalid: target.name: Required value",
+                                pending->call.rest.name),
+                    {}}));
+  }
+  SubmitWrite(
+      pending,
+      [raw = pending.get(), binding = std::move(*body), node](
+          store::View&, std::optional<store::Record> current) -> Answer<store::Next> {
+        const api::Resource& resource = raw->resource();
+        const std::string& name = raw->call.rest.name;
+        if (!current) return Refuse(NotFound(resource, name));
+        text::Json pod = std::move(current->object);
+        const std::string_view uid = api::Uid(binding);
+        if (!uid.empty() && uid != current->uid) {
+          return Refuse(Conflict(
+              resource, name,
+              fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                          uid, current->uid)));
+        }
+        if (api::IsDeleting(pod)) {
+          return Refuse(
+              Conflict(resource, name,
+                       fmt::format("pod {} is being deleted, cannot be assigned to a host", name)));
+        }
+        if (!api::NodeName(pod).empty()) {
+          return Refuse(Conflict(
+              resource, name,
+              fmt::format("pod {} is already assigned to node \"{}\"", name, api::NodeName(pod))));
+        }
+        text::Set(pod, {"spec", "nodeName"}, text::Json(node));
+        for (const auto& [key, value] : api::Annotations(binding)) {
+          api::SetAnnotation(pod, key, value);
+        }
+        text::Array conditions;
+        if (const text::Array* old = text::FindArray(pod, {"status", "conditions"})) {
+          for (const text::Json& condition : *old) {
+            if (text::GetString(condition, {"type"}) != "PodScheduled") {
+              conditions.push_back(condition);
+            }
+          }
+        }
+        conditions.push_back(
+            text::Object{{"type", "PodScheduled"},
+                         {"status", "True"},
+                         {"lastTransitionTime", base::FormatRfc3339(raw->backend->clock->Now())}});
+        text::Set(pod, {"status", "conditions"}, std::move(conditions));
+        return store::Next{store::Next::Action::kPut, std::move(pod), {}};
+      },
+      [](const store::Outcome&) {
+        return std::string(
+            R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})");
+      });
+}
+
+}  // namespace local::server

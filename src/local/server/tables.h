@@ -1,0 +1,46 @@
+// Objects as a Kubernetes server prints them (meta.k8s.io/v1 Table).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/resources.h"
+#include "base/clock.h"
+#include "local/server/job_summaries.h"
+#include "text/json.h"
+
+namespace local::server {
+
+// What the client accepts.
+enum class Form { kObject, kTable, kPartial };
+Form FormOf(std::string_view accept);
+// What stands in a row's `object`.
+enum class IncludeObject { kNone, kMetadata, kObject };
+// Metadata unless the query's includeObject says otherwise.
+IncludeObject IncludeObjectOf(std::string_view text);
+
+// Builds a Table as JSON text, row by row.
+class TableBuilder {
+ public:
+  TableBuilder(const api::Resource& resource, IncludeObject include, base::Time now)
+      : resource_(resource), include_(include), now_(now) {}
+
+  void Add(const text::Json& object);
+  // Of a PyTorchJob; `object` is needed for IncludeObject::kObject only.
+  void Add(const JobRow& row, std::string_view object = {});
+  // `metadata`: JSON of the list's metadata. Columns are left out where a watch has sent them.
+  std::string Finish(std::string_view metadata, bool with_columns = true);
+
+ private:
+  void AddObject(std::string_view json, std::string_view metadata);
+
+  const api::Resource& resource_;
+  const IncludeObject include_;
+  const base::Time now_;
+  std::string rows_;
+};
+
+// {"kind":"PartialObjectMetadata", ...} of an object.
+std::string PartialObject(const text::Json& object);
+
+}  // namespace local::server

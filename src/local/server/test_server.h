@@ -1,0 +1,262 @@
+// For tests: an ApiServer over a temporary directory, a responder that remembers what it was given,
+// a clock and timers that stand still until told otherwise.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "local/server/api_server.h"
+#include "text/json.h"
+
+namespace local::server {
+
+class FakeResponder : public net::Responder {
+ public:
+  void Send(net::HttpResponse response) override {
+    {
+      const std::lock_guard lock(mutex_);
+      EXPECT_FALSE(is_complete_) << "answered twice";
+      response_ = std::move(response);
+    }
+    Complete();
+  }
+  void Start(int status, net::Headers headers) override {
+    const std::lock_guard lock(mutex_);
+    response_ = {status, std::move(headers), ""};
+    is_started_ = true;
+    changed_.notify_all();
+  }
+  void Write(std::string chunk) override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_TRUE(is_started_);
+    if (is_complete_) return;
+    response_.body += chunk;
+    changed_.notify_all();
+  }
+  void Finish() override { Complete(); }
+  size_t PendingBytes() const override { return pending_bytes; }
+  bool IsClosed() const override {
+    const std::lock_guard lock(mutex_);
+    return is_complete_;
+  }
+  void OnClose(std::function<void()> callback) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!is_complete_) {
+        on_close_ = std::move(callback);
+        return;
+      }
+    }
+    callback();
+  }
+
+  // As if the peer had gone.
+  void Close() { Complete(); }
+  net::HttpResponse Wait() {
+    std::unique_lock lock(mutex_);
+    const bool is_answered =
+        changed_.wait_for(lock, std::chrono::seconds(30), [this] { return is_complete_; });
+    EXPECT_TRUE(is_answered) << "no answer";
+    return response_;
+  }
+  // The lines of a stream, as soon as there are so many of them.
+  std::vector<text::Json> Lines(size_t count) {
+    std::unique_lock lock(mutex_);
+    const bool are_there =
+        changed_.wait_for(lock, std::chrono::seconds(30), [&] { return CountLines() >= count; });
+    EXPECT_TRUE(are_there) << response_.body;
+    std::vector<text::Json> lines;
+    size_t at = 0;
+    for (size_t end = 0; (end = response_.body.find('\n', at)) != std::string::npos; at = end + 1) {
+      auto json = text::ParseJson(std::string_view(response_.body).substr(at, end - at));
+      EXPECT_TRUE(json);
+      if (json) lines.push_back(std::move(*json));
+    }
+    return lines;
+  }
+
+  std::atomic<size_t> pending_bytes = 0;
+
+ private:
+  size_t CountLines() const {
+    return static_cast<size_t>(std::count(response_.body.begin(), response_.body.end(), '\n'));
+  }
+  void Complete() {
+    std::function<void()> callback;
+    {
+      const std::lock_guard lock(mutex_);
+      is_complete_ = true;
+      callback = std::move(on_close_);
+      on_close_ = {};
+      changed_.notify_all();
+    }
+    if (callback) callback();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  net::HttpResponse response_;
+  bool is_started_ = false;
+  bool is_complete_ = false;
+  std::function<void()> on_close_;
+};
+
+// Tasks run when the test says so.
+class FakeTimers : public Timers {
+ public:
+  Id After(std::chrono::milliseconds wait, std::function<void()> task) override {
+    const std::lock_guard lock(mutex_);
+    tasks_.emplace(++last_, std::pair(wait, std::move(task)));
+    changed_.notify_all();
+    return last_;
+  }
+  void Cancel(Id id) override {
+    const std::lock_guard lock(mutex_);
+    tasks_.erase(id);
+  }
+  size_t Count() {
+    const std::lock_guard lock(mutex_);
+    return tasks_.size();
+  }
+  // Waits until one of exactly `wait` is set, and runs it.
+  void Fire(std::chrono::milliseconds wait) {
+    std::function<void()> task;
+    {
+      std::unique_lock lock(mutex_);
+      const auto find = [&] {
+        return std::find_if(tasks_.begin(), tasks_.end(),
+                            [&](const auto& entry) { return entry.second.first == wait; });
+      };
+      const bool is_set =
+          changed_.wait_for(lock, std::chrono::seconds(30), [&] { return find() != tasks_.end(); });
+      ASSERT_TRUE(is_set) << "no timer of " << wait.count() << " ms";
+      const auto found = find();
+      task = std::move(found->second.second);
+      tasks_.erase(found);
+    }
+    task();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Id, std::pair<std::chrono::milliseconds, std::function<void()>>> tasks_;
+  Id last_ = 0;
+};
+
+// FakeClock behind a lock: the writer thread reads it while the test moves it.
+class SteppedClock : public base::Clock {
+ public:
+  base::Time Now() override { return base::Time(base::Duration(now_.load())); }
+  std::chrono::steady_clock::time_point Steady() override { return {}; }
+  void Advance(base::Duration by) { now_ += by.count(); }
+
+ private:
+  // 2026-07-30T10:00:00Z
+  std::atomic<int64_t> now_ = 1'785'405'600'000'000;
+};
+
+class TestServer {
+ public:
+  explicit TestServer(ApiServer::Options options = {}) {
+    char path[] = "/tmp/muster-server-XXXXXX";
+    directory_ = ::mkdtemp(path);
+    options_ = std::move(options);
+    options_.clock = &clock;
+    options_.timers = timers;
+    Restart();
+  }
+  ~TestServer() {
+    server_.reset();
+    (void)base::RemoveTree(directory_);
+  }
+
+  void Restart() {
+    server_.reset();
+    auto server = ApiServer::Open(directory_ + "/state.db", options_);
+    EXPECT_TRUE(server) << server.error().message;
+    if (server) server_ = std::move(*server);
+  }
+
+  std::shared_ptr<FakeResponder> Open(std::string method, std::string target, std::string body = "",
+                                      net::Headers headers = {}) {
+    auto responder = std::make_shared<FakeResponder>();
+    server_->Handle({std::move(method), std::move(target), std::move(headers), std::move(body)},
+                    responder);
+    return responder;
+  }
+  net::HttpResponse Send(std::string method, std::string target, std::string body = "",
+                         net::Headers headers = {}) {
+    return Open(std::move(method), std::move(target), std::move(body), std::move(headers))->Wait();
+  }
+  // The body of an answer of that status.
+  text::Json Expect(int status, std::string method, std::string target,
+                    const text::Json& body = nullptr, net::Headers headers = {}) {
+    const auto response = Send(method, target, body.is_null() ? "" : text::ToJson(body), headers);
+    EXPECT_EQ(response.status, status) << method << " " << target << "\n" << response.body;
+    auto json = text::ParseJson(response.body);
+    EXPECT_TRUE(json) << response.body;
+    return json ? std::move(*json) : text::Json();
+  }
+  text::Json Patch(int status, std::string target, const text::Json& patch,
+                   std::string type = "application/merge-patch+json") {
+    return Expect(status, "PATCH", std::move(target), patch, {{"Content-Type", std::move(type)}});
+  }
+  text::Json Table(std::string target) {
+    return Expect(200, "GET", std::move(target), nullptr,
+                  {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}});
+  }
+
+  SteppedClock clock;
+  std::shared_ptr<FakeTimers> timers = std::make_shared<FakeTimers>();
+
+ private:
+  std::string directory_;
+  ApiServer::Options options_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+inline text::Json PodObject(const std::string& name,
+                            const std::string& namespace_name = "default") {
+  return text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", text::Object{{"name", name}, {"namespace", namespace_name}}},
+      {"spec", text::Object{{"containers",
+                             text::Array{text::Object{{"name", "pytorch"}, {"image", "torch"}}}}}}};
+}
+
+inline text::Json JobObject(const std::string& name) {
+  const text::Object replica{
+      {"replicas", 1}, {"template", text::Object{{"spec", *text::Find(PodObject("x"), {"spec"})}}}};
+  return text::Object{
+      {"apiVersion", "kubeflow.org/v1"},
+      {"kind", "PyTorchJob"},
+      {"metadata", text::Object{{"name", name}, {"namespace", "default"}}},
+      {"spec", text::Object{{"pytorchReplicaSpecs",
+                             text::Object{{"Master", replica}, {"Worker", replica}}}}}};
+}
+
+inline text::Json OwnerReference(const text::Json& owner) {
+  return text::Object{{"apiVersion", text::GetString(owner, {"apiVersion"})},
+                      {"kind", text::GetString(owner, {"kind"})},
+                      {"name", text::GetString(owner, {"metadata", "name"})},
+                      {"uid", text::GetString(owner, {"metadata", "uid"})},
+                      {"controller", true},
+                      {"blockOwnerDeletion", true}};
+}
+
+inline const char* const kPodsPath = "/api/v1/namespaces/default/pods";
+inline const char* const kJobsPath = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs";
+
+}  // namespace local::server

@@ -1,0 +1,29 @@
+// POST, PUT, PATCH, DELETE. Each becomes a mutation that decides inside the store's transaction;
+// the answer is sent when it is durable.
+#pragma once
+
+#include <memory>
+
+#include "local/server/backend.h"
+#include "local/server/rest_request.h"
+#include "net/http.h"
+
+namespace local::server {
+
+// A request that is to be answered.
+struct Call {
+  RestRequest rest;
+  net::HttpRequest http;
+  std::shared_ptr<net::Responder> responder;
+};
+
+// All return at once.
+void HandleCreate(Backend& backend, Call call);            // POST on a collection
+void HandleUpdate(Backend& backend, Call call);            // PUT, also on status
+void HandlePatch(Backend& backend, Call call);             // PATCH, also on status
+void HandleDelete(Backend& backend, Call call);            // DELETE
+void HandleDeleteCollection(Backend& backend, Call call);  // DELETE on a collection
+void HandleScale(Backend& backend, Call call);             // GET, PUT, PATCH on scale
+void HandleBinding(Backend& backend, Call call);           // POST on pods/{name}/binding
+
+}  // namespace local::server
