@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "reconcile/outcome.h"
 #include "reconcile/writes.h"
 
@@ -17,20 +18,12 @@ namespace {
 
 using MaybeTime = std::optional<base::Time>;
 
-MaybeTime TimeAt(const text::Json& value, text::Path path) {
-  const std::string_view written = text::GetString(value, path);
-  if (written.empty()) return std::nullopt;
-  const auto time = base::ParseRfc3339(written);
-  return time ? MaybeTime(*time) : std::nullopt;
-}
-
 MaybeTime FinishedAt(const Pod& pod) {
-  const text::Array* const statuses =
-      text::FindArray(*pod.object, {"status", "containerStatuses"});
+  const text::Array* const statuses = text::FindArray(*pod.object, {"status", "containerStatuses"});
   if (statuses == nullptr) return std::nullopt;
   MaybeTime newest;
   for (const text::Json& status : *statuses) {
-    newest = std::max(newest, TimeAt(status, {"state", "terminated", "finishedAt"}));
+    newest = std::max(newest, api::GetTime(status, {"state", "terminated", "finishedAt"}));
   }
   return newest;
 }
@@ -58,9 +51,8 @@ void AnnounceExits(Pass& pass, const Replicas& replicas) {
                           ? static_cast<size_t>(found->second.succeeded)
                           : 0;
   if (succeeded.size() <= told) return;
-  std::stable_sort(succeeded.begin(), succeeded.end(), [](const Pod* a, const Pod* b) {
-    return FinishedAt(*a) < FinishedAt(*b);
-  });
+  std::stable_sort(succeeded.begin(), succeeded.end(),
+                   [](const Pod* a, const Pod* b) { return FinishedAt(*a) < FinishedAt(*b); });
   for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(pass, *succeeded[i]);
 }
 
@@ -113,15 +105,15 @@ class Troubles {
   void ReadTerminated(std::string_view name, const text::Json& terminated) {
     const int64_t code = text::GetInt(terminated, {"exitCode"}).value_or(0);
     const auto since = [&] {
-      const MaybeTime finished = TimeAt(terminated, {"finishedAt"});
+      const MaybeTime finished = api::GetTime(terminated, {"finishedAt"});
       return finished ? finished : NewestDate();
     };
     if (name == api::kContainerName) Add(since, ExitedWithCode(pass_, pod_, code));
     if (code == 0) return;
-    Add(since, Warning(text::GetString(terminated, {"reason"}),
-                       fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
-                                   pod_.name, name, code,
-                                   text::GetString(terminated, {"message"}))));
+    Add(since,
+        Warning(text::GetString(terminated, {"reason"}),
+                fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
+                            pod_.name, name, code, text::GetString(terminated, {"message"}))));
   }
 
   // The condition that changed last speaks for a pod whose containers have not been started.
@@ -131,7 +123,7 @@ class Troubles {
     const text::Json* newest = nullptr;
     MaybeTime newest_time;
     for (const text::Json& condition : *conditions) {
-      const MaybeTime time = TimeAt(condition, {"lastTransitionTime"});
+      const MaybeTime time = api::GetTime(condition, {"lastTransitionTime"});
       if (newest != nullptr && time <= newest_time) continue;
       newest = &condition;
       newest_time = time;
@@ -144,19 +136,19 @@ class Troubles {
   }
 
   MaybeTime NewestDate() const {
-    MaybeTime newest = TimeAt(*pod_.object, {"metadata", "creationTimestamp"});
-    newest = std::max(newest, TimeAt(*pod_.object, {"status", "startTime"}));
+    MaybeTime newest = api::GetTime(*pod_.object, {"metadata", "creationTimestamp"});
+    newest = std::max(newest, api::GetTime(*pod_.object, {"status", "startTime"}));
     if (const auto* conditions = text::FindArray(*pod_.object, {"status", "conditions"})) {
       for (const text::Json& condition : *conditions) {
-        newest = std::max(newest, TimeAt(condition, {"lastTransitionTime"}));
+        newest = std::max(newest, api::GetTime(condition, {"lastTransitionTime"}));
       }
     }
     for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
       const auto* statuses = text::FindArray(*pod_.object, {"status", list});
       if (statuses == nullptr) continue;
       for (const text::Json& status : *statuses) {
-        newest = std::max(newest, TimeAt(status, {"lastState", "terminated", "finishedAt"}));
-        newest = std::max(newest, TimeAt(status, {"state", "terminated", "finishedAt"}));
+        newest = std::max(newest, api::GetTime(status, {"lastState", "terminated", "finishedAt"}));
+        newest = std::max(newest, api::GetTime(status, {"state", "terminated", "finishedAt"}));
       }
     }
     return newest;

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/object.h"
 #include "reconcile/json_compare.h"
 #include "reconcile/writes.h"
 
@@ -55,12 +56,11 @@ void ReconcileAutoscaler(Pass& pass) {
   if (!WantsAutoscaler(pass.job)) return DeleteAutoscaler(pass);
   const text::Json* const existing = pass.observed.autoscaler;
   if (existing == nullptr) {
-    pass.plan.writes.push_back(
-        Create(api::kHorizontalPodAutoscalers, BuildAutoscaler(pass.job)));
+    pass.plan.writes.push_back(Create(api::kHorizontalPodAutoscalers, BuildAutoscaler(pass.job)));
     return;
   }
   if (!IsControlledBy(*existing, pass.job.uid)) return;
-  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
+  if (api::IsDeleting(*existing)) return;
   text::Object spec = BuildSpec(pass.job);
   if (IsAsWanted(*existing, spec)) return;
   text::Json next = *existing;
@@ -73,7 +73,7 @@ void ReconcileAutoscaler(Pass& pass) {
 void DeleteAutoscaler(Pass& pass) {
   const text::Json* const existing = pass.observed.autoscaler;
   if (existing == nullptr || !IsControlledBy(*existing, pass.job.uid)) return;
-  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
+  if (api::IsDeleting(*existing)) return;
   pass.plan.writes.push_back(Delete(api::kHorizontalPodAutoscalers, *existing));
 }
 

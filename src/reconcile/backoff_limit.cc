@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "api/pod.h"
+
 namespace reconcile {
 namespace {
 
@@ -10,23 +12,13 @@ bool CountsRestarts(const Replicas& replicas) {
   switch (replicas.spec->Policy()) {
     case api::RestartPolicy::kAlways:
     case api::RestartPolicy::kOnFailure:
-    case api::RestartPolicy::kExitCode: return true;
+    case api::RestartPolicy::kExitCode:
+      return true;
     case api::RestartPolicy::kNever:
-    case api::RestartPolicy::kUnknown: return false;
+    case api::RestartPolicy::kUnknown:
+      return false;
   }
   return false;
-}
-
-int64_t Restarts(const Pod& pod) {
-  int64_t restarts = 0;
-  for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
-    const text::Array* const statuses = text::FindArray(*pod.object, {"status", list});
-    if (statuses == nullptr) continue;
-    for (const text::Json& status : *statuses) {
-      restarts += text::GetInt(status, {"restartCount"}).value_or(0);
-    }
-  }
-  return restarts;
 }
 
 int64_t RestartsOfRunningPods(const Pass& pass) {
@@ -34,7 +26,8 @@ int64_t RestartsOfRunningPods(const Pass& pass) {
   for (const Replicas* const replicas : pass.Types()) {
     if (!CountsRestarts(*replicas)) continue;
     for (const Pod& pod : replicas->pods) {
-      if (pod.phase == Phase::kRunning && !pod.is_terminating) restarts += Restarts(pod);
+      if (pod.phase == Phase::kRunning && !pod.is_terminating)
+        restarts += api::RestartCount(*pod.object);
     }
   }
   return restarts;

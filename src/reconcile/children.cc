@@ -4,13 +4,15 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
 #include "base/strings.h"
 
 namespace reconcile {
 namespace {
 
 Phase ReadPhase(const text::Json& pod) {
-  const std::string_view phase = text::GetString(pod, {"status", "phase"});
+  const std::string_view phase = api::Phase(pod);
   if (phase == "Running") return Phase::kRunning;
   if (phase == "Succeeded") return Phase::kSucceeded;
   if (phase == "Failed") return Phase::kFailed;
@@ -71,8 +73,7 @@ void ReadPods(const Observed& observed, const api::PyTorchJob& job, Children& ch
     if (!read.child.is_own) continue;
     Pod pod{read.child, ReadPhase(*object)};
     Replicas* const replicas = FindType(children, read.type);
-    auto& home =
-        replicas != nullptr && pod.index >= 0 ? replicas->pods : children.stray_pods;
+    auto& home = replicas != nullptr && pod.index >= 0 ? replicas->pods : children.stray_pods;
     home.push_back(pod);
   }
 }
@@ -95,25 +96,14 @@ void ReadServices(const Observed& observed, const api::PyTorchJob& job, Children
 
 }  // namespace
 
-std::optional<int> Pod::ExitCode() const {
-  const text::Array* const statuses = text::FindArray(*object, {"status", "containerStatuses"});
-  if (statuses == nullptr) return std::nullopt;
-  for (const text::Json& status : *statuses) {
-    if (text::GetString(status, {"name"}) != api::kContainerName) continue;
-    if (const auto code = text::GetInt(status, {"state", "terminated", "exitCode"})) {
-      return static_cast<int>(*code);
-    }
-  }
-  return std::nullopt;
-}
+std::optional<int> Pod::ExitCode() const { return api::ExitCodeOf(*object, api::kContainerName); }
 
 std::optional<base::Time> Pod::DeletionAsked() const {
-  const auto when =
-      base::ParseRfc3339(text::GetString(*object, {"metadata", "deletionTimestamp"}));
-  if (!when) return std::nullopt;
+  const auto end = api::GetTime(*object, {"metadata", "deletionTimestamp"});
+  if (!end) return std::nullopt;
   const int64_t grace =
       text::GetInt(*object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
-  return *when - std::chrono::seconds(std::clamp<int64_t>(grace, 0, 1'000'000'000));
+  return *end - std::chrono::seconds(std::clamp<int64_t>(grace, 0, 1'000'000'000));
 }
 
 Children ReadChildren(const Observed& observed, const api::PyTorchJob& job) {
@@ -130,12 +120,7 @@ Children ReadChildren(const Observed& observed, const api::PyTorchJob& job) {
 }
 
 bool IsControlledBy(const text::Json& object, std::string_view uid) {
-  const text::Array* const owners = text::FindArray(object, {"metadata", "ownerReferences"});
-  if (owners == nullptr || uid.empty()) return false;
-  return std::any_of(owners->begin(), owners->end(), [uid](const text::Json& owner) {
-    return text::GetBool(owner, {"controller"}).value_or(false) &&
-           text::GetString(owner, {"uid"}) == uid;
-  });
+  return !uid.empty() && api::ControllerUid(object) == uid;
 }
 
 }  // namespace reconcile

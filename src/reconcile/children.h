@@ -34,13 +34,14 @@ struct Pod : Child {
 };
 
 // The replicas of one type: what is wanted, and what there is. Pods and services are in the order
-// of their indexes, at most one of each an index: of two that claim it, the one with the right name.
+// of their indexes, at most one of each an index: of two that claim it, the one with the right
+// name.
 struct Replicas {
-  std::string_view type;                 // "Master", "Worker"
-  std::string_view label;                // "master", "worker"
+  std::string_view type;                   // "Master", "Worker"
+  std::string_view label;                  // "master", "worker"
   const api::ReplicaSpec* spec = nullptr;  // nullptr: the job has none of this type (any more)
-  std::vector<Pod> pods;                 // own ones only
-  std::vector<Child> services;           // own ones, and strangers that hold the right name
+  std::vector<Pod> pods;                   // own ones only
+  std::vector<Child> services;             // own ones, and strangers that hold the right name
 
   int32_t Wanted() const { return spec != nullptr ? spec->Replicas() : 0; }
   bool IsWanted(const Child& child) const { return child.index < Wanted(); }

@@ -18,9 +18,9 @@ void DeleteUnlessGoing(Pass& pass, const api::Resource& resource, const Child& c
 }
 
 bool HasPodThatStays(const Replicas& replicas, const Child& service, api::CleanPodPolicy policy) {
-  const auto pod = std::lower_bound(
-      replicas.pods.begin(), replicas.pods.end(), service.index,
-      [](const Pod& candidate, int index) { return candidate.index < index; });
+  const auto pod =
+      std::lower_bound(replicas.pods.begin(), replicas.pods.end(), service.index,
+                       [](const Pod& candidate, int index) { return candidate.index < index; });
   return pod != replicas.pods.end() && pod->index == service.index && Stays(*pod, policy);
 }
 

@@ -128,8 +128,7 @@ TEST(Ttl, Expiry) {
   policy.ttl_seconds_after_finished = 5;
   EXPECT_FALSE(Expiry(policy, FinishedAt(TestTime(), "Running")));
   for (const char* const type : {"Succeeded", "Failed"}) {
-    EXPECT_EQ(*Expiry(policy, FinishedAt(TestTime(), type)),
-              TestTime() + std::chrono::seconds(5));
+    EXPECT_EQ(*Expiry(policy, FinishedAt(TestTime(), type)), TestTime() + std::chrono::seconds(5));
   }
   EXPECT_FALSE(Expiry(policy, FinishedAt(std::nullopt)));
 }
@@ -155,8 +154,7 @@ TEST(Ttl, TheJobGoesWhenItIsOver) {
       EXPECT_EQ(plan.writes[0].uid, "uid-of-j");
       EXPECT_EQ(plan.counters, std::vector<Counter>{Counter::kDeleted});
       EXPECT_TRUE(cluster.job.is_null());
-      EXPECT_EQ(cluster.TakeEvents(),
-                (Strings{"Normal SuccessfulDeletePod: Deleted job: j"}));
+      EXPECT_EQ(cluster.TakeEvents(), (Strings{"Normal SuccessfulDeletePod: Deleted job: j"}));
     }
   }
 }

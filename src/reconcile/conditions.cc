@@ -53,10 +53,9 @@ bool AreEqual(const api::JobStatus& a, const api::JobStatus& b) {
   return a.start_time == b.start_time && a.completion_time == b.completion_time &&
          a.last_reconcile_time == b.last_reconcile_time &&
          a.replica_statuses == b.replica_statuses &&
-         std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(),
-                    b.conditions.end(), [](const api::Condition& x, const api::Condition& y) {
-                      return AreEqual(x, y);
-                    });
+         std::equal(
+             a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(),
+             [](const api::Condition& x, const api::Condition& y) { return AreEqual(x, y); });
 }
 
 }  // namespace reconcile

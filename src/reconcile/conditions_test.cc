@@ -39,9 +39,12 @@ TEST(Conditions, OrderAndMutualExclusion) {
 
 // T1, T2.
 TEST(Conditions, Finished) {
-  for (const auto& [type, is_finished] : std::map<std::string_view, bool>{
-           {kSucceeded, true}, {kFailed, true}, {kSuspended, false}, {kRunning, false},
-           {kCreated, false}, {kRestarting, false}}) {
+  for (const auto& [type, is_finished] : std::map<std::string_view, bool>{{kSucceeded, true},
+                                                                          {kFailed, true},
+                                                                          {kSuspended, false},
+                                                                          {kRunning, false},
+                                                                          {kCreated, false},
+                                                                          {kRestarting, false}}) {
     api::JobStatus status;
     SetTrue(status, type);
     EXPECT_EQ(status.IsFinished(), is_finished) << type;

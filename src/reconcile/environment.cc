@@ -54,8 +54,8 @@ void AddMaster(const api::PyTorchJob& job, std::string_view type, int index,
 
 std::string RendezvousEndpoint(const api::PyTorchJob& job, std::optional<int> master_port) {
   const api::ElasticPolicy& elastic = *job.elastic_policy;
-  const std::string host = elastic.rdzv_host.empty() ? api::ReplicaName(job.name, api::kWorker, 0)
-                                                     : elastic.rdzv_host;
+  const std::string host =
+      elastic.rdzv_host.empty() ? api::ReplicaName(job.name, api::kWorker, 0) : elastic.rdzv_host;
   if (elastic.rdzv_port) return fmt::format("{}:{}", host, *elastic.rdzv_port);
   const api::ReplicaSpec* const worker = job.Worker();
   const text::Json none;

@@ -31,8 +31,7 @@ std::vector<Mode> GoldenModes() {
   return {
       {"nproc=4",
        {.spec = R"({"nprocPerNode":"4"})"},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=12 RANK=0 "
          "PET_NODE_RANK=0 PET_NPROC_PER_NODE=4 PET_NNODES=3"},
@@ -46,8 +45,7 @@ std::vector<Mode> GoldenModes() {
          "PET_NODE_RANK=2 PET_NPROC_PER_NODE=4 PET_NNODES=3"}}},
       {"nproc=gpu",
        {.spec = R"({"nprocPerNode":"gpu"})"},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=3 RANK=0 "
          "PET_NODE_RANK=0 PET_NPROC_PER_NODE=gpu PET_NNODES=3"},
@@ -61,25 +59,20 @@ std::vector<Mode> GoldenModes() {
          "PET_NODE_RANK=2 PET_NPROC_PER_NODE=gpu PET_NNODES=3"}}},
       {"worker-only",
        {.has_master = false},
-       {
-        {"j-worker-0",
-         "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_NNODES=2"},
-        {"j-worker-1",
-         "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_NNODES=2"}}},
+       {{"j-worker-0", "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_NNODES=2"},
+        {"j-worker-1", "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_NNODES=2"}}},
       {"master-only",
        {.workers = -1},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=1 RANK=0 "
          "PET_NODE_RANK=0 PET_NPROC_PER_NODE=auto PET_NNODES=1"}}},
       {"elastic",
        {.has_master = false,
-       .spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":3,"maxRestarts":5,
+        .spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":3,"maxRestarts":5,
            "rdzvBackend":"c10d","rdzvId":"rid","rdzvConf":[{"key":"a","value":"b"},
            {"key":"c","value":"d"}],"standalone":true}})"},
-       {
-        {"j-worker-0",
+       {{"j-worker-0",
          "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_RDZV_ENDPOINT=j-worker-0:23456 "
          "PET_RDZV_BACKEND=c10d PET_NNODES=1:3 PET_MAX_RESTARTS=5 PET_RDZV_ID=rid "
          "PET_RDZV_CONF=a=b,c=d PET_STANDALONE="},
@@ -89,8 +82,7 @@ std::vector<Mode> GoldenModes() {
          "PET_RDZV_CONF=a=b,c=d PET_STANDALONE="}}},
       {"elastic-empty",
        {.has_master = false, .spec = R"({"elasticPolicy":{}})"},
-       {
-        {"j-worker-0",
+       {{"j-worker-0",
          "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_RDZV_ENDPOINT=j-worker-0:23456 "
          "PET_RDZV_BACKEND=c10d PET_NNODES=2:2"},
         {"j-worker-1",
@@ -98,8 +90,7 @@ std::vector<Mode> GoldenModes() {
          "PET_RDZV_BACKEND=c10d PET_NNODES=2:2"}}},
       {"elastic-min-only",
        {.has_master = false, .spec = R"({"elasticPolicy":{"minReplicas":2}})"},
-       {
-        {"j-worker-0",
+       {{"j-worker-0",
          "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_RDZV_ENDPOINT=j-worker-0:23456 "
          "PET_RDZV_BACKEND=c10d PET_NNODES=2:2"},
         {"j-worker-1",
@@ -107,10 +98,9 @@ std::vector<Mode> GoldenModes() {
          "PET_RDZV_BACKEND=c10d PET_NNODES=2:2"}}},
       {"elastic-etcd-host-port",
        {.has_master = false,
-       .spec = R"({"elasticPolicy":{"rdzvBackend":"etcd","rdzvHost":"etcd.svc",
+        .spec = R"({"elasticPolicy":{"rdzvBackend":"etcd","rdzvHost":"etcd.svc",
            "rdzvPort":2379}})"},
-       {
-        {"j-worker-0",
+       {{"j-worker-0",
          "PYTHONUNBUFFERED=1 PET_NPROC_PER_NODE=auto PET_RDZV_ENDPOINT=etcd.svc:2379 "
          "PET_RDZV_BACKEND=etcd PET_NNODES=2:2"},
         {"j-worker-1",
@@ -119,8 +109,7 @@ std::vector<Mode> GoldenModes() {
       {"elastic-master",
        {.spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":2},
            "nprocPerNode":"2"})"},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=6 RANK=0 "
          "PET_NODE_RANK=0 PET_NPROC_PER_NODE=2 PET_RDZV_ENDPOINT=j-worker-0:23456 "
@@ -137,8 +126,7 @@ std::vector<Mode> GoldenModes() {
          "PET_RDZV_BACKEND=c10d PET_NNODES=1:2"}}},
       {"elastic-deprecated-nproc",
        {.has_master = false, .spec = R"({"elasticPolicy":{"nProcPerNode":3}})"},
-       {
-        {"j-worker-0",
+       {{"j-worker-0",
          "PYTHONUNBUFFERED=1 PET_RDZV_ENDPOINT=j-worker-0:23456 PET_RDZV_BACKEND=c10d "
          "PET_NNODES=2:2 PET_NPROC_PER_NODE=3"},
         {"j-worker-1",
@@ -146,8 +134,7 @@ std::vector<Mode> GoldenModes() {
          "PET_NNODES=2:2 PET_NPROC_PER_NODE=3"}}},
       {"elastic-deprecated-nproc-master",
        {.spec = R"({"elasticPolicy":{"nProcPerNode":3}})"},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=23456 PET_MASTER_PORT=23456 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=3 RANK=0 "
          "PET_NODE_RANK=0 PET_RDZV_ENDPOINT=j-worker-0:23456 PET_RDZV_BACKEND=c10d "
@@ -166,8 +153,7 @@ std::vector<Mode> GoldenModes() {
        {.pod_template = R"({"spec":{"containers":[{"name":"pytorch","ports":[
            {"name":"pytorchjob-port","containerPort":29500},
            {"name":"http","containerPort":80}]}]}})"},
-       {
-        {"j-master-0",
+       {{"j-master-0",
          "PYTHONUNBUFFERED=1 MASTER_PORT=29500 PET_MASTER_PORT=29500 "
          "MASTER_ADDR=j-master-0 PET_MASTER_ADDR=j-master-0 WORLD_SIZE=3 RANK=0 "
          "PET_NODE_RANK=0 PET_NPROC_PER_NODE=auto PET_NNODES=3"},

@@ -106,8 +106,7 @@ class FakeCluster {
   }
 
   // What a kubelet reports.
-  void Phase(const std::string& pod, std::string_view phase, int exit_code = -1,
-             int restarts = 0) {
+  void Phase(const std::string& pod, std::string_view phase, int exit_code = -1, int restarts = 0) {
     text::Object container{{"name", "pytorch"}, {"restartCount", restarts}};
     if (exit_code >= 0) {
       container["state"] = text::Object{{"terminated", text::Object{{"exitCode", exit_code}}}};

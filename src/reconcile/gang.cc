@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/object.h"
+#include "api/pod.h"
 #include "base/strings.h"
 #include "reconcile/json_compare.h"
 #include "reconcile/resource_sum.h"
@@ -111,14 +113,13 @@ bool IsAdmitted(const text::Json& pod_group) {
 }
 
 int32_t Priority(const Pass& pass, const api::ReplicaSpec& spec) {
-  const std::string name(text::GetString(spec.template_json, {"spec", "priorityClassName"}));
+  const std::string name(api::PriorityClass(spec.template_json));
   const auto found = pass.observed.priority_values.find(name);
   return found != pass.observed.priority_values.end() ? found->second : 0;
 }
 
 void AddRequests(const api::ReplicaSpec& spec, ResourceSum& sum) {
-  const text::Array* const containers =
-      text::FindArray(spec.template_json, {"spec", "containers"});
+  const text::Array* const containers = text::FindArray(spec.template_json, {"spec", "containers"});
   if (containers == nullptr) return;
   for (const text::Json& container : *containers) {
     const text::Object* resources = text::FindObject(container, {"resources", "requests"});
@@ -146,9 +147,8 @@ void DeletePodGroup(Pass& pass) {
   const text::Json* const existing = pass.observed.pod_group;
   if (!IsOn(pass.options) || existing == nullptr) return;
   if (!IsControlledBy(*existing, pass.job.uid)) return;
-  if (text::Find(*existing, {"metadata", "deletionTimestamp"}) != nullptr) return;
-  pass.plan.events.push_back(
-      Normal("JobTerminated", "Job has been terminated. Deleting PodGroup"));
+  if (api::IsDeleting(*existing)) return;
+  pass.plan.events.push_back(Normal("JobTerminated", "Job has been terminated. Deleting PodGroup"));
   Write write = Delete(PodGroups(pass.options), *existing);
   write.on_success = Normal("SuccessfulDeletePodGroup", "Deleted PodGroup: " + pass.job.name);
   write.on_failure = Warning("FailedDeletePodGroup", "Error deleting: ");
@@ -167,8 +167,7 @@ void DecorateForGang(const Pass& pass, const Replicas& replicas, text::Json& pod
   }
   text::Set(pod, {"metadata", "annotations", "scheduling.k8s.io/group-name"},
             text::Json(pass.job.name));
-  text::Set(pod, {"metadata", "annotations", "volcano.sh/task-spec"},
-            text::Json(replicas.label));
+  text::Set(pod, {"metadata", "annotations", "volcano.sh/task-spec"}, text::Json(replicas.label));
 }
 
 bool HasOtherScheduler(const api::PyTorchJob& job, const Options& options) {

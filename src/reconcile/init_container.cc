@@ -44,9 +44,9 @@ text::Array BuiltIn(const Options& options, std::string_view master) {
   container["name"] = api::kInitContainerName;
   container["image"] = options.init_container_image;
   container["imagePullPolicy"] = "IfNotPresent";
-  container["resources"] = text::Object{
-      {"limits", text::Object{{"cpu", "100m"}, {"memory", "20Mi"}}},
-      {"requests", text::Object{{"cpu", "50m"}, {"memory", "10Mi"}}}};
+  container["resources"] =
+      text::Object{{"limits", text::Object{{"cpu", "100m"}, {"memory", "20Mi"}}},
+                   {"requests", text::Object{{"cpu", "50m"}, {"memory", "10Mi"}}}};
   container["command"] = text::Array{
       "sh", "-c",
       fmt::format("err=1;for i in $(seq {}); do if nslookup {}; then err=0 && break; fi;"

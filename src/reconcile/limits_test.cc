@@ -88,8 +88,7 @@ TEST(BackoffLimit, InitContainersCount) {
 
 // O5: what v1 does not count is not counted here.
 TEST(BackoffLimit, PodsThatAreReplacedAreNotCounted) {
-  FakeCluster cluster(
-      TestJob{.worker_policy = "ExitCode", .run_policy = R"({"backoffLimit":2})"});
+  FakeCluster cluster(TestJob{.worker_policy = "ExitCode", .run_policy = R"({"backoffLimit":2})"});
   for (int i = 0; i < 8; ++i) {
     cluster.Settle();
     cluster.Phase("j-worker-0", "Failed", 137);
@@ -144,8 +143,7 @@ TEST(ActiveDeadline, ATimerIsAskedForAndEverythingGoes) {
   EXPECT_EQ(cluster.Types(), "Created=True Running=False Failed=True");
   EXPECT_TRUE(cluster.Conditions().back().ends_with(kDeadlineMessage));
   EXPECT_EQ(cluster.Counts("Worker"), "a2 s0 f0");
-  EXPECT_EQ(cluster.TakeEvents()[0],
-            std::string("Normal PyTorchJobFailed: ") + kDeadlineMessage);
+  EXPECT_EQ(cluster.TakeEvents()[0], std::string("Normal PyTorchJobFailed: ") + kDeadlineMessage);
   EXPECT_EQ(cluster.counters[Counter::kFailed], 1);
 }
 

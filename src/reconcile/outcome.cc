@@ -109,17 +109,16 @@ void RecordCounts(Pass& pass) {
 
 void RecordRunning(Pass& pass) {
   if (!IsRunning(pass)) return;
-  SetCondition(pass.status, kRunning, true, kRunningReason,
-               fmt::format("PyTorchJob {} is running.",
-                           pass.HasMaster() ? pass.job.name : LongName(pass)),
-               pass.stamp);
+  SetCondition(
+      pass.status, kRunning, true, kRunningReason,
+      fmt::format("PyTorchJob {} is running.", pass.HasMaster() ? pass.job.name : LongName(pass)),
+      pass.stamp);
 }
 
 void RecordSuccess(Pass& pass) {
   const std::string message =
-      pass.HasMaster()
-          ? fmt::format("PyTorchJob {} is successfully completed.", pass.job.name)
-          : fmt::format("PyTorchJob {} successfully completed.", LongName(pass));
+      pass.HasMaster() ? fmt::format("PyTorchJob {} is successfully completed.", pass.job.name)
+                       : fmt::format("PyTorchJob {} successfully completed.", LongName(pass));
   SetCondition(pass.status, kSucceeded, true, kSucceededReason, message, pass.stamp);
   if (!pass.status.completion_time) pass.status.completion_time = pass.stamp;
   pass.plan.events.push_back(Normal(kSucceededReason, message));

@@ -192,12 +192,12 @@ std::vector<Failing> GoldenFailures() {
   const Strings running = {kCreatedLine, kRunningLine};
   const Strings failed = {kCreatedLine, kRunningFalse, kByNever};
   const Strings permanent = {kCreatedLine, kRunningFalse, kByExitCode};
-  const std::string long_running =
-      "Running=True PyTorchJobRunning: PyTorchJob ns/j is running.";
+  const std::string long_running = "Running=True PyTorchJobRunning: PyTorchJob ns/j is running.";
   const std::string long_running_false =
       "Running=False PyTorchJobRunning: PyTorchJob ns/j is running.";
-  Strings by_backoff = {"Normal PyTorchJobFailed: Job j has failed because it has reached the "
-                        "specified backoff limit"};
+  Strings by_backoff = {
+      "Normal PyTorchJobFailed: Job j has failed because it has reached the "
+      "specified backoff limit"};
   const Strings deletions[] = {Deleted({"j-master-0"}), Deleted({"j-worker-0", "j-worker-1"})};
   for (const Strings& part : deletions) {
     by_backoff.insert(by_backoff.end(), part.begin(), part.end());
@@ -206,40 +206,140 @@ std::vector<Failing> GoldenFailures() {
   for (const std::string& event : Deleted({"j-worker-1"})) cleaned.push_back(event);
   return {
       {"OnFailure", {}, "j-worker-0", 1, true, running, "a1 s0 f0", "a1 s0 f0", 3, Restarted(1)},
-      {"Always", {.worker_policy = "Always"}, "j-worker-0", 1, true, running, "a1 s0 f0",
-       "a1 s0 f0", 3, Restarted(1)},
-      {"Never worker", {.worker_policy = "Never"}, "j-worker-0", 1, false, failed, "a1 s0 f0",
-       "a1 s0 f1", 3, FailedFor("Worker", "j-worker-0")},
-      {"Never master", {.master_policy = "Never"}, "j-master-0", 1, false,
+      {"Always",
+       {.worker_policy = "Always"},
+       "j-worker-0",
+       1,
+       true,
+       running,
+       "a1 s0 f0",
+       "a1 s0 f0",
+       3,
+       Restarted(1)},
+      {"Never worker",
+       {.worker_policy = "Never"},
+       "j-worker-0",
+       1,
+       false,
+       failed,
+       "a1 s0 f0",
+       "a1 s0 f1",
+       3,
+       FailedFor("Worker", "j-worker-0")},
+      {"Never master",
+       {.master_policy = "Never"},
+       "j-master-0",
+       1,
+       false,
        {kCreatedLine, kRunningFalse,
         "Failed=True PyTorchJobFailed: PyTorchJob j is failed because 1 Master replica(s) "
         "failed."},
-       "a0 s0 f1", "a2 s0 f0", 3, FailedFor("Master", "j-master-0")},
+       "a0 s0 f1",
+       "a2 s0 f0",
+       3,
+       FailedFor("Master", "j-master-0")},
       {"Never worker, Running",
        {.worker_policy = "Never", .run_policy = R"({"cleanPodPolicy":"Running"})"},
-       "j-worker-0", 1, false, failed, "a1 s0 f0", "a1 s0 f1", 1,
+       "j-worker-0",
+       1,
+       false,
+       failed,
+       "a1 s0 f0",
+       "a1 s0 f1",
+       1,
        FailedFor("Worker", "j-worker-0", cleaned)},
-      {"ExitCode 1", {.worker_policy = "ExitCode"}, "j-worker-0", 1, false, permanent, "a1 s0 f0",
-       "a1 s0 f1", 3, FailedPermanently(1)},
-      {"ExitCode 137", {.worker_policy = "ExitCode"}, "j-worker-0", 137, true, running,
-       "a1 s0 f0", "a1 s0 f0", 3, Restarted(137)},
-      {"ExitCode 127", {.worker_policy = "ExitCode"}, "j-worker-0", 127, false, permanent,
-       "a1 s0 f0", "a1 s0 f1", 3, FailedPermanently(127)},
-      {"ExitCode 128", {.worker_policy = "ExitCode"}, "j-worker-0", 128, true, running,
-       "a1 s0 f0", "a1 s0 f0", 3, Restarted(128)},
-      {"default policy", {.master_policy = "", .worker_policy = ""}, "j-worker-0", 1, true,
-       running, "a1 s0 f0", "a1 s0 f0", 3, Restarted(1)},
-      {"worker only", {.has_master = false}, "j-worker-0", 1, true, {kCreatedLine, long_running},
-       "a0 s0 f0", "a1 s0 f0", 2, Restarted(1)},
+      {"ExitCode 1",
+       {.worker_policy = "ExitCode"},
+       "j-worker-0",
+       1,
+       false,
+       permanent,
+       "a1 s0 f0",
+       "a1 s0 f1",
+       3,
+       FailedPermanently(1)},
+      {"ExitCode 137",
+       {.worker_policy = "ExitCode"},
+       "j-worker-0",
+       137,
+       true,
+       running,
+       "a1 s0 f0",
+       "a1 s0 f0",
+       3,
+       Restarted(137)},
+      {"ExitCode 127",
+       {.worker_policy = "ExitCode"},
+       "j-worker-0",
+       127,
+       false,
+       permanent,
+       "a1 s0 f0",
+       "a1 s0 f1",
+       3,
+       FailedPermanently(127)},
+      {"ExitCode 128",
+       {.worker_policy = "ExitCode"},
+       "j-worker-0",
+       128,
+       true,
+       running,
+       "a1 s0 f0",
+       "a1 s0 f0",
+       3,
+       Restarted(128)},
+      {"default policy",
+       {.master_policy = "", .worker_policy = ""},
+       "j-worker-0",
+       1,
+       true,
+       running,
+       "a1 s0 f0",
+       "a1 s0 f0",
+       3,
+       Restarted(1)},
+      {"worker only",
+       {.has_master = false},
+       "j-worker-0",
+       1,
+       true,
+       {kCreatedLine, long_running},
+       "a0 s0 f0",
+       "a1 s0 f0",
+       2,
+       Restarted(1)},
       {"elastic Never",
-       {.has_master = false, .worker_policy = "Never",
+       {.has_master = false,
+        .worker_policy = "Never",
         .spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":2}})"},
-       "j-worker-1", 1, false, {kCreatedLine, long_running_false, kByNever}, "a0 s0 f0",
-       "a1 s0 f1", 2, FailedFor("Worker", "j-worker-1")},
-      {"backoffLimit 0", {.run_policy = R"({"backoffLimit":0})"}, "j-worker-0", 1, false,
-       {kCreatedLine, kRunningFalse, kByBackoff}, "a1 s0 f0", "a2 s0 f0", 0, by_backoff},
-      {"backoffLimit 1", {.run_policy = R"({"backoffLimit":1})"}, "j-worker-0", 1, true, running,
-       "a1 s0 f0", "a1 s0 f0", 3, Restarted(1)},
+       "j-worker-1",
+       1,
+       false,
+       {kCreatedLine, long_running_false, kByNever},
+       "a0 s0 f0",
+       "a1 s0 f1",
+       2,
+       FailedFor("Worker", "j-worker-1")},
+      {"backoffLimit 0",
+       {.run_policy = R"({"backoffLimit":0})"},
+       "j-worker-0",
+       1,
+       false,
+       {kCreatedLine, kRunningFalse, kByBackoff},
+       "a1 s0 f0",
+       "a2 s0 f0",
+       0,
+       by_backoff},
+      {"backoffLimit 1",
+       {.run_policy = R"({"backoffLimit":1})"},
+       "j-worker-0",
+       1,
+       true,
+       running,
+       "a1 s0 f0",
+       "a1 s0 f0",
+       3,
+       Restarted(1)},
   };
 }
 
@@ -339,8 +439,7 @@ TEST(Outcome, AFailedPodThatIsOnItsWayOutIsNotSpokenOfAgain) {
   EXPECT_EQ(cluster.counters[Counter::kRestarted], 1);
   cluster.FinishDeletions();
   cluster.Settle();
-  EXPECT_EQ(cluster.TakeEvents(),
-            (Strings{"Normal SuccessfulCreatePod: Created pod: j-worker-0"}));
+  EXPECT_EQ(cluster.TakeEvents(), (Strings{"Normal SuccessfulCreatePod: Created pod: j-worker-0"}));
 }
 
 TEST(Outcome, UnderNeverARunningPodThatSomebodyDeletesFailsTheJob) {
@@ -390,8 +489,8 @@ TEST(Outcome, SurplusPodsOfAShrinkingJobFailNothing) {
 
 // E6, O17: any worker of an elastic job.
 TEST(Outcome, OneWorkerIsEnoughForAnElasticJob) {
-  FakeCluster cluster(TestJob{
-      .has_master = false, .spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":3}})"});
+  FakeCluster cluster(TestJob{.has_master = false,
+                              .spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":3}})"});
   cluster.Settle();
   cluster.Phase("j-worker-0", "Running");
   cluster.Settle();

@@ -33,10 +33,10 @@ struct Pass {
   const Observed& observed;
   const Options& options;
   const base::Time now;
-  const base::Time stamp;       // `now` as it is stored, in whole seconds
-  const api::PyTorchJob job;    // with defaults; job.status is what is stored
+  const base::Time stamp;     // `now` as it is stored, in whole seconds
+  const api::PyTorchJob job;  // with defaults; job.status is what is stored
   const Children children;
-  api::JobStatus status;        // the next one
+  api::JobStatus status;  // the next one
   Plan plan;
 };
 

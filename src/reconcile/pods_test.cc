@@ -85,9 +85,12 @@ TEST(Pods, SlashesInNamesBecomeDashes) {
 
 // R1-R4.
 TEST(Pods, RestartPolicyOfThePod) {
-  for (const auto& [policy, expected] : std::map<std::string, std::string>{
-           {"ExitCode", "Never"}, {"Never", "Never"}, {"Always", "Always"},
-           {"OnFailure", "OnFailure"}, {"", "OnFailure"}}) {
+  for (const auto& [policy, expected] :
+       std::map<std::string, std::string>{{"ExitCode", "Never"},
+                                          {"Never", "Never"},
+                                          {"Always", "Always"},
+                                          {"OnFailure", "OnFailure"},
+                                          {"", "OnFailure"}}) {
     FakeCluster cluster(TestJob{.worker_policy = policy});
     cluster.Settle();
     EXPECT_EQ(GetString(cluster.pods.at("j-worker-0"), {"spec", "restartPolicy"}), expected);
@@ -203,8 +206,7 @@ TEST(Pods, ATerminatingPodHoldsItsOwnIndexOnly) {
   cluster.pods.erase("j-worker-1");
   cluster.TakeEvents();
   cluster.Settle();
-  EXPECT_EQ(cluster.TakeEvents(),
-            (Strings{"Normal SuccessfulCreatePod: Created pod: j-worker-1"}));
+  EXPECT_EQ(cluster.TakeEvents(), (Strings{"Normal SuccessfulCreatePod: Created pod: j-worker-1"}));
   const std::string old = cluster.Uid("j-worker-0");
   cluster.FinishDeletions();
   cluster.Settle();
@@ -220,9 +222,10 @@ TEST(Pods, AForeignPodIsNotTakenForOurs) {
       "training.kubeflow.org/operator-name":"pytorchjob-controller",
       "training.kubeflow.org/replica-index":"0"}},"status":{"phase":"Running"}})");
   cluster.Step();
-  EXPECT_EQ(std::count(cluster.events.begin(), cluster.events.end(),
-                       "Warning FailedCreatePod: Error creating: pods \"j-worker-0\" already exists"),
-            1);
+  EXPECT_EQ(
+      std::count(cluster.events.begin(), cluster.events.end(),
+                 "Warning FailedCreatePod: Error creating: pods \"j-worker-0\" already exists"),
+      1);
   EXPECT_EQ(cluster.Types(), "");
   cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
   cluster.Settle();

@@ -45,8 +45,8 @@ void KeepFinished(Pass& pass) {
     return;
   }
   pass.plan.look_again = expiry;
-  DeleteChildren(pass, HasEndedByLimit(pass) ? api::CleanPodPolicy::kAll
-                                             : pass.job.run_policy.Clean());
+  DeleteChildren(pass,
+                 HasEndedByLimit(pass) ? api::CleanPodPolicy::kAll : pass.job.run_policy.Clean());
   DeletePodGroup(pass);
   DeleteAutoscaler(pass);
 }

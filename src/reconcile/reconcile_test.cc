@@ -14,12 +14,12 @@ bool IsEmpty(const Plan& plan) {
 
 // M1-M5, E5.
 TEST(Reconcile, JobsOfAnotherManagerAreNotTouched) {
-  for (const auto& [managed_by, is_ours] : std::map<std::string, bool>{
-           {"null", true},
-           {R"("")", false},
-           {R"("kubeflow.org/training-operator")", true},
-           {R"("kueue.x-k8s.io/multikueue")", false},
-           {R"("other")", false}}) {
+  for (const auto& [managed_by, is_ours] :
+       std::map<std::string, bool>{{"null", true},
+                                   {R"("")", false},
+                                   {R"("kubeflow.org/training-operator")", true},
+                                   {R"("kueue.x-k8s.io/multikueue")", false},
+                                   {R"("other")", false}}) {
     FakeCluster cluster(TestJob{});
     cluster.PatchJob({"spec", "runPolicy", "managedBy"}, managed_by);
     cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");

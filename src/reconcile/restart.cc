@@ -38,10 +38,13 @@ bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod) {
   if (pod.phase != Phase::kFailed) return false;
   switch (spec.Policy()) {
     case api::RestartPolicy::kAlways:
-    case api::RestartPolicy::kOnFailure: return true;
-    case api::RestartPolicy::kExitCode: return IsRetryable(pod.ExitCode());
+    case api::RestartPolicy::kOnFailure:
+      return true;
+    case api::RestartPolicy::kExitCode:
+      return IsRetryable(pod.ExitCode());
     case api::RestartPolicy::kNever:
-    case api::RestartPolicy::kUnknown: return false;
+    case api::RestartPolicy::kUnknown:
+      return false;
   }
   return false;
 }

@@ -87,7 +87,9 @@ class Life {
       case 4:
         if (!HasEnded(pod)) cluster_.Phase(pod, "Failed", Pick({1, 2, 127, 128, 137, 143}));
         break;
-      case 5: cluster_.BeginDeletion(pod); break;
+      case 5:
+        cluster_.BeginDeletion(pod);
+        break;
       case 6:
         if (Chance(30)) cluster_.pods.erase(pod);
         break;

@@ -11,8 +11,7 @@ const std::string kCreatedLine = "Created=True PyTorchJobCreated: PyTorchJob j i
 const std::string kSuspendedLine = "Suspended=True PyTorchJobSuspended: PyTorchJob j is suspended.";
 const std::string kResumedLine = "Suspended=False PyTorchJobResumed: PyTorchJob j is resumed.";
 const std::string kRunningLine = "Running=True PyTorchJobRunning: PyTorchJob j is running.";
-const std::string kStoppedLine =
-    "Running=False PyTorchJobSuspended: PyTorchJob j is suspended.";
+const std::string kStoppedLine = "Running=False PyTorchJobSuspended: PyTorchJob j is suspended.";
 
 // E3, E4, J17, O9, golden `suspend`.
 TEST(Suspend, FromCreationThroughTwoResumptions) {
@@ -62,9 +61,8 @@ TEST(Suspend, FromCreationThroughTwoResumptions) {
 TEST(Suspend, PodsAreMadeFromTheTemplateAsItIsAtTheResumption) {
   FakeCluster cluster(TestJob{.run_policy = R"({"suspend":true})"});
   cluster.Settle();
-  cluster.PatchJob(
-      {"spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "nodeSelector"},
-      R"({"pool":"a"})");
+  cluster.PatchJob({"spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "nodeSelector"},
+                   R"({"pool":"a"})");
   cluster.PatchJob({"spec", "runPolicy", "suspend"}, "false");
   cluster.Settle();
   EXPECT_EQ(*text::Find(cluster.pods.at("j-worker-0"), {"spec", "nodeSelector"}),

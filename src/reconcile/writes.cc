@@ -4,15 +4,13 @@
 
 #include <utility>
 
+#include "api/object.h"
+
 namespace reconcile {
 namespace {
 
 std::string_view KindInReasons(const api::Resource& resource) {
   return &resource == &api::kServices ? "Service" : "Pod";
-}
-
-std::string NameOf(const text::Json& object) {
-  return std::string(text::GetString(object, {"metadata", "name"}));
 }
 
 }  // namespace
@@ -26,15 +24,8 @@ Event Warning(std::string_view reason, std::string message) {
 }
 
 text::Array OwnerReferences(const api::PyTorchJob& job) {
-  text::Object owner;
-  owner["apiVersion"] = api::kPyTorchJobs.api_version();
-  owner["kind"] = api::kPyTorchJobs.kind;
-  owner["name"] = job.name;
-  owner["uid"] = job.uid;
-  owner["controller"] = true;
-  owner["blockOwnerDeletion"] = true;
   text::Array owners;
-  owners.emplace_back(std::move(owner));
+  owners.push_back(api::MakeControllerReference(api::kPyTorchJobs, job.name, job.uid));
   return owners;
 }
 
@@ -76,7 +67,7 @@ Write Create(const api::Resource& resource, text::Json object) {
   Write write;
   write.verb = Write::Verb::kCreate;
   write.resource = &resource;
-  write.name = NameOf(object);
+  write.name = api::Name(object);
   write.object = std::move(object);
   return write;
 }
@@ -91,8 +82,8 @@ Write Delete(const api::Resource& resource, const text::Json& object) {
   Write write;
   write.verb = Write::Verb::kDelete;
   write.resource = &resource;
-  write.name = NameOf(object);
-  write.uid = text::GetString(object, {"metadata", "uid"});
+  write.name = api::Name(object);
+  write.uid = api::Uid(object);
   return write;
 }
 
