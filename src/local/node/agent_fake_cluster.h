@@ -175,8 +175,9 @@ class FakeCluster {
   text::Json Store(const std::string& collection, text::Json object) {
     const Key key = KeyOf(collection, object);
     const bool is_new = !objects_.contains(key);
-    text::Set(object, {"metadata", "resourceVersion"}, std::to_string(++version_));
-    if (api::Uid(object).empty()) text::Set(object, {"metadata", "uid"}, base::NewUid());
+    text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
+    if (api::Uid(object).empty())
+      text::Set(object, {"metadata", "uid"}, text::Json(base::NewUid()));
     objects_[key] = object;
     events_.push_back({version_, collection, is_new ? "ADDED" : "MODIFIED", object});
     changed_.notify_all();
@@ -187,7 +188,7 @@ class FakeCluster {
     if (it == objects_.end()) return;
     text::Json object = std::move(it->second);
     objects_.erase(it);
-    text::Set(object, {"metadata", "resourceVersion"}, std::to_string(++version_));
+    text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
     events_.push_back({version_, key.first, "DELETED", std::move(object)});
     changed_.notify_all();
   }
@@ -226,8 +227,9 @@ class FakeCluster {
     auto body = text::ParseJson(request.body.empty() ? "{}" : request.body);
     if (request.method == "POST") {
       ++writes_;
-      text::Set(*body, {"metadata", "namespace"}, place.ns);
-      if (api::Name(*body).empty()) text::Set(*body, {"metadata", "name"}, base::NewUid());
+      text::Set(*body, {"metadata", "namespace"}, text::Json(place.ns));
+      if (api::Name(*body).empty())
+        text::Set(*body, {"metadata", "name"}, text::Json(base::NewUid()));
       if (objects_.contains(KeyOf(place.collection, *body))) return Refuse(409, "AlreadyExists");
       return Reply(201, Store(place.collection, *body));
     }

@@ -225,8 +225,8 @@ class PodPlanner {
     int64_t threads = facts_.cpus / JobSize(variables);
     const text::Json* limit = text::Find(container, {"resources", "limits", "cpu"});
     if (limit != nullptr) {
-      const auto cpus = base::ParseQuantity(
-          limit->is_string() ? std::string(limit->get_string()) : text::ToJson(*limit));
+      const auto cpus = base::ParseQuantity(limit->is_string() ? std::string(limit->get_string())
+                                                               : text::ToJson(*limit));
       if (cpus && *cpus > 0) threads = std::min(threads, *cpus);
     }
     return std::max<int64_t>(1, threads);

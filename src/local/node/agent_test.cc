@@ -1,0 +1,379 @@
+#include "local/node/agent.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/pod.h"
+#include "base/file.h"
+#include "local/node/agent_fake_cluster.h"
+#include "local/node/agent_fake_shims.h"
+#include "local/node/agent_pod_builder.h"
+
+namespace local::node {
+namespace {
+
+using text::GetString;
+using Maybe = std::optional<text::Json>;
+
+bool IsThere(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+class AgentTest : public testing::Test {
+ protected:
+  AgentTest()
+      : client_(cluster_.Connect()),
+        gpus_("muster-test-" + std::to_string(::getpid()) + "/agent-gpu/"),
+        ports_({}, "muster-test-" + std::to_string(::getpid()) + "/agent-port/") {
+    state_ = testing::TempDir() + "agent-XXXXXX";
+    EXPECT_NE(::mkdtemp(state_.data()), nullptr);
+    gpus_.SetInventory({});
+  }
+  ~AgentTest() override {
+    agent_.reset();
+    EXPECT_TRUE(base::RemoveTree(state_));
+  }
+
+  void StartAgent() {
+    AgentOptions options;
+    options.state_directory = state_;
+    options.machine.node_name = "here";
+    options.machine.cpus = 4;
+    options.machine.memory = int64_t{8} << 30;
+    options.environment =
+        base::Environment(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}});
+    auto agent = Agent::Start(client_, shims_, gpus_, ports_, base::SystemClock(), options);
+    ASSERT_TRUE(agent) << agent.error().message;
+    agent_ = std::move(*agent);
+  }
+  // As kill -9 does: the shims run on.
+  void RestartAgent() {
+    agent_.reset();
+    StartAgent();
+  }
+
+  std::string Put(const text::Json& pod) {
+    return std::string(api::Uid(cluster_.Put(api::kPods, pod)));
+  }
+  Maybe Pod(const std::string& name) { return cluster_.Find(api::kPods, "default", name); }
+  bool WaitPod(const std::string& name, const std::function<bool(const text::Json&)>& is_wanted) {
+    return cluster_.WaitFor(api::kPods, "default", name,
+                            [&](const Maybe& pod) { return pod && is_wanted(*pod); });
+  }
+  bool WaitPhase(const std::string& name, std::string_view phase) {
+    return WaitPod(name, [&](const text::Json& pod) { return api::Phase(pod) == phase; });
+  }
+  bool WaitGone(const std::string& name) {
+    return cluster_.WaitFor(api::kPods, "default", name, [](const Maybe& pod) { return !pod; });
+  }
+  std::string WaitingReason(const std::string& name) {
+    std::string reason;
+    WaitPod(name, [&](const text::Json& pod) {
+      const auto statuses = api::ContainerStatuses(pod);
+      if (!statuses.empty()) reason = statuses[0].waiting_reason;
+      return !reason.empty();
+    });
+    return reason;
+  }
+  std::string DirectoryOf(const std::string& uid) const { return state_ + "/pods/" + uid; }
+  // What the pool removes, it removes soon: waited for on the file system's own word.
+  bool WaitRemoved(const std::string& path) {
+    for (int i = 0; i < 2000 && IsThere(path); ++i) ::usleep(1000);
+    return !IsThere(path);
+  }
+
+  FakeCluster cluster_;
+  FakeShims shims_;
+  cluster::Client client_;
+  GpuAllocator gpus_;
+  PortAllocator ports_;
+  std::string state_;
+  std::unique_ptr<Agent> agent_;
+};
+
+TEST_F(AgentTest, RegistersTheNode) {
+  StartAgent();
+  EXPECT_TRUE(cluster_.WaitFor(api::kNodes, "", "here", [](const Maybe& node) {
+    return node && GetString(*node, {"status", "capacity", "cpu"}) == "4";
+  }));
+  GpuInventory inventory;
+  inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
+  gpus_.SetInventory(inventory);
+  agent_->GpusAreKnown();
+  EXPECT_TRUE(cluster_.WaitFor(api::kNodes, "", "here", [](const Maybe& node) {
+    return GetString(*node, {"status", "capacity", "nvidia.com/gpu"}) == "1";
+  }));
+}
+
+TEST_F(AgentTest, RunsAPodToItsEnd) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  const auto spec = shims_.WaitStarted(uid);
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->directory, DirectoryOf(uid));
+  EXPECT_EQ(spec->containers[0].argv, (std::vector<std::string>{"train"}));
+  shims_.ReportRunning(uid);
+  EXPECT_TRUE(WaitPhase("p", "Running"));
+  shims_.Finish(uid, 0);
+  EXPECT_TRUE(WaitPhase("p", "Succeeded"));
+  EXPECT_TRUE(IsThere(DirectoryOf(uid))) << "logs stay as long as the object";
+
+  cluster_.Delete(api::kPods, "default", "p");
+  EXPECT_TRUE(WaitGone("p"));
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(uid)));
+}
+
+TEST_F(AgentTest, ReportsAFailure) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  shims_.Finish(uid, 3);
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 3);
+}
+
+TEST_F(AgentTest, StartsManyAtOnce) {
+  StartAgent();
+  for (int i = 0; i < 20; ++i) Put(PodBuilder("p" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(shims_.WaitStarted("uid-p" + std::to_string(i)));
+}
+
+TEST_F(AgentTest, LeavesPodsOfOtherNodesAlone) {
+  StartAgent();
+  Put(PodBuilder("other").Set({"spec", "nodeName"}, "there"));
+  Put(PodBuilder("unbound").Set({"spec", "nodeName"}, ""));
+  ASSERT_TRUE(shims_.WaitStarted(Put(PodBuilder("p"))));
+  EXPECT_EQ(shims_.Starts("uid-other"), 0);
+  EXPECT_EQ(shims_.Starts("uid-unbound"), 0);
+}
+
+TEST_F(AgentTest, DeletionGivesTheGraceThenRemovesObjectAndDirectory) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").Set({"spec", "terminationGracePeriodSeconds"}, 7));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  cluster_.Delete(api::kPods, "default", "p");
+  EXPECT_EQ(shims_.WaitTerminated(uid), 7);
+  EXPECT_TRUE(Pod("p")) << "the object stays until the processes have ended";
+  shims_.Finish(uid, 143);
+  EXPECT_TRUE(WaitGone("p"));
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(uid)));
+}
+
+TEST_F(AgentTest, AnObjectThatVanishesTakesItsProcessesAtOnce) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  cluster_.Remove(api::kPods, "default", "p");
+  EXPECT_EQ(shims_.WaitTerminated(uid), 0);
+  shims_.Finish(uid, 137);
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(uid)));
+}
+
+TEST_F(AgentTest, AForcedDeletionShortensTheGrace) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  cluster_.Delete(api::kPods, "default", "p");
+  EXPECT_EQ(shims_.WaitTerminated(uid), 30);
+  cluster_.Remove(api::kPods, "default", "p");
+  EXPECT_EQ(shims_.WaitTerminated(uid, 2), 0);
+  shims_.Finish(uid, 137);
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(uid)));
+}
+
+TEST_F(AgentTest, ASuccessorOfTheSameNameIsAnotherPod) {
+  StartAgent();
+  const std::string first = Put(PodBuilder("p").Uid("uid-1"));
+  ASSERT_TRUE(shims_.WaitStarted(first));
+  cluster_.Remove(api::kPods, "default", "p");
+  const std::string second = Put(PodBuilder("p").Uid("uid-2"));
+  ASSERT_TRUE(shims_.WaitStarted(second));
+  shims_.Finish(first, 137);
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(first)));
+  shims_.ReportRunning(second);
+  EXPECT_TRUE(WaitPhase("p", "Running"));
+  EXPECT_EQ(api::Uid(*Pod("p")), "uid-2");
+}
+
+TEST_F(AgentTest, AdoptsWhatRunsAfterARestart) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  shims_.ReportRunning(uid);
+  ASSERT_TRUE(WaitPhase("p", "Running"));
+  RestartAgent();
+  shims_.Finish(uid, 0);
+  EXPECT_TRUE(WaitPhase("p", "Succeeded"));
+  EXPECT_EQ(shims_.Starts(uid), 1);
+}
+
+TEST_F(AgentTest, ReadsHowAPodEndedWhileNobodyWatched) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  agent_.reset();
+  shims_.Finish(uid, 5);
+  StartAgent();
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 5);
+  EXPECT_EQ(shims_.Starts(uid), 1);
+}
+
+TEST_F(AgentTest, AShimThatIsKilledFailsItsPodAndTakesItsProcesses) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  shims_.ReportRunning(uid);
+  ASSERT_TRUE(WaitPhase("p", "Running"));
+  shims_.Lose(uid);
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(GetString(*Pod("p"), {"status", "reason"}), "ShimLost");
+  EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 137);
+  EXPECT_TRUE(shims_.WaitStraysKilled(uid));
+}
+
+TEST_F(AgentTest, AfterARebootUnfinishedPodsHaveFailed) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  agent_.reset();
+  shims_.Reboot();
+  StartAgent();
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(GetString(*Pod("p"), {"status", "reason"}), "NodeRebooted");
+  EXPECT_EQ(shims_.Starts(uid), 1);
+}
+
+TEST_F(AgentTest, APodThatHasRunIsNotRunAgainWithoutItsDirectory) {
+  const std::string uid = Put(PodBuilder("p").Set(
+      {"status"},
+      text::Object{{"phase", "Running"},
+                   {"containerStatuses",
+                    text::Array{text::Object{{"name", "pytorch"},
+                                             {"state", {{"running", text::Object()}}}}}}}));
+  StartAgent();
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(GetString(*Pod("p"), {"status", "reason"}), "ShimLost");
+  EXPECT_EQ(shims_.Starts(uid), 0);
+}
+
+TEST_F(AgentTest, ClearsUpAfterPodsThatWereDeletedWhileNobodyWatched) {
+  StartAgent();
+  const std::string running = Put(PodBuilder("running"));
+  const std::string ended = Put(PodBuilder("ended"));
+  ASSERT_TRUE(shims_.WaitStarted(running));
+  ASSERT_TRUE(shims_.WaitStarted(ended));
+  shims_.Finish(ended, 0);
+  ASSERT_TRUE(WaitPhase("ended", "Succeeded"));
+  agent_.reset();
+  cluster_.Remove(api::kPods, "default", "running");
+  cluster_.Remove(api::kPods, "default", "ended");
+  ASSERT_TRUE(base::MakeDirs(DirectoryOf("never-started")));
+  StartAgent();
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(ended)));
+  EXPECT_TRUE(WaitRemoved(DirectoryOf("never-started")));
+  EXPECT_EQ(shims_.WaitTerminated(running), 0);
+  shims_.Finish(running, 137);
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(running)));
+}
+
+TEST_F(AgentTest, WaitsForASecretAndStartsWhenItAppears) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").EnvFrom(
+      "TOKEN", text::Object{{"secretKeyRef", {{"name", "s"}, {"key", "token"}}}}));
+  EXPECT_EQ(WaitingReason("p"), "CreateContainerConfigError");
+  EXPECT_EQ(shims_.Starts(uid), 0);
+  cluster_.Put(api::kSecrets, text::Object{{"metadata", {{"name", "s"}, {"namespace", "other"}}},
+                                           {"data", {{"token", "dG9rZW4="}}}});
+  cluster_.Put(api::kSecrets, text::Object{{"metadata", {{"name", "s"}, {"namespace", "default"}}},
+                                           {"data", {{"token", "dG9rZW4="}}}});
+  const auto spec = shims_.WaitStarted(uid);
+  ASSERT_TRUE(spec);
+  shims_.ReportRunning(uid);
+  EXPECT_TRUE(WaitPhase("p", "Running"));
+}
+
+TEST_F(AgentTest, APodThatWaitsCanBeDeleted) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").Container("no-command"));
+  EXPECT_EQ(WaitingReason("p"), "CreateContainerError");
+  cluster_.Delete(api::kPods, "default", "p");
+  EXPECT_TRUE(WaitGone("p"));
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(uid)));
+  EXPECT_EQ(shims_.Starts(uid), 0);
+}
+
+TEST_F(AgentTest, AStartThatFailsIsToldAndNotTakenForAStart) {
+  shims_.start_error = base::Error{base::Code::kExhausted, "fork: out of processes", 0};
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  EXPECT_EQ(WaitingReason("p"), "RunContainerError");
+  EXPECT_EQ(shims_.Starts(uid), 0);
+}
+
+TEST_F(AgentTest, HandsGpuAndPortLocksToTheShim) {
+  GpuInventory inventory;
+  inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
+  gpus_.SetInventory(inventory);
+  ASSERT_TRUE(ports_.Assign("uid-job-j", 23600));
+  StartAgent();
+  const std::string uid =
+      Put(PodBuilder("j-master-0").OfJob("j", "master").Annotation("muster.dev/gpus", "0"));
+  const auto spec = shims_.WaitStarted(uid);
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(shims_.Locks(uid), 2u);
+  EXPECT_EQ(gpus_.LockedElsewhere(), (std::vector<bool>{true})) << "the shim's now";
+  shims_.ReportRunning(uid);
+  ASSERT_TRUE(WaitPhase("j-master-0", "Running"));
+  shims_.Finish(uid, 0);
+  ASSERT_TRUE(WaitPhase("j-master-0", "Succeeded"));
+  EXPECT_EQ(gpus_.LockedElsewhere(), (std::vector<bool>{false}))
+      << "an end is told when the locks are free";
+}
+
+TEST_F(AgentTest, StatusesReachAnApiThatWasAway) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  cluster_.SetAway(true);
+  shims_.ReportRunning(uid);
+  shims_.Finish(uid, 0);
+  cluster_.SetAway(false);
+  EXPECT_TRUE(WaitPhase("p", "Succeeded"));
+}
+
+TEST_F(AgentTest, CodeOfAJobGoesWithItsObjectAndItsLastPod) {
+  StartAgent();
+  const std::string code = state_ + "/jobs/uid-job-j/code";
+  const std::string uid = Put(PodBuilder("j-master-0")
+                                  .OfJob("j", "master")
+                                  .Volume("code", "emptyDir", text::Object())
+                                  .InitContainer("init-code")
+                                  .Env("GIT_SYNC_REPO", "file:///r.git")
+                                  .Mount("code", "/code"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  EXPECT_TRUE(IsThere(code));
+  agent_->JobGone("uid-job-j");
+  cluster_.Remove(api::kPods, "default", "j-master-0");
+  EXPECT_EQ(shims_.WaitTerminated(uid), 0);
+  EXPECT_TRUE(IsThere(code)) << "a process may still look at it";
+  shims_.Finish(uid, 137);
+  EXPECT_TRUE(WaitRemoved(state_ + "/jobs/uid-job-j"));
+}
+
+TEST_F(AgentTest, ADeadlineEndsThePod) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").Set({"spec", "activeDeadlineSeconds"}, 0));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  EXPECT_EQ(shims_.WaitTerminated(uid), 30);
+  shims_.Finish(uid, 143);
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(GetString(*Pod("p"), {"status", "reason"}), "DeadlineExceeded");
+  EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 143);
+}
+
+}  // namespace
+}  // namespace local::node
