@@ -85,6 +85,8 @@ std::optional<Amount> Read(std::string_view text) {
     amount.decimal -= static_cast<int64_t>(amount.digits.size() - before);
   }
   if (!ReadSuffix(text.substr(at), amount)) return std::nullopt;
+  // Where it leaves its fast path, ParseQuantity does want a digit.
+  if (amount.digits.empty() && (amount.binary >= 50 || amount.decimal < -9)) return std::nullopt;
   return amount;
 }
 

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!target) return 0;
   std::string built;
   for (const std::string& segment : target->segments) built += "/" + net::PercentEncode(segment);
-  if (built.empty()) built = "/";
+  built += '/';  // one at the end counts for nothing
   char separator = '?';
   for (const auto& [name, value] : target->query) {
     built += separator + net::PercentEncode(name) + "=" + net::PercentEncode(value);
