@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "local/node/child_command.h"
 #include "local/node/code_sync.h"
 #include "local/node/shim.h"
 #include "process/spawn.h"
@@ -21,8 +22,6 @@ namespace {
 
 constexpr size_t kReadSize = 64 << 10;
 constexpr int kReadsPerTurn = 8;
-constexpr std::string_view kDefaultPath =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 // Exit code of a container whose program could not be started (containerd's).
 constexpr int kStartErrorCode = 128;
 
@@ -64,14 +63,6 @@ base::Result<Ends> OpenTerminal() {
 std::string LogPath(const ContainerSpec& spec, int restart) {
   // Relative to the pod's directory, which is the shim's own: it stays reachable in any view.
   return fmt::format("logs/{}/{}.log", spec.name, restart);
-}
-
-std::string ValueOf(const EnvList& env, std::string_view name, std::string_view otherwise) {
-  std::string value(otherwise);
-  for (const auto& [key, text] : env) {
-    if (key == name) value = text;
-  }
-  return value;
 }
 
 }  // namespace
@@ -160,10 +151,9 @@ base::Status ContainerRun::Start() {
 base::Status ContainerRun::StartProgram(int out, int err, int in) {
   if (spec_.argv.empty()) return base::Fail(base::Code::kInvalidArgument, "no command");
   process::SpawnOptions options;
-  TRY_ASSIGN(options.path,
-             process::FindProgram(spec_.argv[0], ValueOf(spec_.env, "PATH", kDefaultPath)));
   options.argv = spec_.argv;
   options.env = ContainerEnvironment(pod_, spec_);
+  TRY_ASSIGN(options.path, process::FindProgram(spec_.argv[0], PathOf(options.env)));
   options.cwd = spec_.cwd.empty() ? "/" : spec_.cwd;
   options.fds = {{in, 0}, {out, 1}, {err, 2}};
   options.group = process::SpawnOptions::Group::kSession;

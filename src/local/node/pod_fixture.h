@@ -43,7 +43,14 @@ class PodTest : public testing::Test {
     root_ = name;
   }
   void TearDown() override {
-    for (const std::string& uid : uids_) EXPECT_TRUE(KillStrays(uid));
+    for (const PodSpec& spec : specs_) {
+      auto shim = AdoptShim(spec.directory);
+      if (shim && shim->has_value()) {
+        EXPECT_TRUE((*shim)->Terminate(std::chrono::seconds(0)));
+        EXPECT_TRUE(process::WaitForEnd((*shim)->pidfd(), kTestWait));
+      }
+      EXPECT_TRUE(KillStrays(spec.uid));
+    }
     EXPECT_TRUE(base::RemoveTree(root_));
   }
 
@@ -63,13 +70,13 @@ class PodTest : public testing::Test {
               PodRestartPolicy policy = PodRestartPolicy::kNever) {
     PodSpec spec;
     spec.uid = base::NewUid();
-    uids_.push_back(spec.uid);
     spec.namespace_name = "default";
     spec.name = "job-master-0";
     spec.directory = fmt::format("{}/{}", root_, spec.uid);
     spec.restart_policy = policy;
     spec.restart_backoff = std::chrono::milliseconds(20);
     spec.containers = std::move(containers);
+    specs_.push_back(spec);
     return spec;
   }
 
@@ -122,11 +129,11 @@ class PodTest : public testing::Test {
     }
   }
 
-  // What the container printed, both streams, as the log has it.
+  // What the container printed, both streams, as the log has it; "" when it printed nothing.
   static std::string Log(const PodSpec& spec, const std::string& container, int restart = 0) {
     const auto content =
         base::ReadFile(fmt::format("{}/logs/{}/{}.log", spec.directory, container, restart));
-    if (!content) return "<" + content.error().message + ">";
+    if (!content) return "";
     std::string text;
     std::string_view rest = *content;
     while (!rest.empty()) {
@@ -141,7 +148,7 @@ class PodTest : public testing::Test {
   }
 
   std::string root_;
-  std::vector<std::string> uids_;
+  std::vector<PodSpec> specs_;
 };
 
 }  // namespace local::node

@@ -73,7 +73,6 @@ int ShimMain() {
     Answer("read the pod's specification: " + spec.error().message);
     return 1;
   }
-  ::umask(0077);
   ::prctl(PR_SET_NAME, "muster-shim");
   for (const int signal : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT}) {
     process::IgnoreSignal(signal);

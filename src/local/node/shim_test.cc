@@ -1,7 +1,10 @@
 #include "local/node/shim.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <fstream>
@@ -299,6 +302,42 @@ TEST_F(ShimTest, ATerminalIsOneWhenAskedFor) {
   spec.containers[0].tty = true;
   EXPECT_TRUE(Run(spec).has_succeeded);
   EXPECT_EQ(Log(spec, "pytorch"), "terminal\n");
+}
+
+// The whole pod on a file system without room, in a mount namespace of the test's own.
+TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
+  const std::string small = root_ + "/small";
+  ASSERT_TRUE(base::MakeDirs(small));
+  PodSpec spec = Pod({Shell("seq 1 100000; rm " + small + "/ballast; echo after; exit 3")});
+  spec.directory = small + "/pod";
+  const uid_t uid = ::geteuid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(77);
+    if (uid == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=400k") != 0) ::_exit(77);
+    if (!base::WriteFileAtomic(small + "/ballast", std::string(100'000, 'x'), 0600,
+                               base::Durability::kNone)) {
+      ::_exit(1);
+    }
+    const auto shim = StartShim(OwnExecutable(), spec, {});
+    if (!shim || !process::WaitForEnd(shim->pidfd(), kTestWait)) ::_exit(2);
+    const auto report = ReadReport(spec.directory);
+    if (!report || !report->is_finished) ::_exit(3);
+    const ContainerState& state = report->containers[0].state;
+    const std::string log = Log(spec, "pytorch");
+    const bool is_told =
+        state.exit_code == 3 &&
+        state.message.find("log truncated: No space left on device, ") != std::string::npos &&
+        log.starts_with("1\n2\n3\n") && log.ends_with("\nafter\n") &&
+        log.find("\nmuster: log truncated: No space left on device, ") != std::string::npos;
+    if (!is_told) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
+    ::_exit(is_told ? 0 : 4);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no file system of its own can be mounted here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ class ViewTest : public PodTest, public testing::WithParamInterface<bool> {
   PodSpec ViewPod(const std::string& script) {
     PodSpec spec = Pod({Shell(script)});
     spec.directory = pods_ + "/" + spec.uid;
+    specs_.back().directory = spec.directory;
     return spec;
   }
 

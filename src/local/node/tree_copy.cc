@@ -1,0 +1,108 @@
+#include "local/node/tree_copy.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "base/fd.h"
+
+namespace local::node {
+namespace {
+
+constexpr int kMaxDepth = 200;
+
+base::Status CopyBytes(int from, int to, const std::string& path) {
+  if (::ioctl(to, FICLONE, from) == 0) return {};
+  while (true) {
+    const ssize_t count = ::copy_file_range(from, nullptr, to, nullptr, 1 << 30, 0);
+    if (count == 0) return {};
+    if (count > 0 || errno == EINTR) continue;
+    if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) break;
+    return base::Fail(base::Errno(errno, "copy to " + path));
+  }
+  char buffer[64 << 10];
+  while (true) {
+    const ssize_t count = ::read(from, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::Fail(base::Errno(errno, "copy to " + path));
+    if (count == 0) return {};
+    for (ssize_t done = 0; done < count;) {
+      const ssize_t written = ::write(to, buffer + done, static_cast<size_t>(count - done));
+      if (written < 0 && errno != EINTR) return base::Fail(base::Errno(errno, "copy to " + path));
+      if (written > 0) done += written;
+    }
+  }
+}
+
+base::Status CopyFile(const std::string& source, const std::string& target, mode_t mode,
+                      bool is_linkable) {
+  if (is_linkable && ::link(source.c_str(), target.c_str()) == 0) return {};
+  const base::Fd from(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!from) return base::Fail(base::Errno(errno, "open " + source));
+  const base::Fd to(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!to) return base::Fail(base::Errno(errno, "create " + target));
+  TRY(CopyBytes(from.get(), to.get(), target));
+  if (::fchmod(to.get(), mode & 07777) != 0) {
+    return base::Fail(base::Errno(errno, "chmod " + target));
+  }
+  return {};
+}
+
+base::Status CopyLink(const std::string& source, const std::string& target) {
+  std::string text(4096, '\0');
+  const ssize_t count = ::readlink(source.c_str(), text.data(), text.size());
+  if (count < 0) return base::Fail(base::Errno(errno, "read link " + source));
+  text.resize(static_cast<size_t>(count));
+  if (::symlink(text.c_str(), target.c_str()) != 0) {
+    return base::Fail(base::Errno(errno, "make link " + target));
+  }
+  return {};
+}
+
+base::Status CopyDirectory(const std::string& source, const std::string& target, mode_t mode,
+                           bool is_linkable, int depth) {
+  if (depth > kMaxDepth) {
+    return base::Fail(base::Code::kInvalidArgument, "copy " + source + ": too deep");
+  }
+  if (::mkdir(target.c_str(), 0700) != 0) {
+    return base::Fail(base::Errno(errno, "make directory " + target));
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(source.c_str()), ::closedir);
+  if (!dir) return base::Fail(base::Errno(errno, "open " + source));
+  while (const dirent* const entry = ::readdir(dir.get())) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    const std::string from = source + "/" + name;
+    const std::string to = target + "/" + name;
+    struct stat info {};
+    if (::lstat(from.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + from));
+    if (S_ISDIR(info.st_mode)) {
+      const bool is_objects = name == "objects" && source.ends_with("/.git");
+      TRY(CopyDirectory(from, to, info.st_mode, is_linkable || is_objects, depth + 1));
+    } else if (S_ISLNK(info.st_mode)) {
+      TRY(CopyLink(from, to));
+    } else if (S_ISREG(info.st_mode)) {
+      TRY(CopyFile(from, to, info.st_mode, is_linkable));
+    }
+  }
+  if (::chmod(target.c_str(), mode & 07777) != 0) {
+    return base::Fail(base::Errno(errno, "chmod " + target));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status CopyTree(const std::string& source, const std::string& target) {
+  struct stat info {};
+  if (::lstat(source.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + source));
+  return CopyDirectory(source, target, info.st_mode, false, 0);
+}
+
+}  // namespace local::node

@@ -1,0 +1,82 @@
+#include "process/procfs.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "process/pidfd.h"
+#include "process/spawn.h"
+
+namespace process {
+namespace {
+
+TEST(Procfs, ReadsStatWhateverTheName) {
+  const auto stat = ParseStat(
+      "42 (a) b (c)) S 1 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200 3\n");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->pid, 42);
+  EXPECT_EQ(stat->state, 'S');
+  EXPECT_EQ(stat->parent, 1);
+  EXPECT_EQ(stat->group, 40);
+  EXPECT_EQ(stat->session, 39);
+  EXPECT_EQ(stat->start_ticks, 987654u);
+  for (const char* const text : {"", "42", "42 (x) S", "x (x) S 1 2 3", "42 x S 1 2 3 4 5 6"}) {
+    EXPECT_FALSE(ParseStat(text)) << text;
+  }
+}
+
+TEST(Procfs, KnowsThisProcess) {
+  const auto stat = ReadStat(::getpid());
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->pid, ::getpid());
+  EXPECT_EQ(stat->parent, ::getppid());
+  EXPECT_EQ(BootId()->size(), 36u);
+  const auto pids = AllPids();
+  EXPECT_NE(std::find(pids.begin(), pids.end(), ::getpid()), pids.end());
+  EXPECT_EQ(ReadStat(0x3fffffff).error().code, base::Code::kNotFound);
+}
+
+TEST(Procfs, FindsDescendantsAndProcessesByTheirEnvironment) {
+  SpawnOptions options;
+  options.path = "/bin/sh";
+  options.argv = {"sh", "-c", "sleep 1000 & wait"};
+  options.env = {"PATH=/usr/bin:/bin", "MUSTER_TEST_MARK=" + std::to_string(::getpid())};
+  options.group = SpawnOptions::Group::kProcessGroup;
+  const auto pid = Spawn(options);
+  ASSERT_TRUE(pid);
+  std::vector<ProcessStat> found;
+  // The shell forks soon after its exec.
+  while (found.size() < 2) found = Descendants(::getpid());
+  EXPECT_EQ(found[0].pid, *pid);
+  EXPECT_EQ(found[1].parent, *pid);
+  const std::string mark = options.env[1];
+  EXPECT_EQ(FindByEnvironment(mark).size(), 2u);
+  EXPECT_TRUE(FindByEnvironment(mark.substr(0, mark.size() - 1)).empty());
+  EXPECT_TRUE(FindByEnvironment(mark.substr(1)).empty());
+  ::kill(-*pid, SIGKILL);
+  ::waitpid(*pid, nullptr, 0);
+}
+
+TEST(Pidfd, CarriesAValueWithASignal) {
+  SpawnOptions options;
+  options.path = "/bin/sleep";
+  options.argv = {"sleep", "1000"};
+  const auto pid = Spawn(options);
+  ASSERT_TRUE(pid);
+  const auto pidfd = OpenPidfd(*pid);
+  ASSERT_TRUE(pidfd);
+  EXPECT_EQ(WaitForEnd(pidfd->get(), std::chrono::milliseconds(0)).error().code,
+            base::Code::kTimeout);
+  EXPECT_TRUE(SendSignal(pidfd->get(), SIGTERM, 30));
+  int status = 0;
+  EXPECT_EQ(::waitpid(*pid, &status, 0), *pid);
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_EQ(SendSignal(pidfd->get(), SIGTERM).error().code, base::Code::kNotFound);
+  EXPECT_EQ(OpenPidfd(*pid).error().code, base::Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace process
