@@ -24,7 +24,7 @@ struct Ended {
 };
 
 // Runs it to its end with stdout in a pipe.
-Ended Run(SpawnOptions options) {
+Ended RunToEnd(SpawnOptions options) {
   int ends[2];
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const base::Fd reader(ends[0]);
@@ -56,7 +56,7 @@ SpawnOptions Shell(const std::string& script) {
 TEST(Spawn, GivesEnvironmentDirectoryAndExitCode) {
   SpawnOptions options = Shell("echo $A; pwd; exit 7");
   options.cwd = "/usr";
-  const Ended ended = Run(options);
+  const Ended ended = RunToEnd(options);
   EXPECT_EQ(ended.output, "1\n/usr\n");
   EXPECT_EQ(WEXITSTATUS(ended.status), 7);
 }
@@ -67,13 +67,13 @@ TEST(Spawn, PlacesDescriptorsThatCrossEachOther) {
   SpawnOptions options = Shell("readlink /proc/self/fd/" + std::to_string(b.get()) +
                                " /proc/self/fd/" + std::to_string(a.get()));
   options.fds = {{a.get(), b.get()}, {b.get(), a.get()}};
-  EXPECT_EQ(Run(options).output, "/dev/null\n/dev/zero\n");
+  EXPECT_EQ(RunToEnd(options).output, "/dev/null\n/dev/zero\n");
 }
 
 TEST(Spawn, MakesGroupsAndSessions) {
   SpawnOptions options = Shell("cut -d' ' -f5,6 /proc/$$/stat; echo $$");
   options.group = SpawnOptions::Group::kSession;
-  const std::string output = Run(options).output;
+  const std::string output = RunToEnd(options).output;
   const std::string pid = output.substr(output.find('\n') + 1);
   EXPECT_EQ(output, pid.substr(0, pid.size() - 1) + " " + pid + pid);
 }
@@ -87,7 +87,7 @@ TEST(Spawn, ReportsWhatFailed) {
   EXPECT_EQ(Spawn(options).error().message,
             "chdir \"/no/such/directory\": No such file or directory");
   options = Shell("true");
-  options.path = "/etc/hostname";
+  options.path = "/etc/passwd";
   EXPECT_EQ(Spawn(options).error().code, base::Code::kPermissionDenied);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie stays
 }
@@ -169,7 +169,7 @@ TEST(FindProgram, SearchesThePathItIsGiven) {
   EXPECT_EQ(*FindProgram("./x", "/bin"), "./x");
   EXPECT_EQ(FindProgram("sh", "/nowhere").error().message,
             "exec: \"sh\": executable file not found in $PATH");
-  EXPECT_EQ(FindProgram("hostname", "/etc").error().code, base::Code::kPermissionDenied);
+  EXPECT_EQ(FindProgram("passwd", "/etc").error().code, base::Code::kPermissionDenied);
 }
 
 }  // namespace

@@ -308,15 +308,16 @@ TEST_F(ShimTest, ATerminalIsOneWhenAskedFor) {
 TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
   const std::string small = root_ + "/small";
   ASSERT_TRUE(base::MakeDirs(small));
-  PodSpec spec = Pod({Shell("seq 1 100000; rm " + small + "/ballast; echo after; exit 3")});
+  PodSpec spec = Pod({Shell("yes " + std::string(200, 'y') + " | head -c 900000; rm " + small +
+                            "/ballast; echo after; exit 3")});
   spec.directory = small + "/pod";
   const uid_t uid = ::geteuid();
   const pid_t child = ::fork();
   if (child == 0) {
     if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(77);
     if (uid == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-    if (::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=400k") != 0) ::_exit(77);
-    if (!base::WriteFileAtomic(small + "/ballast", std::string(100'000, 'x'), 0600,
+    if (::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=800k") != 0) ::_exit(77);
+    if (!base::WriteFileAtomic(small + "/ballast", std::string(300'000, 'x'), 0600,
                                base::Durability::kNone)) {
       ::_exit(1);
     }
@@ -329,8 +330,8 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
     const bool is_told =
         state.exit_code == 3 &&
         state.message.find("log truncated: No space left on device, ") != std::string::npos &&
-        log.starts_with("1\n2\n3\n") && log.ends_with("\nafter\n") &&
-        log.find("\nmuster: log truncated: No space left on device, ") != std::string::npos;
+        log.starts_with("yyy") && log.ends_with("after\n") &&
+        log.find("muster: log truncated: No space left on device, ") != std::string::npos;
     if (!is_told) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
     ::_exit(is_told ? 0 : 4);
   }
