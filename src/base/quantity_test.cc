@@ -111,7 +111,8 @@ TEST(Quantity, RefusesTheRest) {
                                       "1mm",    "1e1.5",
                                       "0x10",   "1,5",
                                       "--1",    "1e99999999999999999999",
-                                      "1Kim",   "1_000"}) {
+                                      "1Kim",   ".Ei",
+                                      "e-10",   "1_000"}) {
     const auto parsed = ParseQuantity(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_EQ(parsed.error().code, Code::kInvalidArgument);
