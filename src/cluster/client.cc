@@ -118,6 +118,15 @@ base::Result<net::HttpRequest> DeleteRequest(const api::Resource& resource,
   return request;
 }
 
+base::Result<net::HttpRequest> BindRequest(const api::Resource& resource,
+                                           std::string_view namespace_name, std::string_view name,
+                                           const text::Json& binding) {
+  TRY_ASSIGN(std::string path, ObjectPath(resource, namespace_name, name, "binding"));
+  auto request = MakeRequest("POST", std::move(path));
+  SetBody(request, text::ToJson(binding));
+  return request;
+}
+
 base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
   using Verb = BatchWrite::Verb;
   const api::Resource& resource = *write.resource;
@@ -133,6 +142,8 @@ base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
                           write.object, "");
     case Verb::kDelete:
       return DeleteRequest(resource, write.namespace_name, write.name, write.delete_options);
+    case Verb::kBind:
+      return BindRequest(resource, write.namespace_name, write.name, write.object);
   }
   return base::Fail(base::Code::kInternal, "unknown verb");
 }

@@ -79,12 +79,12 @@ struct DeleteOptions {
 
 // One write of a batch.
 struct BatchWrite {
-  enum class Verb { kCreate, kUpdate, kUpdateStatus, kPatch, kDelete };
+  enum class Verb { kCreate, kUpdate, kUpdateStatus, kPatch, kDelete, kBind };
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string namespace_name{};
   std::string name{};   // not for kCreate
-  text::Json object{};  // kCreate, kUpdate*; kPatch: the merge patch
+  text::Json object{};  // kCreate, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
 };
 
