@@ -52,13 +52,13 @@ void Answer(std::string_view text) {
 }
 
 void RunPod(process::EventLoop& loop, PodRunner& runner, const PodSpec& spec) {
-  if (NeedsView(spec)) {
-    if (const base::Status entered = EnterView(spec); !entered) {
-      const bool is_forbidden = entered.error().code == base::Code::kPermissionDenied;
-      runner.Reject(is_forbidden ? "NamespaceForbidden" : "ViewFailed", entered.error().message);
-    }
+  const base::Status entered = NeedsView(spec) ? EnterView(spec) : base::Status();
+  if (entered) {
+    runner.Start();
+  } else {
+    const bool is_forbidden = entered.error().code == base::Code::kPermissionDenied;
+    runner.Reject(is_forbidden ? "NamespaceForbidden" : "ViewFailed", entered.error().message);
   }
-  runner.Start();
   if (const base::Status ran = loop.Run(); !ran) base::LogError("{}", ran.error().message);
 }
 

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/strings.h"
@@ -200,6 +200,47 @@ TEST_P(ViewTest, AMountThatCannotBeIsTheReason) {
   EXPECT_EQ(report.reason, "ViewFailed");
   EXPECT_EQ(report.message,
             fmt::format("mount {}/nowhere on /mnist_data: No such file or directory", root_));
+  EXPECT_EQ(report.containers[0].state.phase, ContainerState::Phase::kWaiting);
+}
+
+// The limit is per user namespace: the test makes one and sets it there.
+TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
+  PodSpec spec = ViewPod("true");
+  spec.mounts = {{data_, "/mnist_data"}};
+  const std::string executable = ExecutableForAll();
+  const uid_t user = User() == 0 ? kNobody : User();
+  ASSERT_EQ(::chown(pods_.c_str(), user, user), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 &&
+        (::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0)) {
+      ::_exit(1);
+    }
+    ::prctl(PR_SET_DUMPABLE, 1);  // the change of user took it, and with it /proc/self
+    const auto write = [](const char* path, const std::string& content) {
+      const base::Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+      return ::write(fd.get(), content.data(), content.size()) > 0;
+    };
+    if (::unshare(CLONE_NEWUSER) != 0 ||
+        !write("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
+        !write("/proc/sys/user/max_user_namespaces", "0")) {
+      ::_exit(77);
+    }
+    const auto handle = StartShim(executable, spec, {});
+    if (!handle) ::_exit(2);
+    ::_exit(process::WaitForEnd(handle->pidfd(), kTestWait) ? 0 : 3);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "the limit cannot be set here";
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const auto report = ReadReport(spec.directory);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->is_finished);
+  EXPECT_EQ(report->reason, "NamespaceForbidden");
+  EXPECT_NE(report->message.find("`sysctl -w user.max_user_namespaces=15000`"), std::string::npos)
+      << report->message;
+  EXPECT_EQ(report->containers[0].state.phase, ContainerState::Phase::kWaiting);
 }
 
 INSTANTIATE_TEST_SUITE_P(Users, ViewTest, testing::Bool(), [](const auto& param) {
