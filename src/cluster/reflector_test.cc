@@ -156,12 +156,23 @@ TEST_F(ReflectorTest, EndsAtOnceWhileItBacksOff) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kTestPatience);
 }
 
-TEST_F(ReflectorTest, EndsAtOnceAtAnyMoment) {
+TEST(Reflector, EndsAtOnceAtAnyMoment) {
+  Client client(InProcessTransport(
+      [](const net::HttpRequest& request, const std::shared_ptr<net::Responder>& responder) {
+        if (request.target.find("watch=true") == std::string::npos) {
+          return responder->Send({200, {}, List("5", {"a"})});
+        }
+        responder->Start(200, {});
+        responder->Write(Event("ADDED", "b", "6"));
+        responder->OnClose([responder] {});  // open until the reflector leaves
+      }));
+  Diary diary;
   for (int i = 0; i < 200; ++i) {
-    server.QueueJson(List("5", {"a"}));
-    server.QueueStream(Event("ADDED", "b", "6"));
-    auto reflector = Start();
-    if (i % 2 == 0) server.Request(0);
+    const size_t before = diary.size();
+    auto reflector =
+        std::make_unique<Reflector>(client, api::kPods, ListOptions{}, diary.Handler());
+    if (i % 3 == 1) diary.Line(before);      // as it lists
+    if (i % 3 == 2) diary.Line(before + 1);  // as it watches
     reflector.reset();
   }
 }
