@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "base/log.h"
 #include "local/server/backend.h"
 #include "local/server/discovery.h"
 #include "local/server/object_rules.h"
@@ -61,7 +62,9 @@ void RouteObject(Backend& backend, Call call) {
 
 ApiServer::ApiServer(net::HttpHandler fallback) : fallback_(std::move(fallback)) {}
 
-ApiServer::~ApiServer() = default;
+ApiServer::~ApiServer() {
+  backend_->timers.reset();  // its tasks use the rest
+}
 
 base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path, Options options) {
   std::unique_ptr<ApiServer> server(new ApiServer(std::move(options.fallback)));
@@ -83,6 +86,12 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   TRY(backend.summaries->Start(*backend.store));
   TRY(server->MakeNamespace("default"));
   TRY(server->MakeNamespace("kube-system"));
+  // Soon, but not before the first request: with a thousand jobs it takes a while.
+  backend.timers->After(std::chrono::milliseconds(1), [raw = &backend] {
+    if (auto read = raw->summaries->Refresh(*raw->store); !read) {
+      base::LogWarn("summaries of the jobs: {}", read.error().message);
+    }
+  });
   return server;
 }
 

@@ -396,6 +396,23 @@ TEST(ApiServer, AFullDiskIsAClearAnswerAndPasses) {
   server.Expect(201, "POST", "/api/v1/namespaces/default/secrets", secret);
 }
 
+TEST(ApiServer, ForgetsOldEvents) {
+  TestServer server;
+  const std::string events = "/api/v1/namespaces/default/events";
+  const auto make = [&](int count) {
+    std::vector<std::shared_ptr<FakeResponder>> answers;
+    for (int i = 0; i < count; ++i) {
+      answers.push_back(
+          server.Open("POST", events, R"({"metadata":{"generateName":"e."},"reason":"R"})"));
+    }
+    for (const auto& answer : answers) EXPECT_EQ(answer->Wait().status, 201);
+    return text::FindArray(server.Expect(200, "GET", events), {"items"})->size();
+  };
+  EXPECT_EQ(make(60), 60U);
+  server.clock.Advance(std::chrono::hours(25));
+  EXPECT_EQ(make(10), 10U);
+}
+
 TEST(ApiServer, SecretsTakeTextAndKeepBase64) {
   TestServer server;
   const text::Json secret =

@@ -43,6 +43,7 @@ JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>&
   row.namespace_name = api::Namespace(job);
   row.name = api::Name(job);
   row.metadata = CompactMetadata(job);
+  row.selectable = store::SelectablePart(JobResource(), job);
   row.state = LastCondition(job);
   row.status = summary.status;
   row.created = summary.created;

@@ -15,15 +15,17 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "local/store/store.h"
+#include "text/json.h"
 
 namespace local::server {
 
 struct JobRow {
   std::string namespace_name;
   std::string name;
-  std::string metadata;  // JSON of the object's metadata, less what a list has no use for
-  std::string state;     // type of the last condition
-  std::string status;    // as Arena says it
+  std::string metadata;   // JSON of the object's metadata, less what a list has no use for
+  text::Json selectable;  // what selectors look at
+  std::string state;      // type of the last condition
+  std::string status;     // as Arena says it
   base::Time created{};
   // Finished: how long it took. Otherwise it has run since `start`, if it has started.
   std::optional<base::Duration> took;

@@ -166,10 +166,7 @@ net::HttpResponse ListJobTable(Backend& backend, const RestRequest& rest,
   Listed listed;
   const auto version = backend.summaries->Visit(
       *backend.store, narrow.namespace_name, page.after, [&](const JobRow& row) {
-        if (!selection.IsAll() &&
-            !selection.MatchesText(fmt::format(R"({{"metadata":{}}})", row.metadata))) {
-          return true;
-        }
+        if (!selection.IsAll() && !selection.Matches(row.selectable)) return true;
         if (page.IsFull(listed.count)) {
           listed.has_more = true;
           return false;

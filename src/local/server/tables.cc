@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 
+#include "api/kinds.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/training_summary.h"
@@ -72,6 +73,12 @@ class Cells {
  public:
   explicit Cells(std::string& out) : out_(out) {}
   void Text(std::string_view text) { Raw(text::ToJson(text::Json(text))); }
+  // Text that needs no escapes.
+  void Plain(std::string_view text) {
+    Raw("\"");
+    out_ += text;
+    out_ += '"';
+  }
   void TextOr(std::string_view text, std::string_view otherwise) {
     Text(text.empty() ? otherwise : text);
   }
@@ -119,32 +126,14 @@ void PodCells(const text::Json& pod, base::Time now, Cells& cells) {
 }
 
 void NodeCells(const text::Json& node, base::Time now, Cells& cells) {
-  std::string status = "Unknown";
-  if (const text::Json* ready = api::PodCondition(node, "Ready")) {
-    status = text::GetString(*ready, {"status"}) == "True" ? "Ready" : "NotReady";
-  }
-  if (text::GetBool(node, {"spec", "unschedulable"}).value_or(false)) {
-    status += ",SchedulingDisabled";
-  }
-  constexpr std::string_view kRolePrefix = "node-role.kubernetes.io/";
-  std::vector<std::string> roles;
-  for (const auto& [key, value] : api::Labels(node)) {
-    if (key.starts_with(kRolePrefix)) roles.push_back(key.substr(kRolePrefix.size()));
-  }
-  std::string_view address;
-  if (const text::Array* addresses = text::FindArray(node, {"status", "addresses"})) {
-    for (const text::Json& entry : *addresses) {
-      if (text::GetString(entry, {"type"}) == "InternalIP") {
-        address = text::GetString(entry, {"address"});
-      }
-    }
-  }
+  std::string status = api::IsNodeReady(node) ? "Ready" : "NotReady";
+  if (api::IsNodeUnschedulable(node)) status += ",SchedulingDisabled";
   cells.Text(api::Name(node));
   cells.Text(status);
-  cells.TextOr(base::Join(roles, ","), "<none>");
+  cells.Text(api::NodeRoles(node));
   cells.Text(Age(api::CreationTime(node), now));
   cells.Text(text::GetString(node, {"status", "nodeInfo", "kubeletVersion"}));
-  cells.TextOr(address, "<none>");
+  cells.TextOr(api::NodeAddress(node, "InternalIP"), "<none>");
 }
 
 void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
@@ -263,16 +252,16 @@ void TableBuilder::Add(const text::Json& object) {
 void TableBuilder::Add(const JobRow& row, std::string_view object) {
   rows_ += rows_.empty() ? R"({"cells":[)" : R"(,{"cells":[)";
   Cells cells(rows_);
-  cells.Text(row.name);
+  cells.Plain(row.name);
   cells.Text(row.state);
-  cells.Text(Age(row.created, now_));
-  cells.Text(row.status);
-  cells.Text("PYTORCHJOB");
-  cells.Text(base::ShortDuration(row.DurationAt(now_)));
+  cells.Plain(Age(row.created, now_));
+  cells.Plain(row.status);
+  cells.Plain("PYTORCHJOB");
+  cells.Plain(base::ShortDuration(row.DurationAt(now_)));
   cells.Number(row.requested_gpus);
   cells.Number(row.allocated_gpus);
   cells.Text(row.node);
-  cells.Text(base::FormatRfc3339(row.created));
+  cells.Plain(base::FormatRfc3339(row.created));
   rows_ += ']';
   AddObject(object, row.metadata);
 }

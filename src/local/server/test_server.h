@@ -186,6 +186,7 @@ class TestServer {
     auto server = ApiServer::Open(directory_ + "/state.db", options_);
     EXPECT_TRUE(server) << server.error().message;
     if (server) server_ = std::move(*server);
+    timers->Fire(std::chrono::milliseconds(1));  // the summaries are read
   }
 
   std::shared_ptr<FakeResponder> Open(std::string method, std::string target, std::string body = "",
