@@ -225,6 +225,7 @@ class FakeCluster {
     const Key key{place.collection, place.ns + "/" + place.name};
     if (request.method == "GET" && place.name.empty()) return AnswerList(*target, place);
     auto body = text::ParseJson(request.body.empty() ? "{}" : request.body);
+    if (place.subresource == "binding") return Bind(key, *body);
     if (request.method == "POST") {
       ++writes_;
       text::Set(*body, {"metadata", "namespace"}, text::Json(place.ns));
@@ -255,6 +256,23 @@ class FakeCluster {
       object = *body;
     }
     return Reply(200, Store(place.collection, std::move(object)));
+  }
+
+  net::HttpResponse Bind(const Key& key, const text::Json& binding) {
+    ++writes_;
+    const auto it = objects_.find(key);
+    if (it == objects_.end()) return Refuse(404, "NotFound");
+    text::Json pod = it->second;
+    const std::string_view uid = api::Uid(binding);
+    if ((!uid.empty() && uid != api::Uid(pod)) || !api::NodeName(pod).empty()) {
+      return Refuse(409, "Conflict");
+    }
+    text::Set(pod, {"spec", "nodeName"}, *text::Find(binding, {"target", "name"}));
+    for (const auto& [name, value] : api::Annotations(binding)) {
+      api::SetAnnotation(pod, name, value);
+    }
+    Store(key.first, std::move(pod));
+    return Reply(201, text::Object{{"kind", "Status"}, {"status", "Success"}});
   }
 
   net::HttpResponse AnswerList(const net::Target& target, const Place& place) {

@@ -1,0 +1,323 @@
+#include "local/daemon/scheduling.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "local/node/agent_node.h"
+
+namespace local::daemon {
+
+namespace {
+
+constexpr const char* kComponent = "default-scheduler";
+
+SchedulingOptions Completed(SchedulingOptions options) {
+  if (options.cpu_milli > 0 && options.memory > 0) return options;
+  const node::Machine machine = node::DescribeMachine();
+  if (options.cpu_milli == 0) options.cpu_milli = machine.cpus * int64_t{1000};
+  if (options.memory == 0) options.memory = machine.memory;
+  return options;
+}
+
+text::Json PodReference(const ScheduledPod& pod) {
+  return text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}, {"uid", pod.uid}}}};
+}
+
+text::Json JobReference(const ScheduledJob& job) {
+  return text::Object{
+      {"apiVersion", api::kPyTorchJobs.api_version()},
+      {"kind", api::kPyTorchJobs.kind},
+      {"metadata", {{"name", job.name}, {"namespace", job.namespace_name}, {"uid", job.uid}}}};
+}
+
+cluster::BatchWrite WriteFor(const ScheduledPod& pod, cluster::BatchWrite::Verb verb) {
+  cluster::BatchWrite write;
+  write.verb = verb;
+  write.resource = &api::kPods;
+  write.namespace_name = pod.namespace_name;
+  write.name = pod.name;
+  return write;
+}
+
+cluster::BatchWrite BindingWrite(const ScheduledPod& pod, const std::string& node,
+                                 const std::vector<int>& gpus) {
+  cluster::BatchWrite write = WriteFor(pod, cluster::BatchWrite::Verb::kBind);
+  write.object = text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Binding"},
+      {"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}, {"uid", pod.uid}}},
+      {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}};
+  if (!gpus.empty()) {
+    api::SetAnnotation(write.object, api::kGpusAnnotation, node::FormatUnits(gpus));
+  }
+  return write;
+}
+
+cluster::BatchWrite MessageWrite(const ScheduledPod& pod, const std::string& message,
+                                 base::Time now) {
+  cluster::BatchWrite write = WriteFor(pod, cluster::BatchWrite::Verb::kUpdateStatus);
+  write.object = PodReference(pod);
+  text::Set(write.object, {"status"},
+            text::Object{{"phase", "Pending"},
+                         {"qosClass", pod.qos_class},
+                         {"conditions",
+                          text::Array{text::Object{{"type", "PodScheduled"},
+                                                   {"status", "False"},
+                                                   {"lastProbeTime", nullptr},
+                                                   {"lastTransitionTime", base::FormatRfc3339(now)},
+                                                   {"reason", "Unschedulable"},
+                                                   {"message", message}}}}});
+  return write;
+}
+
+bool IsTransient(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kTimeout ||
+         error.code == base::Code::kExhausted || error.code == base::Code::kInternal;
+}
+
+}  // namespace
+
+// What one round has decided, to be written once the lock is released.
+struct Scheduling::Pass {
+  struct Binding {
+    std::string pod_uid;
+    std::vector<int> gpus;
+  };
+  struct Message {
+    std::string pod_uid;
+    std::string before;
+  };
+  struct Event {
+    text::Json involved;
+    reconcile::Event event;
+  };
+  std::vector<cluster::BatchWrite> writes;  // bindings, then messages
+  std::vector<Binding> bindings;
+  std::vector<Message> messages;
+  std::vector<Event> events;
+  bool wants_locked_gpu = false;
+};
+
+Scheduling::Scheduling(cluster::Client& client, node::GpuAllocator& gpus, base::Clock& clock,
+                       SchedulingOptions options)
+    : client_(client),
+      gpus_(gpus),
+      clock_(clock),
+      options_(Completed(std::move(options))),
+      events_(client, clock, kComponent),
+      view_(options_.node_name) {
+  Reflect(api::kPods, List::kPods);
+  Reflect(api::kPyTorchJobs, List::kJobs);
+  Reflect(api::kPriorityClasses, List::kPriorityClasses);
+  thread_ = std::thread([this] { Run(); });
+}
+
+Scheduling::~Scheduling() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  reflectors_.clear();
+}
+
+void Scheduling::GpusAreKnown() { Changed(true); }
+
+void Scheduling::Changed(bool is_relevant) {
+  if (!is_relevant) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_changed_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Scheduling::PodsGone(const std::vector<std::string>& uids) {
+  for (const std::string& uid : uids) gpus_.Release(uid);
+}
+
+void Scheduling::Reflect(const api::Resource& resource, List list) {
+  cluster::ReflectorHandler handler;
+  handler.replace = [this, list](std::vector<text::Json> items) {
+    std::vector<std::string> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      if (list == List::kPods) gone = view_.ReplacePods(items);
+      if (list == List::kJobs) view_.ReplaceJobs(items);
+      if (list == List::kPriorityClasses) view_.ReplacePriorityClasses(items);
+      lists_missing_ &= ~static_cast<int>(list);
+    }
+    PodsGone(gone);
+    Changed(true);
+  };
+  handler.apply = [this, list](cluster::WatchEvent event) {
+    const bool is_gone = event.type == cluster::WatchEvent::Type::kDeleted;
+    const text::Json& object = event.object;
+    const std::string uid(api::Uid(object));
+    bool is_relevant = false;
+    {
+      const std::lock_guard lock(mutex_);
+      switch (list) {
+        case List::kPods:
+          is_relevant = is_gone ? view_.RemovePod(uid) : view_.PutPod(object);
+          break;
+        case List::kJobs:
+          is_relevant = is_gone ? view_.RemoveJob(uid) : view_.PutJob(object);
+          if (is_gone) warned_jobs_.erase(uid);
+          break;
+        case List::kPriorityClasses:
+          is_relevant = is_gone ? view_.RemovePriorityClass(api::Name(object))
+                                : view_.PutPriorityClass(object);
+          break;
+      }
+    }
+    if (is_gone && list == List::kPods) PodsGone({uid});
+    Changed(is_relevant);
+  };
+  reflectors_.push_back(std::make_unique<cluster::Reflector>(
+      client_, resource, cluster::ListOptions(), std::move(handler)));
+}
+
+void Scheduling::Run() {
+  std::unique_lock lock(mutex_);
+  bool wants_locked_gpu = false;
+  while (true) {
+    const auto is_awaited = [this] { return is_stopped_ || (is_changed_ && IsReady()); };
+    if (wants_locked_gpu) {
+      wake_.wait_for(lock, options_.locked_gpu_interval, is_awaited);
+    } else {
+      wake_.wait(lock, is_awaited);
+    }
+    if (is_stopped_) return;
+    is_changed_ = false;
+    Pass pass = Decide();
+    wants_locked_gpu = pass.wants_locked_gpu;
+    lock.unlock();
+    const bool has_failed = Write(pass);
+    Tell(pass);
+    lock.lock();
+    if (!has_failed) {
+      backoff_.Reset();
+      continue;
+    }
+    is_changed_ = true;
+    wake_.wait_for(lock, backoff_.Next(), [this] { return is_stopped_; });
+  }
+}
+
+scheduler::Node Scheduling::DescribeNode() const {
+  scheduler::Node node;
+  node.name = options_.node_name;
+  node.cpu_milli = options_.cpu_milli;
+  node.memory = options_.memory;
+  node.are_gpus_known = gpus_.IsKnown();
+  node.no_gpu_reason = gpus_.Reason();
+  for (const bool is_locked : gpus_.LockedElsewhere()) {
+    node.gpus.push_back({.is_locked_elsewhere = is_locked});
+  }
+  return node;
+}
+
+Scheduling::Pass Scheduling::Decide() {
+  Pass pass;
+  const std::vector<scheduler::Gang> gangs = view_.Gangs();
+  scheduler::Node node = DescribeNode();
+  // Somebody else may take a GPU between the look and the lock: then it counts as theirs, and the
+  // decision is made anew. Each round finds at least one more such GPU.
+  while (true) {
+    const scheduler::Decision decision =
+        scheduler::Schedule(node, gangs, options_.gpu_policy, clock_.Now());
+    std::set<int> taken;
+    if (!LockGpus(decision, taken)) {
+      for (const int unit : taken) node.gpus[static_cast<size_t>(unit)].is_locked_elsewhere = true;
+      continue;
+    }
+    AddBindings(decision, pass);
+    AddMessages(decision, pass);
+    return pass;
+  }
+}
+
+// All or none; `locked_elsewhere` then has those that could not be had.
+bool Scheduling::LockGpus(const scheduler::Decision& decision, std::set<int>& locked_elsewhere) {
+  for (const scheduler::Binding& binding : decision.bindings) {
+    for (const int unit : binding.gpus) {
+      if (auto locked = gpus_.Lock(binding.pod_uid, {unit}); !locked) {
+        base::LogDebug("{}", locked.error().message);
+        locked_elsewhere.insert(unit);
+      }
+    }
+  }
+  if (locked_elsewhere.empty()) return true;
+  for (const scheduler::Binding& binding : decision.bindings) gpus_.Release(binding.pod_uid);
+  return false;
+}
+
+void Scheduling::AddBindings(const scheduler::Decision& decision, Pass& pass) {
+  for (const scheduler::Binding& binding : decision.bindings) {
+    const ScheduledPod* pod = view_.FindPod(binding.pod_uid);
+    if (pod == nullptr) continue;
+    pass.writes.push_back(BindingWrite(*pod, options_.node_name, binding.gpus));
+    pass.bindings.push_back({binding.pod_uid, binding.gpus});
+    view_.Assume(binding.pod_uid, binding.gpus);
+  }
+  for (const scheduler::Warning& warning : decision.warnings) {
+    const ScheduledJob* job = view_.JobOfGang(warning.gang);
+    if (job == nullptr || !warned_jobs_.insert(job->uid).second) continue;
+    pass.events.push_back({JobReference(*job), {true, "GpusIgnored", warning.message}});
+  }
+}
+
+void Scheduling::AddMessages(const scheduler::Decision& decision, Pass& pass) {
+  for (const scheduler::Waiting& waiting : decision.waiting) {
+    pass.wants_locked_gpu |= waiting.wants_locked_gpu;
+    if (waiting.message.empty()) continue;
+    for (const std::string& uid : waiting.pod_uids) {
+      const ScheduledPod* pod = view_.FindPod(uid);
+      if (pod == nullptr || pod->message == waiting.message) continue;
+      pass.writes.push_back(MessageWrite(*pod, waiting.message, clock_.Now()));
+      pass.messages.push_back({uid, pod->message});
+      if (pod->message.empty()) {
+        pass.events.push_back({PodReference(*pod), {true, "FailedScheduling", waiting.message}});
+      }
+      view_.SetMessage(uid, waiting.message);
+    }
+  }
+}
+
+bool Scheduling::Write(Pass& pass) {
+  if (pass.writes.empty()) return false;
+  const auto results = client_.Batch(pass.writes);
+  bool has_failed = false;
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) continue;
+    const base::Error& error = results[i].error();
+    base::LogDebug("schedule pod {}/{}: {}", pass.writes[i].namespace_name, pass.writes[i].name,
+                   error.message);
+    has_failed |= IsTransient(error);
+    if (i < pass.bindings.size()) {
+      // Gone or bound by somebody else: a watch event says so, or has said so.
+      view_.Unassume(pass.bindings[i].pod_uid);
+      gpus_.Release(pass.bindings[i].pod_uid);
+    } else {
+      Pass::Message& message = pass.messages[i - pass.bindings.size()];
+      view_.SetMessage(message.pod_uid, message.before);
+    }
+  }
+  return has_failed;
+}
+
+void Scheduling::Tell(const Pass& pass) {
+  for (const Pass::Event& event : pass.events) events_.Record(event.involved, event.event);
+}
+
+}  // namespace local::daemon

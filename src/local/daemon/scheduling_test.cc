@@ -1,0 +1,231 @@
+#include "local/daemon/scheduling.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "api/pod.h"
+#include "local/node/agent_fake_cluster.h"
+#include "local/node/agent_pod_builder.h"
+
+namespace local::daemon {
+namespace {
+
+using node::PodBuilder;
+using text::Array;
+using text::GetString;
+using text::Object;
+using Maybe = std::optional<text::Json>;
+
+class SchedulingTest : public testing::Test {
+ protected:
+  SchedulingTest()
+      : prefix_("muster-test-" + std::to_string(::getpid()) + "/sched-gpu/"),
+        client_(cluster_.Connect()),
+        gpus_(prefix_) {}
+
+  void SetGpus(int count) { gpus_.SetInventory(Inventory(count)); }
+  static node::GpuInventory Inventory(int count) {
+    node::GpuInventory inventory;
+    for (int i = 0; i < count; ++i) {
+      inventory.devices.push_back(
+          {i, "GPU-" + std::to_string(i), "NVIDIA Test", 1, 0, {}, false, {}});
+    }
+    return inventory;
+  }
+  void Start(scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto) {
+    SchedulingOptions options;
+    options.node_name = "here";
+    options.gpu_policy = policy;
+    options.locked_gpu_interval = std::chrono::milliseconds(20);
+    scheduling_ =
+        std::make_unique<Scheduling>(client_, gpus_, base::SystemClock(), std::move(options));
+  }
+
+  // The job, then its pods, as the controller makes them.
+  void Submit(const std::string& name, int workers, int gpus) {
+    const auto replicas = [](int count) {
+      return Object{
+          {"replicas", count},
+          {"template",
+           {{"spec", {{"containers", Array{Object{{"name", "pytorch"}, {"image", "i"}}}}}}}}};
+    };
+    Object specs{{"Master", replicas(1)}};
+    if (workers > 0) specs["Worker"] = replicas(workers);
+    cluster_.Put(api::kPyTorchJobs, Object{{"metadata",
+                                            {{"name", name},
+                                             {"namespace", "default"},
+                                             {"uid", "uid-job-" + name},
+                                             {"creationTimestamp", NextTime()}}},
+                                           {"spec", {{"pytorchReplicaSpecs", std::move(specs)}}}});
+    PutReplica(name, "master", 0, gpus);
+    for (int i = 0; i < workers; ++i) PutReplica(name, "worker", i, gpus);
+  }
+  void PutReplica(const std::string& job, const std::string& type, int index, int gpus) {
+    PodBuilder pod(job + "-" + type + "-" + std::to_string(index));
+    pod.OfJob(job)
+        .Label("training.kubeflow.org/replica-type", type)
+        .Label("training.kubeflow.org/replica-index", std::to_string(index))
+        .Set({"spec", "nodeName"}, "");
+    if (gpus > 0) {
+      pod.With({"resources", "limits"}, Object{{"nvidia.com/gpu", std::to_string(gpus)}});
+    }
+    cluster_.Put(api::kPods, pod);
+  }
+  text::Json NextTime() {
+    time_ += std::chrono::seconds(1);
+    return text::Json(base::FormatRfc3339(time_));
+  }
+  void Finish(const std::string& pod) {
+    text::Json object = *cluster_.Find(api::kPods, "default", pod);
+    text::Set(object, {"status", "phase"}, "Succeeded");
+    gpus_.Release(std::string(api::Uid(object)));
+    cluster_.Put(api::kPods, object);
+  }
+
+  bool WaitPod(const std::string& name, const std::function<bool(const text::Json&)>& is_wanted) {
+    return cluster_.WaitFor(api::kPods, "default", name,
+                            [&](const Maybe& pod) { return pod && is_wanted(*pod); });
+  }
+  // The GPUs with which it was bound; "(unbound)" after ten seconds.
+  std::string WaitBound(const std::string& name) {
+    if (!WaitPod(name, [](const text::Json& pod) { return api::NodeName(pod) == "here"; })) {
+      return "(unbound)";
+    }
+    return std::string(
+        api::Annotation(*cluster_.Find(api::kPods, "default", name), "muster.dev/gpus"));
+  }
+  std::string WaitMessage(const std::string& name) {
+    std::string message;
+    WaitPod(name, [&](const text::Json& pod) {
+      const text::Json* condition = api::PodCondition(pod, "PodScheduled");
+      if (condition != nullptr && GetString(*condition, {"reason"}) == "Unschedulable") {
+        message = GetString(*condition, {"message"});
+      }
+      return !message.empty();
+    });
+    return message;
+  }
+  bool WaitEvent(std::string_view reason) {
+    for (int i = 0; i < 2000; ++i) {
+      for (const text::Json& event : cluster_.List(api::kEvents)) {
+        if (GetString(event, {"reason"}) == reason) return true;
+      }
+      ::usleep(1000);
+    }
+    return false;
+  }
+
+  const std::string prefix_;
+  base::Time time_{std::chrono::seconds(1'800'000'000)};
+  node::FakeCluster cluster_;
+  cluster::Client client_;
+  node::GpuAllocator gpus_;
+  std::unique_ptr<Scheduling> scheduling_;
+};
+
+TEST_F(SchedulingTest, BindsAJobOnceAllItsPodsAreThere) {
+  SetGpus(0);
+  Start();
+  Submit("j", 2, 0);
+  EXPECT_EQ(WaitBound("j-master-0"), "");
+  EXPECT_EQ(WaitBound("j-worker-0"), "");
+  EXPECT_EQ(WaitBound("j-worker-1"), "");
+}
+
+TEST_F(SchedulingTest, GivesGpusAndLocksThem) {
+  SetGpus(3);
+  Start();
+  Submit("j", 1, 1);
+  EXPECT_EQ(WaitBound("j-master-0"), "0");
+  EXPECT_EQ(WaitBound("j-worker-0"), "1");
+  node::GpuAllocator theirs(prefix_);
+  theirs.SetInventory(Inventory(3));
+  EXPECT_EQ(theirs.LockedElsewhere(), (std::vector<bool>{true, true, false}));
+}
+
+TEST_F(SchedulingTest, SaysWhyAJobWaitsAndStartsItWhenItCan) {
+  SetGpus(1);
+  Start();
+  Submit("first", 0, 1);
+  EXPECT_EQ(WaitBound("first-master-0"), "0");
+  Submit("second", 0, 1);
+  EXPECT_EQ(WaitMessage("second-master-0"),
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is "
+            "in use by default/first");
+  EXPECT_TRUE(WaitEvent("FailedScheduling"));
+  const size_t writes = cluster_.writes();
+  Submit("third", 0, 0);
+  EXPECT_EQ(WaitBound("third-master-0"), "");
+  EXPECT_LE(cluster_.writes(), writes + 2) << "an unchanged message is not written again";
+  Finish("first-master-0");
+  EXPECT_EQ(WaitBound("second-master-0"), "0");
+}
+
+TEST_F(SchedulingTest, AnotherUsersGpuIsInUseUntilItIsFree) {
+  node::GpuAllocator theirs(prefix_);
+  theirs.SetInventory(Inventory(1));
+  ASSERT_TRUE(theirs.Lock("their-pod", {0}));
+  SetGpus(1);
+  Start();
+  Submit("j", 0, 1);
+  EXPECT_EQ(WaitMessage("j-master-0"),
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is "
+            "in use by another muster on this machine");
+  theirs.Release("their-pod");
+  EXPECT_EQ(WaitBound("j-master-0"), "0");
+}
+
+TEST_F(SchedulingTest, WaitsForTheDiscoveryOfGpus) {
+  Start();
+  Submit("cpu", 0, 0);
+  Submit("gpu", 0, 1);
+  EXPECT_EQ(WaitBound("cpu-master-0"), "");
+  EXPECT_EQ(api::NodeName(*cluster_.Find(api::kPods, "default", "gpu-master-0")), "");
+  SetGpus(1);
+  scheduling_->GpusAreKnown();
+  EXPECT_EQ(WaitBound("gpu-master-0"), "0");
+}
+
+TEST_F(SchedulingTest, WithoutAGpuTheWishIsIgnoredAndThatIsSaidOnce) {
+  SetGpus(0);
+  Start();
+  Submit("j", 1, 1);
+  EXPECT_EQ(WaitBound("j-master-0"), "");
+  EXPECT_EQ(WaitBound("j-worker-0"), "");
+  EXPECT_TRUE(WaitEvent("GpusIgnored"));
+  size_t said = 0;
+  for (const text::Json& event : cluster_.List(api::kEvents)) {
+    if (GetString(event, {"reason"}) != "GpusIgnored") continue;
+    ++said;
+    EXPECT_EQ(GetString(event, {"involvedObject", "kind"}), "PyTorchJob");
+    EXPECT_EQ(GetString(event, {"type"}), "Warning");
+  }
+  EXPECT_EQ(said, 1u);
+}
+
+TEST_F(SchedulingTest, CountsWhatRanBeforeItStarted) {
+  SetGpus(2);
+  Submit("old", 0, 1);
+  text::Json pod = *cluster_.Find(api::kPods, "default", "old-master-0");
+  text::Set(pod, {"spec", "nodeName"}, "here");
+  text::Set(pod, {"metadata", "annotations"}, Object{{"muster.dev/gpus", "0"}});
+  cluster_.Put(api::kPods, pod);
+  Submit("new", 0, 1);
+  Start();
+  EXPECT_EQ(WaitBound("new-master-0"), "1");
+}
+
+TEST_F(SchedulingTest, BindsWhenTheApiIsBack) {
+  SetGpus(1);
+  Start();
+  Submit("first", 0, 0);
+  EXPECT_EQ(WaitBound("first-master-0"), "");
+  cluster_.SetAway(true);
+  Submit("j", 0, 1);
+  ::usleep(20'000);
+  cluster_.SetAway(false);
+  EXPECT_EQ(WaitBound("j-master-0"), "0");
+}
+
+}  // namespace
+}  // namespace local::daemon
