@@ -37,6 +37,7 @@ void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
 
 int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   const bool is_arena = program == kArena;
+  base::SetLogForm(is_arena ? base::LogForm::kArena : base::LogForm::kText);
   arena::Context context{.environment = base::Environment::OfProcess(),
                          .clock = base::SystemClock(),
                          .program = std::move(program),

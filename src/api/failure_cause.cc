@@ -119,8 +119,11 @@ std::optional<std::string> DescribePod(const text::Json& pod) {
   return fmt::format("failed: {}: {}", reason, OneLine(message));
 }
 
+// How the container ended: for good or, while it waits to be restarted, the last time. With
+// `is_last` the end before a restart that has taken place.
 const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_last) {
-  return is_last ? status.last_terminated : status.terminated;
+  const bool is_waiting = !status.terminated && !status.waiting_reason.empty();
+  return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
 void CollectFailures(const text::Json& pod, bool has_master, bool is_last,

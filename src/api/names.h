@@ -38,6 +38,8 @@ inline constexpr std::string_view kPythonAnnotation = "muster.dev/python";
 inline constexpr std::string_view kEnvironmentAnnotation = "muster.dev/environment";
 // TCP port of the job's rank 0 on the embedded cluster, decimal.
 inline constexpr std::string_view kMasterPortAnnotation = "muster.dev/master-port";
+// Which rank failed first and how, one line; on a failed job, since its pods may be deleted.
+inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 

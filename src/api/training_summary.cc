@@ -197,6 +197,11 @@ std::string WhyFailed(const text::Json& job, const std::vector<const text::Json*
   const std::string_view message = text::GetString(*failed, {"message"});
   const bool is_by_pods = text::GetString(*failed, {"reason"}) == "PyTorchJobFailed" &&
                           message.find("specified deadline") == std::string_view::npos;
+  if (const std::string_view recorded =
+          text::GetString(job, {"metadata", "annotations", kFailureAnnotation});
+      is_by_pods && !recorded.empty()) {
+    return OneLine(recorded);
+  }
   if (is_by_pods) {
     const bool has_master = text::Find(job, {"spec", "pytorchReplicaSpecs", kMaster}) != nullptr;
     if (std::string cause = FirstFailure(pods, has_master); !cause.empty()) return cause;

@@ -10,6 +10,7 @@
 namespace base {
 namespace {
 
+std::atomic<LogForm> g_form{LogForm::kArena};
 std::atomic<LogLevel> g_level{LogLevel::kInfo};
 const auto g_start = std::chrono::steady_clock::now();
 
@@ -81,6 +82,7 @@ Result<LogLevel> ParseLogLevel(std::string_view text) {
   return Fail(Code::kInvalidArgument, "unknown loglevel,only support:[info,debug,error,warn]");
 }
 
+void SetLogForm(LogForm form) { g_form.store(form, std::memory_order_relaxed); }
 void SetLogLevel(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
 bool LogEnabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }
 
@@ -88,11 +90,14 @@ void Log(LogLevel level, std::string_view message) {
   if (!LogEnabled(level)) return;
   const LevelText text = TextOf(level);
   std::string line;
-  if (isatty(STDERR_FILENO) == 1) {
+  const bool is_terminal = isatty(STDERR_FILENO) == 1;
+  if (is_terminal || g_form.load(std::memory_order_relaxed) == LogForm::kText) {
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - g_start);
-    line = fmt::format("\x1b[{}m{}\x1b[0m[{:04}] {}\n", text.colour, text.four, elapsed.count(),
-                       message);
+    const std::string level_text =
+        is_terminal ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
+                    : std::string(text.four);
+    line = fmt::format("{}[{:04}] {}\n", level_text, elapsed.count(), message);
   } else {
     line = fmt::format("time=\"{}\" level={} msg={}\n", FormatRfc3339(SystemClock().Now()),
                        text.word, IsBare(message) ? std::string(message) : Quote(message));

@@ -1,6 +1,4 @@
-// Log lines to stderr, in Arena's two forms (spec/arena.md 2.1): on a terminal `INFO[0000] text`,
-// coloured, message padded to 44 columns when fields follow; elsewhere
-// `time="2026-07-30T10:00:00Z" level=info msg="text"`. Thread safe. Secrets are the caller's duty.
+// Log lines to stderr. Thread safe. Secrets are the caller's duty.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,6 +9,15 @@
 #include "base/result.h"
 
 namespace base {
+
+enum class LogForm {
+  // Arena's two (spec/arena.md 2.1): kText, coloured, on a terminal; elsewhere
+  // `time="2026-07-30T10:00:00Z" level=info msg="text"`.
+  kArena,
+  // `INFO[0000] text`, elapsed seconds in brackets; coloured on a terminal.
+  kText,
+};
+void SetLogForm(LogForm form);
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 

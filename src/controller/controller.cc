@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/resources.h"
+#include "api/training_summary.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -211,7 +212,29 @@ base::Status Controller::CarryOut(const std::string&, const JobCache::Snapshot& 
     }
   }
   TRY(failure);
-  if (plan.status) TRY(WriteStatus(*snapshot.job, std::move(*plan.status)));
+  if (plan.status) {
+    TRY(WriteStatus(*snapshot.job, *plan.status));
+    TRY(RecordFailure(snapshot, *plan.status));
+  }
+  return {};
+}
+
+base::Status Controller::RecordFailure(const JobCache::Snapshot& snapshot,
+                                       const text::Json& status) {
+  text::Json job = *snapshot.job;
+  if (text::Find(job, {"metadata", "annotations", api::kFailureAnnotation}) != nullptr) return {};
+  text::Set(job, {"status"}, status);
+  std::vector<const text::Json*> pods;
+  for (const ObjectPtr& pod : snapshot.pods) pods.push_back(pod.get());
+  const api::TrainingSummary summary = api::Summarize(job, pods, clock_.Now());
+  if (summary.status != "FAILED" || summary.reason.empty()) return {};
+  text::Json patch = text::Object();
+  text::Set(patch, {"metadata", "annotations", api::kFailureAnnotation},
+            text::Json(summary.reason));
+  const auto patched = client_.Patch(api::kPyTorchJobs, summary.namespace_name, summary.name,
+                                     cluster::PatchType::kMerge, patch);
+  if (!patched) return base::Fail(patched.error());
+  Enqueue(cache_.PutJob(*patched));
   return {};
 }
 

@@ -54,6 +54,8 @@ class Controller {
   base::Status CarryOut(const std::string& key, const JobCache::Snapshot& snapshot,
                         reconcile::Plan& plan, std::optional<int> master_port);
   base::Status WriteStatus(const text::Json& job, text::Json status);
+  // Puts on record why a job failed, while the pods that tell it are there.
+  base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);
   void CountUp(const reconcile::Plan& plan);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
   std::unique_ptr<cluster::Reflector> ReflectJobs();

@@ -39,6 +39,36 @@ TEST(CleanUp, FollowsCleanPodPolicy) {
   }
 }
 
+TEST(CleanUp, LetsRanksEndByThemselvesWhereAskedTo) {
+  FakeCluster cluster(TestJob{.workers = 1});
+  cluster.options.success_grace = std::chrono::seconds(10);
+  cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, R"("Running")");
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Running");
+  cluster.Phase("j-worker-0", "Running");
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 2U);
+  EXPECT_TRUE(cluster.Look().look_again);
+  cluster.now += std::chrono::seconds(11);
+  cluster.Settle();
+  EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-master-0"});
+}
+
+TEST(CleanUp, KeepsEndedPodsAfterALimitWhereAskedTo) {
+  FakeCluster cluster(TestJob{.workers = 1});
+  cluster.options.keep_ended_pods = true;
+  cluster.PatchJob({"spec", "runPolicy", "backoffLimit"}, "0");
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Running");
+  cluster.Phase("j-worker-0", "Running");
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Failed", 3);
+  cluster.Settle();
+  EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-master-0"});
+}
+
 // J3, J4.
 TEST(CleanUp, OfAJobThatWasFinishedBefore) {
   for (const char* const phase : {"Running", "Succeeded"}) {

@@ -29,6 +29,28 @@ bool IsManagedElsewhere(const api::PyTorchJob& job) {
   return job.run_policy.managed_by && *job.run_policy.managed_by != kOurManager;
 }
 
+api::CleanPodPolicy CleanPolicyOf(const Pass& pass) {
+  if (!HasEndedByLimit(pass)) return pass.job.run_policy.Clean();
+  return pass.options.keep_ended_pods ? api::CleanPodPolicy::kRunning : api::CleanPodPolicy::kAll;
+}
+
+// Until when clean-up waits for pods of a succeeded job to end by themselves.
+std::optional<base::Time> EndOfPatience(const Pass& pass) {
+  if (pass.options.success_grace <= base::Duration::zero() || !pass.status.Is(kSucceeded) ||
+      CleanPolicyOf(pass) != api::CleanPodPolicy::kRunning || !pass.status.completion_time) {
+    return std::nullopt;
+  }
+  const base::Time end = *pass.status.completion_time + pass.options.success_grace;
+  if (pass.now >= end) return std::nullopt;
+  const auto types = pass.Types();
+  const bool is_running = std::any_of(types.begin(), types.end(), [](const Replicas* replicas) {
+    return std::any_of(replicas->pods.begin(), replicas->pods.end(), [](const Pod& pod) {
+      return pod.is_own && !pod.is_terminating && pod.phase == Phase::kRunning;
+    });
+  });
+  return is_running ? std::optional(end) : std::nullopt;
+}
+
 // Nothing but clean-up is ever done for a finished job.
 void KeepFinished(Pass& pass) {
   RepairCompletionTime(pass.status);
@@ -45,8 +67,11 @@ void KeepFinished(Pass& pass) {
     return;
   }
   pass.plan.look_again = expiry;
-  DeleteChildren(pass,
-                 HasEndedByLimit(pass) ? api::CleanPodPolicy::kAll : pass.job.run_policy.Clean());
+  if (const auto patience = EndOfPatience(pass)) {
+    pass.plan.look_again = expiry ? std::min(*expiry, *patience) : *patience;
+    return;
+  }
+  DeleteChildren(pass, CleanPolicyOf(pass));
   DeletePodGroup(pass);
   DeleteAutoscaler(pass);
 }

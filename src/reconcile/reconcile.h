@@ -21,6 +21,12 @@ struct Options {
   int init_container_max_tries = 100;
   std::string init_container_template;  // YAML list with {{.MasterAddr}} ...; "" is the built-in
   std::string gang_scheduler_name;      // "" is off (2.11)
+  // Pods that have ended stay when a limit ended the job, so that their logs can tell why. The
+  // original deletes them (2.5).
+  bool keep_ended_pods = false;
+  // What still runs when the job has succeeded may end by itself that long before cleanPodPolicy
+  // Running takes it: ranks rarely end in the same instant.
+  base::Duration success_grace{0};
 };
 
 // What exists, borrowed for the call.

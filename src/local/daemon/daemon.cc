@@ -77,6 +77,8 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   controller::Options options;
   // Pods share the machine's network: the master's name is in their hosts file from the start.
   options.reconcile.init_container = false;
+  options.reconcile.keep_ended_pods = true;
+  options.reconcile.success_grace = std::chrono::seconds(10);
   options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing) {
     return ports.Assign(uid, existing);
   };
