@@ -304,6 +304,38 @@ TEST_F(ShimTest, ATerminalIsOneWhenAskedFor) {
   EXPECT_EQ(Log(spec, "pytorch"), "terminal\n");
 }
 
+// A memory cgroup of the test's own, where the machine lets it make one; "" elsewhere.
+std::string MakeMemoryLimit(const std::string& name) {
+  const std::pair<const char*, const char*> hierarchies[] = {
+      {"/sys/fs/cgroup/memory/", "/memory.limit_in_bytes"},
+      {"/sys/fs/cgroup/", "/memory.max"},
+  };
+  for (const auto& [root, limit] : hierarchies) {
+    const std::string group = root + name;
+    if (::mkdir(group.c_str(), 0755) != 0) continue;
+    const base::Fd fd(::open((group + limit).c_str(), O_WRONLY | O_CLOEXEC));
+    constexpr std::string_view kLimit = "67108864";
+    if (::write(fd.get(), kLimit.data(), kLimit.size()) > 0) return group;
+    ::rmdir(group.c_str());
+  }
+  return "";
+}
+
+TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
+  const std::string group = MakeMemoryLimit("muster-test-" + std::to_string(::getpid()));
+  if (group.empty()) GTEST_SKIP() << "no memory cgroup can be made here";
+  // tail keeps its input's last line, which never ends.
+  const std::string hog = "echo $$ > " + group + "/cgroup.procs && exec tail -n1 /dev/zero";
+  const PodReport report = Run(Pod({Shell(hog)}));
+  const PodReport behind_a_shell = Run(Pod({Shell("sh -c '" + hog + "'; exit $?")}));
+  ::rmdir(group.c_str());
+  EXPECT_EQ(report.containers[0].state.reason, "OOMKilled");
+  EXPECT_EQ(report.containers[0].state.exit_code, 137);
+  EXPECT_EQ(report.containers[0].state.signal, SIGKILL);
+  EXPECT_EQ(behind_a_shell.containers[0].state.reason, "OOMKilled");
+  EXPECT_EQ(behind_a_shell.containers[0].state.exit_code, 137);
+}
+
 // The whole pod on a file system without room, in a mount namespace of the test's own.
 TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
   const std::string small = root_ + "/small";
