@@ -41,7 +41,8 @@ std::string SignalName(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-// Of a log's tail, the line that says why: git's own verdict if there is one, else the last.
+// Of a log's tail, the line that says why: git's first verdict if there is one (what it adds is
+// general advice), else the last.
 std::string TellingLine(std::string_view message, bool is_git) {
   std::string last;
   std::string verdict;
@@ -49,7 +50,8 @@ std::string TellingLine(std::string_view message, bool is_git) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty()) continue;
     last = trimmed;
-    if (trimmed.starts_with("fatal:") || trimmed.starts_with("error:")) verdict = trimmed;
+    const bool is_verdict = trimmed.starts_with("fatal:") || trimmed.starts_with("error:");
+    if (is_verdict && verdict.empty()) verdict = trimmed;
   }
   return OneLine(is_git && !verdict.empty() ? verdict : last);
 }

@@ -8,6 +8,20 @@
 namespace arena {
 namespace {
 
+// A container's command is expanded: `$$` stands for `$`. Doubled, the shell gets what was typed.
+std::string Verbatim(std::string_view command) {
+  std::string out;
+  for (size_t i = 0; i < command.size(); ++i) {
+    if (command.substr(i, 2) == "$$") {
+      out += "$$$$";
+      ++i;
+    } else {
+      out += command[i];
+    }
+  }
+  return out;
+}
+
 constexpr std::string_view kGitImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/git-sync:v3.3.5";
 constexpr std::string_view kRsyncImage =
     "registry.cn-zhangjiakou.aliyuncs.com/acs/rsync:v3.1.0-aliyun";
@@ -198,7 +212,7 @@ Object JobRenderer::Container(std::string_view type) const {
                    {"image", has_own_image ? flags_.worker_image : submission_.image},
                    {"imagePullPolicy", flags_.image_pull_policy},
                    {"workingDir", flags_.working_dir},
-                   {"command", Array{flags_.shell, "-c", options_.command}}};
+                   {"command", Array{flags_.shell, "-c", Verbatim(options_.command)}}};
   if (Object resources = Resources(); !resources.empty()) container["resources"] = resources;
   container["env"] = Env(false);
   if (flags_.rdma) {

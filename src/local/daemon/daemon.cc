@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,6 +177,16 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
 
 }  // namespace
 
+namespace {
+// A watch is a descriptor, and so is a pod: the usual soft limit of 1,024 would be met.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+}  // namespace
+
 int DaemonMain(const base::Environment& environment) {
   // Few arenas: a dozen threads, mostly asleep, must not each keep memory of their own.
   mallopt(M_ARENA_MAX, 2);
@@ -187,6 +198,7 @@ int DaemonMain(const base::Environment& environment) {
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  RaiseDescriptorLimit();
   Readiness readiness;
   const base::Status served = Serve(environment, readiness);
   if (served) return 0;
