@@ -20,6 +20,8 @@ using Phase = ContainerState::Phase;
 
 // A container that ran this long starts its back-off anew (kubelet's rule).
 constexpr std::chrono::minutes kStableRun{10};
+// Logs of older runs are removed: a container may be restarted for months.
+constexpr int kKeptRuns = 10;
 // How long the end waits for processes that not even SIGKILL ends (uninterruptible I/O).
 constexpr std::chrono::seconds kStrayWait{10};
 
@@ -96,6 +98,8 @@ void PodRunner::StartSlot(Slot& slot) {
   if (auto made = base::MakeDirs("logs/" + slot.spec.name, 0700); !made) {
     base::LogWarn("{}", made.error().message);
   }
+  const int oldest = slot.report.restart_count - kKeptRuns;
+  if (oldest >= 0) ::unlink(fmt::format("logs/{}/{}.log", slot.spec.name, oldest).c_str());
   slot.run = std::make_unique<ContainerRun>(
       loop_, clock_, spec_, slot.spec, slot.report.restart_count,
       ContainerRun::Callbacks{[this, &slot] { OnSlotEnd(slot); },

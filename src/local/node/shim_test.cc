@@ -121,17 +121,27 @@ TEST_F(ShimTest, AFailedInitContainerEndsThePod) {
 }
 
 TEST_F(ShimTest, RestartsInPlaceOnFailureUntilItSucceeds) {
-  const PodSpec spec =
+  PodSpec spec =
       Pod({Shell("echo try; echo x >> count; [ $(wc -l < count) -ge 3 ]")},
           PodRestartPolicy::kOnFailure);
-  PodSpec in_root = spec;
-  in_root.containers[0].cwd = root_;
-  const PodReport report = Run(in_root);
+  spec.containers[0].cwd = root_;
+  const PodReport report = Run(spec);
   EXPECT_TRUE(report.has_succeeded);
   EXPECT_EQ(report.containers[0].restart_count, 2);
   ASSERT_TRUE(report.containers[0].last_termination);
   EXPECT_EQ(report.containers[0].last_termination->exit_code, 1);
   for (int restart = 0; restart < 3; ++restart) EXPECT_EQ(Log(spec, "pytorch", restart), "try\n");
+}
+
+TEST_F(ShimTest, KeepsTheLogsOfTheLatestRuns) {
+  PodSpec spec = Pod({Shell("echo x >> n; wc -l < n; [ $(wc -l < n) -ge 13 ]")},
+                     PodRestartPolicy::kOnFailure);
+  spec.containers[0].cwd = root_;
+  spec.restart_backoff = std::chrono::milliseconds(0);
+  EXPECT_EQ(Run(spec).containers[0].restart_count, 12);
+  EXPECT_EQ(Log(spec, "pytorch", 2), "");
+  EXPECT_EQ(Log(spec, "pytorch", 3), "4\n");
+  EXPECT_EQ(Log(spec, "pytorch", 12), "13\n");
 }
 
 TEST_F(ShimTest, WaitsInCrashLoopBackOffBetweenRestarts) {

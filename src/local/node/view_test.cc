@@ -28,6 +28,9 @@ class ViewTest : public PodTest, public testing::WithParamInterface<bool> {
   void SetUp() override {
     PodTest::SetUp();
     if (IsNobody() && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+#ifdef __SANITIZE_THREAD__
+    if (User() != 0) GTEST_SKIP() << "a user namespace wants one thread; the sanitizer has its own";
+#endif
     if (!CanMakeNamespaces()) GTEST_SKIP() << "namespaces are forbidden on this machine";
     data_ = root_ + "/data";
     ASSERT_TRUE(base::MakeDirs(data_, 0755));
@@ -208,6 +211,9 @@ TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
   PodSpec spec = ViewPod("true");
   spec.mounts = {{data_, "/mnist_data"}};
   const std::string executable = ExecutableForAll();
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "a user namespace wants one thread; the sanitizer has its own";
+#endif
   const uid_t user = User() == 0 ? kNobody : User();
   ASSERT_EQ(::chown(pods_.c_str(), user, user), 0);
   const pid_t child = ::fork();
