@@ -6,6 +6,7 @@
 #include "local/server/backend.h"
 #include "local/server/discovery.h"
 #include "local/server/object_rules.h"
+#include "local/server/openapi.h"
 #include "local/server/pod_log.h"
 #include "local/server/reads.h"
 #include "local/server/watches.h"
@@ -121,6 +122,7 @@ void ApiServer::Handle(net::HttpRequest request, std::shared_ptr<net::Responder>
     return responder->Send(ToResponse(BadRequest("the path of the request is malformed")));
   if (request.method == "GET") {
     if (auto found = Discover(*target)) return responder->Send(std::move(*found));
+    if (auto found = DescribeOpenApi(*target)) return responder->Send(std::move(*found));
   }
   const bool is_api =
       !target->segments.empty() && (target->segments[0] == "api" || target->segments[0] == "apis");

@@ -367,6 +367,20 @@ TEST(ApiServer, AnswersDiscovery) {
   }
 }
 
+// kubectl create and apply ask for it.
+TEST(ApiServer, DescribesThePatchOfEveryKind) {
+  TestServer server;
+  const text::Json root = server.Expect(200, "GET", "/openapi/v3?timeout=32s");
+  const std::string url(GetString(root, {"paths", "apis/kubeflow.org/v1", "serverRelativeURL"}));
+  EXPECT_EQ(url, "/openapi/v3/apis/kubeflow.org/v1");
+  const text::Json document = server.Expect(200, "GET", url);
+  EXPECT_EQ(GetString(document,
+                      {"paths", "/apis/kubeflow.org/v1/namespaces/{namespace}/pytorchjobs/{name}",
+                       "patch", "x-kubernetes-group-version-kind", "kind"}),
+            "PyTorchJob");
+  server.Expect(404, "GET", "/openapi/v3/apis/none/v1");
+}
+
 TEST(ApiServer, HandsForeignPathsOn) {
   ApiServer::Options options;
   options.fallback = [](const net::HttpRequest& request,
@@ -394,23 +408,6 @@ TEST(ApiServer, AFullDiskIsAClearAnswerAndPasses) {
   EXPECT_NE(response.body.find("no space left on the disk"), std::string::npos);
   server.Expect(200, "DELETE", "/api/v1/namespaces/default/secrets/s0");
   server.Expect(201, "POST", "/api/v1/namespaces/default/secrets", secret);
-}
-
-TEST(ApiServer, ForgetsOldEvents) {
-  TestServer server;
-  const std::string events = "/api/v1/namespaces/default/events";
-  const auto make = [&](int count) {
-    std::vector<std::shared_ptr<FakeResponder>> answers;
-    for (int i = 0; i < count; ++i) {
-      answers.push_back(
-          server.Open("POST", events, R"({"metadata":{"generateName":"e."},"reason":"R"})"));
-    }
-    for (const auto& answer : answers) EXPECT_EQ(answer->Wait().status, 201);
-    return text::FindArray(server.Expect(200, "GET", events), {"items"})->size();
-  };
-  EXPECT_EQ(make(60), 60U);
-  server.clock.Advance(std::chrono::hours(25));
-  EXPECT_EQ(make(10), 10U);
 }
 
 TEST(ApiServer, SecretsTakeTextAndKeepBase64) {

@@ -1,7 +1,6 @@
 // What the server's parts work with. Owned by the ApiServer, which outlives its requests.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "base/clock.h"
@@ -19,7 +18,6 @@ struct Backend {
   LogSource* log_source = nullptr;  // may be null
   std::shared_ptr<Timers> timers;
   std::unique_ptr<JobSummaries> summaries;
-  uint64_t events_made = 0;             // of the store's writer thread
   std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way
 };
 

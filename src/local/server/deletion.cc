@@ -285,12 +285,4 @@ base::Result<std::vector<Mutation>> CollectIfOrphaned(View& view, const Key& key
   return mutations;
 }
 
-base::Result<std::vector<Mutation>> ForgetOldEvents(View& view, base::Time now) {
-  std::vector<Mutation> mutations;
-  TRY_ASSIGN(std::vector<Key> keys,
-             view.MadeBefore("events", now - kEventLifetime, kMaxForgottenAtOnce));
-  for (Key& key : keys) mutations.push_back(DeleteLater(std::move(key), {}, now));
-  return mutations;
-}
-
 }  // namespace local::server

@@ -8,7 +8,6 @@
 //            +-- else -----------------------------------> removed --> dependants deleted
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,10 +49,5 @@ base::Result<std::vector<store::Mutation>> CollectIfOrphaned(store::View& view,
                                                              const store::Key& key,
                                                              const text::Json& object,
                                                              base::Time now);
-
-// Events are kept for so long, and forgotten in passing.
-inline constexpr std::chrono::hours kEventLifetime{24};
-inline constexpr int64_t kMaxForgottenAtOnce = 512;
-base::Result<std::vector<store::Mutation>> ForgetOldEvents(store::View& view, base::Time now);
 
 }  // namespace local::server

@@ -21,7 +21,6 @@ using store::View;
 
 constexpr size_t kRandomSuffix = 5;
 constexpr int kMaxNameTries = 8;
-constexpr uint64_t kEventsBetweenCleanUps = 64;
 // Kubernetes cuts a generateName so that the whole fits a DNS label.
 constexpr size_t kMaxGeneratedBase = 63 - kRandomSuffix;
 
@@ -59,12 +58,6 @@ Answer<Next> Create(PendingWrite& pending, const text::Json& body, View& view) {
   auto orphan = CollectIfOrphaned(view, pending.call.rest.key(), next.object, now);
   if (!orphan) return Refuse(FromError(orphan.error()));
   next.then = std::move(*orphan);
-  if (&resource == &api::kEvents && ++pending.backend->events_made % kEventsBetweenCleanUps == 0) {
-    auto old = ForgetOldEvents(view, now);
-    if (!old) return Refuse(FromError(old.error()));
-    next.then.insert(next.then.end(), std::make_move_iterator(old->begin()),
-                     std::make_move_iterator(old->end()));
-  }
   return next;
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "api/resources.h"
-#include "base/clock.h"
 #include "base/result.h"
 #include "text/json.h"
 
@@ -67,9 +66,6 @@ class View {
   virtual base::Result<std::optional<Record>> GetByUid(std::string_view uid) = 0;
   virtual base::Result<std::vector<Key>> OwnedBy(std::string_view uid) = 0;
   virtual base::Result<std::vector<Key>> InNamespace(std::string_view namespace_name) = 0;
-  // Those made before `time`, at most `limit`.
-  virtual base::Result<std::vector<Key>> MadeBefore(std::string_view resource, base::Time time,
-                                                    int64_t limit) = 0;
 };
 
 struct Mutation;

@@ -52,7 +52,6 @@ class Writer::Session : public View {
     TRY(prepare(get_by_uid_, select + "uid=?"));
     TRY(prepare(owned_by_, keys + "owner=? AND owner<>'' ORDER BY id"));
     TRY(prepare(in_namespace_, keys + "namespace=? AND resource>='' ORDER BY id"));
-    TRY(prepare(made_before_, keys + "resource=? AND created<? LIMIT ?"));
     TRY(prepare(insert_,
                 "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, created,"
                 " json) VALUES (?,?,?,?,?,?,?,?,?)"));
@@ -77,11 +76,6 @@ class Writer::Session : public View {
   }
   base::Result<std::vector<Key>> InNamespace(std::string_view namespace_name) override {
     return Keys(in_namespace_.Query(namespace_name));
-  }
-
-  base::Result<std::vector<Key>> MadeBefore(std::string_view resource, base::Time time,
-                                            int64_t limit) override {
-    return Keys(made_before_.Query(resource, time.time_since_epoch().count(), limit));
   }
 
   base::Result<Transaction> Begin() {
@@ -226,8 +220,8 @@ class Writer::Session : public View {
   }
 
   Database database_;
-  Statement get_, get_by_uid_, owned_by_, in_namespace_, made_before_, insert_, update_, delete_,
-      revise_, savepoint_, undo_, release_;
+  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, revise_,
+      savepoint_, undo_, release_;
   int64_t durable_version_;
   int64_t version_;  // of the transaction under way
   bool is_lost_ = false;
