@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"flag", {true, "", ""}, {{"MUSTER_CLUSTER", "prod"}}, {}, true, true, "flag --local"},
         Case{"path", {false, "/k", ""}, {{"MUSTER_CLUSTER", "local"}}, {}, false, false,
              "flag --kubeconfig /k"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST(ChooseCluster, RefusesFlagsThatContradict) {
   EXPECT_FALSE(ChooseCluster({true, "/k", ""}, base::Environment(), {}, {}));

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -178,11 +179,14 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
 }  // namespace
 
 namespace {
-// A watch is a descriptor, and so is a pod: the usual soft limit of 1,024 would be met.
+// A watch is a descriptor, and so is a pod: the usual soft limit of 1,024 would be met. The pods
+// inherit it.
+constexpr rlim_t kDescriptors = 65'536;
+
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 }  // namespace
