@@ -109,6 +109,12 @@ class Cluster:
                 found.append(int(entry))
         return found
 
+    def await_no_process(self, timeout=15):
+        deadline = time.monotonic() + timeout
+        while left := self.pod_processes():
+            assert time.monotonic() < deadline, left
+            time.sleep(0.05)
+
     def close(self):
         subprocess.run([self.binary, "down", "--force"], env=self.env, cwd="/", timeout=60,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self._become())

@@ -1,0 +1,66 @@
+"""GPUs as a stand-in for NVIDIA's library shows them (tests/support/fake_nvml.cc)."""
+import os
+import time
+
+import pytest
+
+from conftest import ROOT, Cluster
+
+FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
+
+
+@pytest.fixture
+def gpu_cluster(request):
+    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
+    made = Cluster()
+    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML=request.param)
+    made.run("up")
+    yield made
+    made.close()
+
+
+def until(cluster, words, *args):
+    deadline = time.monotonic() + 20
+    while True:
+        said = cluster.run(*args).stdout
+        if words in said:
+            return said
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("gpu_cluster", ["1"], indirect=True)
+def test_a_second_job_waits_until_the_gpu_is_free(gpu_cluster):
+    until(gpu_cluster, "0/1 (0%)", "top", "node")
+    gpu_cluster.submit("holds", "echo GPU=$CUDA_VISIBLE_DEVICES; sleep 600", "--gpus=1")
+    gpu_cluster.wait("holds", "RUNNING")
+    assert gpu_cluster.run("logs", "holds").stdout.startswith("GPU=0")
+    until(gpu_cluster, "1/1 (100%)", "top", "node")
+
+    gpu_cluster.submit("waits", "echo GPU=$CUDA_VISIBLE_DEVICES", "--gpus=1")
+    shown = until(gpu_cluster, "Insufficient nvidia.com/gpu", "get", "waits")
+    assert shown.startswith("STATUS: PENDING")
+    gpu_cluster.run("delete", "holds")
+    gpu_cluster.wait("waits", "SUCCEEDED")
+    assert gpu_cluster.run("logs", "waits").stdout == "GPU=0\n"
+
+
+@pytest.mark.parametrize("gpu_cluster", ["8"], indirect=True)
+def test_a_gang_gets_all_its_gpus_or_waits(gpu_cluster):
+    until(gpu_cluster, "0/8 (0%)", "top", "node")
+    gpu_cluster.submit("gang", "echo GPU=$CUDA_VISIBLE_DEVICES; sleep 600", "--workers=3", "--gpus=2")
+    gpu_cluster.wait("gang", "RUNNING")
+    seen = set()
+    for instance in ("gang-master-0", "gang-worker-0", "gang-worker-1"):
+        line = until(gpu_cluster, "GPU=", "logs", "gang", "-i", instance).strip()
+        seen.update(line.removeprefix("GPU=").split(","))
+    assert len(seen) == 6
+    gpu_cluster.submit("more", "true", "--workers=2", "--gpus=2")
+    until(gpu_cluster, "Insufficient nvidia.com/gpu", "get", "more")
+    until(gpu_cluster, "6/8 (75%)", "top", "node")
+
+
+@pytest.mark.parametrize("gpu_cluster", ["mismatch"], indirect=True)
+def test_a_broken_driver_is_no_gpu_and_jobs_run_on_the_cpu(gpu_cluster):
+    gpu_cluster.submit("cpu", "true", "--gpus=1")
+    gpu_cluster.wait("cpu", "SUCCEEDED")
