@@ -216,7 +216,10 @@ std::vector<scheduler::Gang> SchedulingView::Gangs() const {
   std::vector<scheduler::Gang> gangs;
   for (const auto& [uid, pod] : pods_) {
     if (!pod.job_uid.empty()) {
-      by_job[pod.job_uid].push_back(&pod);
+      // Thousands of finished jobs cost next to nothing.
+      const ScheduledJob* job = FindJob(pod.job_uid);
+      const bool is_past = pod.phase != Phase::kActive && (job == nullptr || job->is_over);
+      if (!is_past) by_job[pod.job_uid].push_back(&pod);
       continue;
     }
     scheduler::Gang gang;
@@ -226,7 +229,9 @@ std::vector<scheduler::Gang> SchedulingView::Gangs() const {
     AddPods({&pod}, true, gang);
     if (!gang.pods.empty()) gangs.push_back(std::move(gang));
   }
-  for (const auto& [uid, job] : jobs_) by_job.try_emplace(uid);
+  for (const auto& [uid, job] : jobs_) {
+    if (!job.is_over) by_job.try_emplace(uid);
+  }
   for (auto& [uid, pods] : by_job) {
     std::sort(pods.begin(), pods.end(), ComesBefore);
     const ScheduledJob* job = FindJob(uid);

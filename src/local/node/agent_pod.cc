@@ -142,7 +142,10 @@ class PodPlanner {
     spec_.name = api::Name(pod_);
     spec_.directory = PodDirectory(facts_, spec_.uid);
     spec_.hostname = GetString(pod_, {"spec", "hostname"});
-    if (spec_.hostname.empty()) spec_.hostname = spec_.name.substr(0, kMaxHostName);
+    // A name of its own needs a view of the machine; others than a job's pods can do without.
+    if (spec_.hostname.empty() && !job_.empty()) {
+      spec_.hostname = spec_.name.substr(0, kMaxHostName);
+    }
     const std::string_view policy = api::PodRestartPolicy(pod_);
     spec_.restart_policy = policy == "Never"       ? PodRestartPolicy::kNever
                            : policy == "OnFailure" ? PodRestartPolicy::kOnFailure
@@ -215,7 +218,7 @@ class PodPlanner {
       if (name != "PATH" && !Has(base, name)) base.emplace_back(name, value);
       if (name == "OMP_NUM_THREADS") base.emplace_back(name, value);
     }
-    base.emplace_back("HOSTNAME", spec_.hostname);
+    base.emplace_back("HOSTNAME", spec_.hostname.empty() ? spec_.name : spec_.hostname);
     return base;
   }
 

@@ -103,7 +103,7 @@ TEST(PlanPod, CarriesIdentityPolicyAndGrace) {
   EXPECT_EQ(plan.spec.name, "p");
   EXPECT_EQ(plan.spec.namespace_name, "default");
   EXPECT_EQ(plan.spec.directory, "/state/pods/uid-p");
-  EXPECT_EQ(plan.spec.hostname, "p");
+  EXPECT_EQ(plan.spec.hostname, "") << "nor does one that has no name to be called by";
   EXPECT_EQ(plan.spec.restart_policy, PodRestartPolicy::kOnFailure);
   EXPECT_EQ(plan.spec.termination_grace, std::chrono::seconds(5));
   EXPECT_EQ(plan.spec.containers[0].cwd, "/root");

@@ -169,7 +169,8 @@ OrNotReady<std::string> PodStarter::InterpreterDirectory(const text::Json& pod) 
   std::string interpreter(api::Annotation(pod, api::kPythonAnnotation));
   if (interpreter.empty()) {
     base::Environment environment = facts_.environment;
-    for (const auto& [name, value] : SubmittedEnvironment(pod).values()) {
+    const base::Environment submitted = SubmittedEnvironment(pod);
+    for (const auto& [name, value] : submitted.values()) {
       environment.Set(name, value);
     }
     auto chosen = ChooseInterpreter(configured_python_, environment, SystemFiles());
