@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "api/object.h"
 #include "base/strings.h"
@@ -93,6 +94,7 @@ class Planner {
     bool read_only = false;
     bool is_host_shm = false;  // memory: the host's /dev/shm, when mounted there
     bool is_plain_directory = true;
+    bool is_to_be_made = false;  // once it is mounted
   };
 
   OrNotReady<void> AddMounts(const text::Json& container, const EnvList& variables) {
@@ -116,6 +118,7 @@ class Planner {
     if (!source) return tl::unexpected<NotReady>(std::move(source.error()));
     if (source->is_host_shm && *target == "/dev/shm") return {};
     std::string from = source->path;
+    if (source->is_to_be_made && made_.insert(from).second) plan_.directories.push_back(from);
     auto below = SubPath(mount, variables);
     if (!below) return tl::unexpected<NotReady>(std::move(below.error()));
     if (!below->empty()) {
@@ -171,7 +174,7 @@ class Planner {
       return ConfigError(fmt::format("\"{}\" is no name of a volume", name));
     }
     Source source{directory_ + "/volumes/" + name};
-    plan_.directories.push_back(source.path);
+    source.is_to_be_made = true;
     if (kind == "emptyDir") {
       source.is_host_shm = GetString(volume, {"emptyDir", "medium"}) == "Memory";
       return source;
@@ -316,6 +319,7 @@ class Planner {
   const PodObjects& objects_;
   const std::string directory_;
   std::map<std::string, Source> sources_;
+  std::set<std::string> made_;
   std::map<std::string, Mount> mounts_;  // by target: a parent comes before what is in it
   VolumePlan plan_;
 };
