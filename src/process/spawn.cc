@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include "base/fd.h"
 #include "base/strings.h"
@@ -60,6 +61,12 @@ void ResetSignals() {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
+  // The C library keeps 32 and 33 to itself, and some parents (GNU make) hand them on ignored. A
+  // kernel sigaction of zeros is the default action, whatever its layout.
+  const uint64_t kernel_action[4] = {};
+  for (const int signal : {32, 33}) {
+    ::syscall(SYS_rt_sigaction, signal, kernel_action, nullptr, sizeof(uint64_t));
+  }
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
