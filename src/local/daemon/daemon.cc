@@ -89,6 +89,13 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   return options;
 }
 
+// So that the first command finds the machine among the nodes; the agent keeps it up to date.
+base::Status RegisterNode(cluster::Client& client, const node::Machine& machine, base::Time now) {
+  const auto made = client.Create(api::kNodes, "", node::MakeNode(machine, now));
+  if (!made && made.error().code != base::Code::kAlreadyExists) return base::Fail(made.error());
+  return {};
+}
+
 base::Result<std::set<std::string>> JobUids(cluster::Client& client) {
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, {}));
   std::set<std::string> uids;
@@ -141,6 +148,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   agent_options.configured_python = config.python.value_or("");
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   scheduling_options.node_name = agent_options.machine.node_name;
+  TRY(RegisterNode(client, agent_options.machine, clock.Now()));
   TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, clock,
                                                   std::move(agent_options)));
   TRY_ASSIGN(std::set<std::string> job_uids, JobUids(client));
