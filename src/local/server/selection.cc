@@ -29,6 +29,7 @@ store::ListQuery Selection::Narrow(const RestRequest& request) const {
   query.namespace_name = request.namespace_name;
   query.name = fields_.ExactValue("metadata.name").value_or("");
   query.job = labels_.ExactValue(api::kJobNameLabel).value_or("");
+  if (query.job.empty()) query.release = labels_.ExactValue("release").value_or("");
   if (const auto ns = fields_.ExactValue("metadata.namespace");
       ns && query.namespace_name.empty()) {
     query.namespace_name = *ns;

@@ -29,6 +29,12 @@ constexpr std::array kMigrations = {
       CREATE TABLE revision(id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL) STRICT;
       INSERT INTO revision(id, version) VALUES (1, 1);
     )sql",
+    // Arena finds what belongs to a job by this label: `get` must not read every pod there is.
+    R"sql(
+      ALTER TABLE objects ADD COLUMN release TEXT NOT NULL DEFAULT '';
+      UPDATE objects SET release = coalesce(json_extract(json, '$.metadata.labels.release'), '');
+      CREATE INDEX objects_by_release ON objects(release, resource) WHERE release <> '';
+    )sql",
 };
 
 }  // namespace

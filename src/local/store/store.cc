@@ -73,19 +73,21 @@ struct Where {
   std::string sql = " WHERE resource=?1";
   explicit Where(const ListQuery& query) {
     // The plus keeps the planner on the narrower index.
-    const bool is_narrow = !query.job.empty() || !query.owner.empty();
+    const bool is_narrow =
+        !query.job.empty() || !query.owner.empty() || !query.release.empty();
     if (!query.namespace_name.empty())
       sql += is_narrow ? " AND +namespace=?2" : " AND namespace=?2";
     if (!query.name.empty()) sql += " AND name=?3";
     if (!query.job.empty()) sql += " AND job=?4 AND job<>''";
     if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
+    if (!query.release.empty()) sql += " AND release=?8 AND release<>''";
     if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
-    // Arguments that are not named are bound all the same: ?7 must exist.
-    sql += " AND ?7 IS NOT NULL";
+    // Arguments that are not named are bound all the same: ?8 must exist.
+    sql += " AND ?8 IS NOT NULL";
   }
   static Rows Query(Statement& statement, const ListQuery& query) {
     return statement.Query(query.resource, query.namespace_name, query.name, query.job, query.owner,
-                           query.after.first, query.after.second);
+                           query.after.first, query.after.second, query.release);
   }
 };
 

@@ -32,6 +32,7 @@ struct ListQuery {
   std::string name = {};
   std::string job = {};    // value of the label training.kubeflow.org/job-name, else release
   std::string owner = {};  // uid
+  std::string release = {};  // value of the label of that name
   // Only what comes after, by namespace then name.
   std::pair<std::string, std::string> after = {};
 };

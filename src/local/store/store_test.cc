@@ -260,6 +260,8 @@ TEST(Store, ListsByNamespaceJobAndPosition) {
             (std::vector<std::string>{"a", "x"}));
   EXPECT_EQ(Names(*store, {.resource = "pods", .after = {"a", "y"}}),
             (std::vector<std::string>{"a", "x"}));
+  EXPECT_EQ(Names(*store, {.resource = "pods", .release = "job"}),
+            (std::vector<std::string>{"x", "x"}));
   EXPECT_EQ(Names(*store, {.resource = "pods", .namespace_name = "a", .job = "job"}),
             (std::vector<std::string>{"x", "y"}));
   EXPECT_TRUE(Names(*store, {.resource = "services"}).empty());

@@ -53,10 +53,10 @@ class Writer::Session : public View {
     TRY(prepare(owned_by_, keys + "owner=? AND owner<>'' ORDER BY id"));
     TRY(prepare(in_namespace_, keys + "namespace=? AND resource>='' ORDER BY id"));
     TRY(prepare(insert_,
-                "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, created,"
-                " json) VALUES (?,?,?,?,?,?,?,?,?)"));
+                "INSERT INTO objects(resource, namespace, name, uid, version, owner, job, release,"
+                " created, json) VALUES (?,?,?,?,?,?,?,?,?,?)"));
     TRY(prepare(update_,
-                "UPDATE objects SET uid=?, version=?, owner=?, job=?, created=?, json=?"
+                "UPDATE objects SET uid=?, version=?, owner=?, job=?, release=?, created=?, json=?"
                 " WHERE resource=? AND namespace=? AND name=?"));
     TRY(prepare(delete_, "DELETE FROM objects WHERE resource=? AND namespace=? AND name=?"));
     TRY(prepare(revise_, "UPDATE revision SET version=?"));
@@ -183,13 +183,14 @@ class Writer::Session : public View {
     const std::string uid(text::GetString(object, {"metadata", "uid"}));
     const std::string owner = OwnerOf(object);
     const std::string job = JobOf(object);
+    const std::string release(text::GetString(object, {"metadata", "labels", "release"}));
     const int64_t created = CreatedOf(object);
     if (previous) {
-      TRY(update_.Run(uid, version_, owner, job, created, *event->json, key.resource,
-                      key.namespace_name, key.name));
+      TRY(update_.Run(uid, version_, owner, job, release, created, *event->json,
+                      key.resource, key.namespace_name, key.name));
     } else {
       TRY(insert_.Run(key.resource, key.namespace_name, key.name, uid, version_, owner, job,
-                      created, *event->json));
+                      release, created, *event->json));
     }
     if (previous) event->selectable_before = std::move(*previous);
     return Emit(Next::Action::kPut, std::move(event));
