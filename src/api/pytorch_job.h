@@ -126,7 +126,7 @@ void SetDefaults(PyTorchJob& job);
 void ApplySchemaDefaults(text::Json& object);
 
 struct Validation {
-  std::vector<std::string> errors;    // the texts of 1.5, in its order, without the webhook's prefix
+  std::vector<std::string> errors;  // the texts of 1.5, in its order, without the webhook's prefix
   std::vector<std::string> warnings;
 };
 // The webhook's checks. `old` is the stored object on update, else nullptr.

@@ -53,7 +53,8 @@ std::string Environment::CacheDir() const {
 }
 std::string Environment::RuntimeDir() const {
   const std::string tag = Md5Hex(StateDir()).substr(0, 8);
-  if (const auto runtime = Get("XDG_RUNTIME_DIR")) return fmt::format("{}/muster-{}", *runtime, tag);
+  if (const auto runtime = Get("XDG_RUNTIME_DIR"))
+    return fmt::format("{}/muster-{}", *runtime, tag);
   return fmt::format("/tmp/muster-{}-{}", getuid(), tag);
 }
 

@@ -94,9 +94,9 @@ void Log(LogLevel level, std::string_view message) {
   if (is_terminal || g_form.load(std::memory_order_relaxed) == LogForm::kText) {
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - g_start);
-    const std::string level_text =
-        is_terminal ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
-                    : std::string(text.four);
+    const std::string level_text = is_terminal
+                                       ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
+                                       : std::string(text.four);
     line = fmt::format("{}[{:04}] {}\n", level_text, elapsed.count(), message);
   } else {
     line = fmt::format("time=\"{}\" level={} msg={}\n", FormatRfc3339(SystemClock().Now()),

@@ -7,18 +7,30 @@ namespace base {
 
 std::string_view CodeName(Code code) {
   switch (code) {
-    case Code::kInvalidArgument: return "InvalidArgument";
-    case Code::kNotFound: return "NotFound";
-    case Code::kAlreadyExists: return "AlreadyExists";
-    case Code::kConflict: return "Conflict";
-    case Code::kExpired: return "Expired";
-    case Code::kUnauthenticated: return "Unauthenticated";
-    case Code::kPermissionDenied: return "PermissionDenied";
-    case Code::kUnavailable: return "Unavailable";
-    case Code::kTimeout: return "Timeout";
-    case Code::kCancelled: return "Cancelled";
-    case Code::kExhausted: return "Exhausted";
-    case Code::kInternal: return "Internal";
+    case Code::kInvalidArgument:
+      return "InvalidArgument";
+    case Code::kNotFound:
+      return "NotFound";
+    case Code::kAlreadyExists:
+      return "AlreadyExists";
+    case Code::kConflict:
+      return "Conflict";
+    case Code::kExpired:
+      return "Expired";
+    case Code::kUnauthenticated:
+      return "Unauthenticated";
+    case Code::kPermissionDenied:
+      return "PermissionDenied";
+    case Code::kUnavailable:
+      return "Unavailable";
+    case Code::kTimeout:
+      return "Timeout";
+    case Code::kCancelled:
+      return "Cancelled";
+    case Code::kExhausted:
+      return "Exhausted";
+    case Code::kInternal:
+      return "Internal";
   }
   return "Internal";
 }
@@ -33,21 +45,29 @@ namespace {
 Code CodeFromErrno(int os_errno) {
   switch (os_errno) {
     case ENOENT:
-    case ESRCH: return Code::kNotFound;
-    case EEXIST: return Code::kAlreadyExists;
+    case ESRCH:
+      return Code::kNotFound;
+    case EEXIST:
+      return Code::kAlreadyExists;
     case EACCES:
-    case EPERM: return Code::kPermissionDenied;
+    case EPERM:
+      return Code::kPermissionDenied;
     case ENOSPC:
     case EDQUOT:
     case ENOMEM:
     case EMFILE:
-    case ENFILE: return Code::kExhausted;
+    case ENFILE:
+      return Code::kExhausted;
     case ECONNREFUSED:
     case EPIPE:
-    case ECONNRESET: return Code::kUnavailable;
-    case ETIMEDOUT: return Code::kTimeout;
-    case EINVAL: return Code::kInvalidArgument;
-    default: return Code::kInternal;
+    case ECONNRESET:
+      return Code::kUnavailable;
+    case ETIMEDOUT:
+      return Code::kTimeout;
+    case EINVAL:
+      return Code::kInvalidArgument;
+    default:
+      return Code::kInternal;
   }
 }
 }  // namespace

@@ -58,16 +58,16 @@ Error Errno(int os_errno, std::string_view context);
 
 }  // namespace base
 
-// Evaluates `expr` (a Result); on error returns it from the enclosing function, else declares `lhs`.
+// Evaluates `expr` (a Result); on error returns it from the enclosing function, else declares
+// `lhs`.
 #define MUSTER_CONCAT_(a, b) a##b
 #define MUSTER_CONCAT(a, b) MUSTER_CONCAT_(a, b)
-#define TRY_ASSIGN_(tmp, lhs, expr)                    \
-  auto tmp = (expr);                                   \
+#define TRY_ASSIGN_(tmp, lhs, expr)                      \
+  auto tmp = (expr);                                     \
   if (!tmp) return ::base::Fail(std::move(tmp.error())); \
   lhs = std::move(*tmp)
 #define TRY_ASSIGN(lhs, expr) TRY_ASSIGN_(MUSTER_CONCAT(try_, __LINE__), lhs, expr)
-#define TRY(expr)                                                          \
-  do {                                                                     \
-    if (auto try_status = (expr); !try_status)                             \
-      return ::base::Fail(std::move(try_status.error()));                  \
+#define TRY(expr)                                                                                  \
+  do {                                                                                             \
+    if (auto try_status = (expr); !try_status) return ::base::Fail(std::move(try_status.error())); \
   } while (false)

@@ -34,8 +34,12 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write write, const std::string& name
   batch.name = write.name;
   batch.object = std::move(write.object);
   switch (write.verb) {
-    case reconcile::Write::Verb::kCreate: batch.verb = cluster::BatchWrite::Verb::kCreate; break;
-    case reconcile::Write::Verb::kUpdate: batch.verb = cluster::BatchWrite::Verb::kUpdate; break;
+    case reconcile::Write::Verb::kCreate:
+      batch.verb = cluster::BatchWrite::Verb::kCreate;
+      break;
+    case reconcile::Write::Verb::kUpdate:
+      batch.verb = cluster::BatchWrite::Verb::kUpdate;
+      break;
     case reconcile::Write::Verb::kDelete:
       batch.verb = cluster::BatchWrite::Verb::kDelete;
       batch.delete_options.uid = std::move(write.uid);
@@ -259,11 +263,21 @@ base::Status Controller::WriteStatus(const text::Json& job, text::Json status) {
 void Controller::CountUp(const reconcile::Plan& plan) {
   for (const reconcile::Counter counter : plan.counters) {
     switch (counter) {
-      case reconcile::Counter::kCreated: ++counters_.created; break;
-      case reconcile::Counter::kDeleted: ++counters_.deleted; break;
-      case reconcile::Counter::kSucceeded: ++counters_.succeeded; break;
-      case reconcile::Counter::kFailed: ++counters_.failed; break;
-      case reconcile::Counter::kRestarted: ++counters_.restarted; break;
+      case reconcile::Counter::kCreated:
+        ++counters_.created;
+        break;
+      case reconcile::Counter::kDeleted:
+        ++counters_.deleted;
+        break;
+      case reconcile::Counter::kSucceeded:
+        ++counters_.succeeded;
+        break;
+      case reconcile::Counter::kFailed:
+        ++counters_.failed;
+        break;
+      case reconcile::Counter::kRestarted:
+        ++counters_.restarted;
+        break;
     }
   }
 }

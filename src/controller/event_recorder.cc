@@ -15,7 +15,10 @@ constexpr size_t kMaxBatch = 256;
 }  // namespace
 
 EventRecorder::EventRecorder(cluster::Client& client, base::Clock& clock, std::string component)
-    : client_(client), clock_(clock), component_(std::move(component)), thread_([this] { Run(); }) {}
+    : client_(client),
+      clock_(clock),
+      component_(std::move(component)),
+      thread_([this] { Run(); }) {}
 
 EventRecorder::~EventRecorder() {
   {
@@ -38,13 +41,13 @@ void EventRecorder::Record(const text::Json& involved, const reconcile::Event& e
       {"metadata", text::Object{{"name", fmt::format("{}.{}", name, base::RandomName(12))},
                                 {"namespace", namespace_name}}},
       {"involvedObject",
-       text::Object{{"apiVersion", text::GetString(involved, {"apiVersion"})},
-                    {"kind", text::GetString(involved, {"kind"})},
-                    {"namespace", namespace_name},
-                    {"name", name},
-                    {"uid", uid},
-                    {"resourceVersion",
-                     text::GetString(involved, {"metadata", "resourceVersion"})}}},
+       text::Object{
+           {"apiVersion", text::GetString(involved, {"apiVersion"})},
+           {"kind", text::GetString(involved, {"kind"})},
+           {"namespace", namespace_name},
+           {"name", name},
+           {"uid", uid},
+           {"resourceVersion", text::GetString(involved, {"metadata", "resourceVersion"})}}},
       {"type", type},
       {"reason", event.reason},
       {"message", event.message},
@@ -55,8 +58,8 @@ void EventRecorder::Record(const text::Json& involved, const reconcile::Event& e
       {"count", 1}};
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= kMaxWaiting) waiting_.pop_front();
-  waiting_.push_back({std::move(object), fmt::format("{}|{}|{}|{}", uid, type, event.reason,
-                                                     event.message)});
+  waiting_.push_back(
+      {std::move(object), fmt::format("{}|{}|{}|{}", uid, type, event.reason, event.message)});
   wake_.notify_one();
 }
 

@@ -9,8 +9,7 @@ namespace controller {
 namespace {
 
 uint64_t VersionOf(const text::Json& object) {
-  const auto version =
-      base::ParseInt(text::GetString(object, {"metadata", "resourceVersion"}));
+  const auto version = base::ParseInt(text::GetString(object, {"metadata", "resourceVersion"}));
   return version ? static_cast<uint64_t>(*version) : 0;
 }
 
@@ -123,7 +122,8 @@ std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
   std::vector<std::string> keys;
   for (text::Json& job : jobs) {
     listed.insert(JobKey(job));
-    if (std::string key = PutJobLocked(std::move(job)); !key.empty()) keys.push_back(std::move(key));
+    if (std::string key = PutJobLocked(std::move(job)); !key.empty())
+      keys.push_back(std::move(key));
   }
   std::vector<std::string> gone;
   for (auto& [key, entry] : entries_) {

@@ -67,7 +67,8 @@ TEST(JobCache, ForgetsASettledJobButKnowsASuccessorOfTheSameName) {
 TEST(JobCache, DropsWhatARelistDoesNotName) {
   JobCache cache;
   cache.ReplaceJobs({Job("a", "1", 1), Job("b", "2", 2)});
-  cache.ReplaceChildren(ChildKind::kPod, {Child("a-master-0", "a", 3), Child("b-master-0", "b", 4)});
+  cache.ReplaceChildren(ChildKind::kPod,
+                        {Child("a-master-0", "a", 3), Child("b-master-0", "b", 4)});
   cache.ReplaceChildren(ChildKind::kPod, {Child("a-master-0", "a", 3)});
   EXPECT_EQ(cache.Get("default/a")->pods.size(), 1U);
   EXPECT_TRUE(cache.Get("default/b")->pods.empty());

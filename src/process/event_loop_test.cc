@@ -24,7 +24,10 @@ void Raise(int fd) {
 TEST(EventLoop, RunsTimersInOrderOfTime) {
   const auto loop = NewLoop();
   std::string order;
-  loop->After(std::chrono::milliseconds(3), [&] { order += 'c'; loop->Stop(); });
+  loop->After(std::chrono::milliseconds(3), [&] {
+    order += 'c';
+    loop->Stop();
+  });
   loop->After(std::chrono::milliseconds(1), [&] { order += 'a'; });
   loop->After(std::chrono::milliseconds(2), [&] { order += 'b'; });
   const auto cancelled = loop->After(std::chrono::milliseconds(1), [&] { order += 'x'; });

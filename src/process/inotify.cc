@@ -21,7 +21,8 @@ base::Result<int> Inotify::Watch(const std::string& path, uint32_t mask) {
   const int watch = ::inotify_add_watch(fd_.get(), path.c_str(), mask);
   if (watch < 0) {
     base::Error error = base::Errno(errno, "watch " + path);
-    if (errno == ENOSPC) error.message = "watch " + path + ": fs.inotify.max_user_watches is used up";
+    if (errno == ENOSPC)
+      error.message = "watch " + path + ": fs.inotify.max_user_watches is used up";
     return base::Fail(std::move(error));
   }
   return watch;

@@ -80,8 +80,7 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
     return malformed();
   }
   if (!Parse(base::Trim(text.substr(0, name_begin)), stat.pid)) return malformed();
-  const std::vector<std::string> fields =
-      base::Split(base::Trim(text.substr(name_end + 1)), ' ');
+  const std::vector<std::string> fields = base::Split(base::Trim(text.substr(name_end + 1)), ' ');
   if (fields.size() < 20 || fields[0].size() != 1) return malformed();
   stat.state = fields[0][0];
   if (!Parse(fields[1], stat.parent) || !Parse(fields[2], stat.group) ||

@@ -14,8 +14,8 @@ namespace process {
 namespace {
 
 TEST(Procfs, ReadsStatWhateverTheName) {
-  const auto stat = ParseStat(
-      "42 (a) b (c)) S 1 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200 3\n");
+  const auto stat =
+      ParseStat("42 (a) b (c)) S 1 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200 3\n");
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->pid, 42);
   EXPECT_EQ(stat->state, 'S');

@@ -31,7 +31,7 @@ std::optional<signalfd_siginfo> ReadSignal(int fd) {
 }
 
 void IgnoreSignal(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_IGN;
   ::sigaction(signal, &action, nullptr);
 }

@@ -58,7 +58,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 }
 
 void ResetSignals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
   // The C library keeps 32 and 33 to itself, and some parents (GNU make) hand them on ignored. A
@@ -132,7 +132,7 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
     case Step::kDirectory:
       return base::Errno(outcome.os_errno, fmt::format("chdir \"{}\"", options.cwd));
     case Step::kExec: {
-      struct stat info {};
+      struct stat info{};
       base::Error error = base::Errno(outcome.os_errno, fmt::format("exec \"{}\"", options.path));
       if (outcome.os_errno == ENOENT && ::stat(options.path.c_str(), &info) == 0) {
         error.message += " (the interpreter that it names is missing)";
@@ -213,7 +213,7 @@ base::Result<std::string> FindProgram(const std::string& name, std::string_view 
   for (const std::string& dir : base::Split(path_list, ':')) {
     if (dir.empty() || name.empty()) continue;
     std::string candidate = dir + "/" + name;
-    struct stat info {};
+    struct stat info{};
     if (::stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
     is_forbidden = true;

@@ -24,9 +24,8 @@ TEST_P(ChooseClusterTest, PrefersFlagThenEnvironmentThenConfigThenKubeconfig) {
   daemon::Config config;
   config.path = "/c.yaml";
   config.cluster = c.configured;
-  const auto choice =
-      ChooseCluster(c.flags, base::Environment(values), config,
-                    [&](const std::string&) { return c.has_home_kubeconfig; });
+  const auto choice = ChooseCluster(c.flags, base::Environment(values), config,
+                                    [&](const std::string&) { return c.has_home_kubeconfig; });
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->is_embedded, c.is_embedded);
   EXPECT_EQ(choice->because, c.because);
@@ -35,17 +34,32 @@ TEST_P(ChooseClusterTest, PrefersFlagThenEnvironmentThenConfigThenKubeconfig) {
 INSTANTIATE_TEST_SUITE_P(
     All, ChooseClusterTest,
     ::testing::Values(
-        Case{"nothing", {}, {}, {}, false, true,
+        Case{"nothing",
+             {},
+             {},
+             {},
+             false,
+             true,
              "no kubeconfig: neither KUBECONFIG nor /h/.kube/config"},
         Case{"home", {}, {}, {}, true, false, "/h/.kube/config exists"},
         Case{"kubeconfig", {}, {{"KUBECONFIG", "/a:/b"}}, {}, true, false, "KUBECONFIG=/a:/b"},
-        Case{"config", {}, {{"KUBECONFIG", "/a"}}, "local", true, true,
-             "cluster: local in /c.yaml"},
-        Case{"environment", {}, {{"MUSTER_CLUSTER", "local"}}, "prod", true, true,
+        Case{
+            "config", {}, {{"KUBECONFIG", "/a"}}, "local", true, true, "cluster: local in /c.yaml"},
+        Case{"environment",
+             {},
+             {{"MUSTER_CLUSTER", "local"}},
+             "prod",
+             true,
+             true,
              "MUSTER_CLUSTER=local"},
         Case{"context", {}, {{"MUSTER_CLUSTER", "prod"}}, {}, false, false, "MUSTER_CLUSTER=prod"},
         Case{"flag", {true, "", ""}, {{"MUSTER_CLUSTER", "prod"}}, {}, true, true, "flag --local"},
-        Case{"path", {false, "/k", ""}, {{"MUSTER_CLUSTER", "local"}}, {}, false, false,
+        Case{"path",
+             {false, "/k", ""},
+             {{"MUSTER_CLUSTER", "local"}},
+             {},
+             false,
+             false,
              "flag --kubeconfig /k"}),
     [](const auto& test) { return test.param.name; });
 

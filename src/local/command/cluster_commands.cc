@@ -20,15 +20,14 @@ constexpr std::string_view kStoppedReason = "ClusterStopped";
 
 base::Result<ClusterChoice> Choose(const ClusterContext& context) {
   TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
-  return ChooseCluster(context.flags(), context.environment, config, [](const std::string& path) {
-    return access(path.c_str(), F_OK) == 0;
-  });
+  return ChooseCluster(context.flags(), context.environment, config,
+                       [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
 }
 
 std::unique_ptr<cluster::Client> EmbeddedClient(const daemon::Paths& paths, net::Headers headers,
                                                 cluster::Client::WarningSink warnings) {
-  return std::make_unique<cluster::Client>(
-      cluster::UnixTransport(paths.socket, std::move(headers)), std::move(warnings));
+  return std::make_unique<cluster::Client>(cluster::UnixTransport(paths.socket, std::move(headers)),
+                                           std::move(warnings));
 }
 
 base::Result<int> Up(const ClusterContext& context, cli::Output& out) {
@@ -133,16 +132,18 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
   const auto client = EmbeddedClient(paths, {}, {});
   TRY_ASSIGN(const std::vector<text::Json> jobs, RunningJobs(*client));
   if (!jobs.empty() && !force) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("{} still running: {}. `muster down --force` ends {} first, as "
-                                  "FAILED",
-                                  jobs.size() == 1 ? "a job is" : "jobs are",
-                                  fmt::join(NamesOf(jobs), ", "), jobs.size() == 1 ? "it" : "them"));
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("{} still running: {}. `muster down --force` ends {} first, as "
+                    "FAILED",
+                    jobs.size() == 1 ? "a job is" : "jobs are", fmt::join(NamesOf(jobs), ", "),
+                    jobs.size() == 1 ? "it" : "them"));
   }
   for (const text::Json& job : jobs) TRY(FailJob(*client, job, context.clock.Now()));
   TRY(DeletePods(*client, jobs));
   TRY(daemon::StopDaemon(paths));
-  TRY(out.Write("The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));
+  TRY(out.Write(
+      "The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));
   return 0;
 }
 
@@ -176,15 +177,17 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   auto force = std::make_shared<bool>(false);
   down.flags().Bool(force.get(), "force", false,
                     "end running jobs first; they become FAILED, reason ClusterStopped");
-  down.Long("Stops the embedded cluster. While jobs run it refuses, unless --force ends them first.\n"
-            "Jobs, logs and data volumes stay for the next `muster up`.")
+  down.Long(
+          "Stops the embedded cluster. While jobs run it refuses, unless --force ends them first.\n"
+          "Jobs, logs and data volumes stay for the next `muster up`.")
       .Args(cli::NoArgs())
       .Run([context, force](cli::Invocation& call) { return Down(context, *force, call.out); });
 
   root.Add("cluster", "Say which cluster commands talk to, and why")
-      .Long("Prints the cluster that commands talk to and what decided it: a flag, then the\n"
-            "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the embedded\n"
-            "cluster of this machine.")
+      .Long(
+          "Prints the cluster that commands talk to and what decided it: a flag, then the\n"
+          "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the embedded\n"
+          "cluster of this machine.")
       .Args(cli::NoArgs())
       .Run([context](cli::Invocation& call) { return ShowCluster(context, call.out); });
 }
@@ -205,8 +208,8 @@ base::Result<Connection> Connect(const ClusterContext& context,
   TRY(daemon::EnsureDaemon(context.environment, executable));
   TRY_ASSIGN(net::Headers headers, daemon::SubmitterHeaders(context.environment));
   Connection connection;
-  connection.client = EmbeddedClient(daemon::PathsOf(context.environment), std::move(headers),
-                                     std::move(warnings));
+  connection.client =
+      EmbeddedClient(daemon::PathsOf(context.environment), std::move(headers), std::move(warnings));
   connection.choice = std::move(choice);
   return connection;
 }

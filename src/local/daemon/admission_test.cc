@@ -20,10 +20,10 @@ const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}"};
 
 TEST(AdmitCreate, RecordsTheSubmittersInterpreterOnJobAndTemplates) {
   text::Json job = JobWithImage("host");
-  const auto warnings = AdmitCreate(api::kPyTorchJobs,
-                                    {{"muster-python", "/venv/bin/python"},
-                                     {"Muster-Environment", R"({"PATH":"/venv/bin"})"}},
-                                    kDefaults, job);
+  const auto warnings = AdmitCreate(
+      api::kPyTorchJobs,
+      {{"muster-python", "/venv/bin/python"}, {"Muster-Environment", R"({"PATH":"/venv/bin"})"}},
+      kDefaults, job);
   const std::string_view key = api::kPythonAnnotation;
   EXPECT_EQ(text::GetString(job, {"metadata", "annotations", key}), "/venv/bin/python");
   EXPECT_EQ(text::GetString(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "metadata",

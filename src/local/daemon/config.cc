@@ -35,9 +35,8 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       } else if (text == "optional") {
         config.gpus = GpuMode::kOptional;
       } else {
-        return base::Fail(
-            base::Code::kInvalidArgument,
-            fmt::format("local.gpus: \"{}\" must be auto, strict or optional", text));
+        return base::Fail(base::Code::kInvalidArgument,
+                          fmt::format("local.gpus: \"{}\" must be auto, strict or optional", text));
       }
     } else {
       return base::Fail(base::Code::kInvalidArgument,

@@ -36,8 +36,7 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {
-  const auto config =
-      Load("cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n");
+  const auto config = Load("cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->cluster, "local");
   EXPECT_EQ(config->python, "/usr/bin/python3");

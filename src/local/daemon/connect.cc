@@ -27,7 +27,7 @@ constexpr int kStartTimeoutMs = 20'000;
 constexpr int kStopTimeoutMs = 20'000;
 
 base::Status CheckPrivate(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + path));
   if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 022) != 0) {
     return base::Fail(
@@ -42,10 +42,11 @@ base::Result<base::Fd> Connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("socket path {} is longer than {} characters: set XDG_RUNTIME_DIR "
-                                  "to a shorter one",
-                                  path, sizeof address.sun_path - 1));
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("socket path {} is longer than {} characters: set XDG_RUNTIME_DIR "
+                    "to a shorter one",
+                    path, sizeof address.sun_path - 1));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   base::Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -193,9 +194,9 @@ base::Status StopDaemon(const Paths& paths) {
   while ((ended = poll(&waiting, 1, kStopTimeoutMs)) < 0 && errno == EINTR) {
   }
   if (ended == 0) {
-    return base::Fail(base::Code::kTimeout,
-                      fmt::format("the daemon (pid {}) did not end within {} s", *pid,
-                                  kStopTimeoutMs / 1000));
+    return base::Fail(
+        base::Code::kTimeout,
+        fmt::format("the daemon (pid {}) did not end within {} s", *pid, kStopTimeoutMs / 1000));
   }
   return {};
 }

@@ -13,13 +13,13 @@
 namespace local::daemon {
 
 struct Paths {
-  std::string state;       // $XDG_STATE_HOME/muster
-  std::string runtime;     // holds the socket and the start lock
+  std::string state;    // $XDG_STATE_HOME/muster
+  std::string runtime;  // holds the socket and the start lock
   std::string socket;
   std::string start_lock;  // held while a command starts the daemon
   std::string lock;        // held by the daemon as long as it lives
   std::string database;
-  std::string log;         // the daemon's own
+  std::string log;  // the daemon's own
 };
 Paths PathsOf(const base::Environment& environment);
 

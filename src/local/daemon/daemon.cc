@@ -69,8 +69,8 @@ server::Admission MakeAdmission(AdmissionDefaults defaults) {
 base::Result<AdmissionDefaults> DefaultsOf(const Config& config,
                                            const base::Environment& environment) {
   AdmissionDefaults defaults;
-  TRY_ASSIGN(defaults.python, node::ChooseInterpreter(config.python.value_or(""), environment,
-                                                      node::SystemFiles()));
+  TRY_ASSIGN(defaults.python,
+             node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   defaults.environment = PodEnvironmentJson(environment);
   return defaults;
 }
@@ -108,9 +108,15 @@ base::Result<std::set<std::string>> JobUids(cluster::Client& client) {
 SchedulingOptions SchedulingOptionsOf(const Config& config) {
   SchedulingOptions options;
   switch (config.gpus) {
-    case GpuMode::kAuto: options.gpu_policy = scheduler::GpuPolicy::kAuto; break;
-    case GpuMode::kStrict: options.gpu_policy = scheduler::GpuPolicy::kStrict; break;
-    case GpuMode::kOptional: options.gpu_policy = scheduler::GpuPolicy::kOptional; break;
+    case GpuMode::kAuto:
+      options.gpu_policy = scheduler::GpuPolicy::kAuto;
+      break;
+    case GpuMode::kStrict:
+      options.gpu_policy = scheduler::GpuPolicy::kStrict;
+      break;
+    case GpuMode::kOptional:
+      options.gpu_policy = scheduler::GpuPolicy::kOptional;
+      break;
   }
   return options;
 }
@@ -149,8 +155,8 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   scheduling_options.node_name = agent_options.machine.node_name;
   TRY(RegisterNode(client, agent_options.machine, clock.Now()));
-  TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, clock,
-                                                  std::move(agent_options)));
+  TRY_ASSIGN(const auto agent,
+             node::Agent::Start(client, *shims, gpus, ports, clock, std::move(agent_options)));
   TRY_ASSIGN(std::set<std::string> job_uids, JobUids(client));
   agent->KeepOnlyJobs(std::move(job_uids));
   Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));

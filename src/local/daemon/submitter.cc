@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kPassedOn = {
     "PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
     "LANG", "LC_ALL",      "TZ",           "PYENV_VERSION"};
-constexpr std::array<std::string_view, 8> kProxies = {"http_proxy",  "https_proxy", "no_proxy",
-                                                      "all_proxy",   "HTTP_PROXY",  "HTTPS_PROXY",
-                                                      "NO_PROXY",    "ALL_PROXY"};
+constexpr std::array<std::string_view, 8> kProxies = {"http_proxy", "https_proxy", "no_proxy",
+                                                      "all_proxy",  "HTTP_PROXY",  "HTTPS_PROXY",
+                                                      "NO_PROXY",   "ALL_PROXY"};
 
 }  // namespace
 

@@ -92,9 +92,8 @@ base::Result<int> RunToEnd(const ChildCommand& command,
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (is_late) {
-    return base::Fail(base::Code::kTimeout,
-                      fmt::format("{} did not end within {} seconds", command.argv[0],
-                                  command.timeout.count()));
+    return base::Fail(base::Code::kTimeout, fmt::format("{} did not end within {} seconds",
+                                                        command.argv[0], command.timeout.count()));
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -31,8 +31,7 @@ constexpr const char* kCredentialHelper =
     "!f() { test \"$1\" = get && printf 'username=%s\\npassword=%s\\n' "
     "\"$MUSTER_GIT_USERNAME\" \"$MUSTER_GIT_PASSWORD\"; }; f";
 
-constexpr const char* kTrustingUploadPack =
-    "--upload-pack=git -c safe.directory='*' upload-pack";
+constexpr const char* kTrustingUploadPack = "--upload-pack=git -c safe.directory='*' upload-pack";
 
 void Print(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -167,8 +166,7 @@ class GitSync {
       return Git({"git", "checkout", "--quiet"}, "check out");
     }
     std::string commit = settings_.revision;
-    const auto known =
-        GitOutput({"git", "rev-parse", "--verify", "--quiet", commit + "^{commit}"});
+    const auto known = GitOutput({"git", "rev-parse", "--verify", "--quiet", commit + "^{commit}"});
     if (!known) {
       std::vector<std::string> argv = {"git", "fetch", "--quiet"};
       if (settings_.depth > 0) argv.push_back(fmt::format("--depth={}", settings_.depth));
@@ -241,9 +239,8 @@ class GitSync {
 
   base::Result<std::string> GitOutput(const std::vector<std::string>& argv) {
     std::string output;
-    TRY_ASSIGN(const int code,
-               RunToEnd({argv, env_, checkout_, settings_.timeout},
-                        [&](std::string_view piece) { output += piece; }));
+    TRY_ASSIGN(const int code, RunToEnd({argv, env_, checkout_, settings_.timeout},
+                                        [&](std::string_view piece) { output += piece; }));
     if (code != 0) return base::Fail(base::Code::kUnavailable, output);
     return std::string(base::Trim(output));
   }
@@ -302,9 +299,8 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     if (word == "/code" || word.starts_with("/code/")) word = code + word.substr(5);
   }
   if (command.argv.empty()) command.argv = {"rsync"};
-  const auto ended = RunToEnd(command, [](std::string_view output) {
-    Print(STDERR_FILENO, Scrub(output, ""));
-  });
+  const auto ended =
+      RunToEnd(command, [](std::string_view output) { Print(STDERR_FILENO, Scrub(output, "")); });
   if (ended) return *ended;
   if (ended.error().code == base::Code::kNotFound) {
     Print(STDERR_FILENO, fmt::format("{} is not installed on this machine, and --sync-mode=rsync "

@@ -51,13 +51,13 @@ git clone -q --bare . ../mnist-pytorch.git
 
   std::string Shell(const std::string& script) {
     std::string output;
-    const auto code = RunToEnd({{"sh", "-ec", script},
-                                {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + root_,
-                                 "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
-                                 "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"},
-                                root_,
-                                kTestWait},
-                               [&](std::string_view piece) { output += piece; });
+    const auto code =
+        RunToEnd({{"sh", "-ec", script},
+                  {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + root_, "GIT_AUTHOR_NAME=a",
+                   "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"},
+                  root_,
+                  kTestWait},
+                 [&](std::string_view piece) { output += piece; });
     EXPECT_TRUE(code && *code == 0) << output;
     return output;
   }
@@ -69,8 +69,10 @@ git clone -q --bare . ../mnist-pytorch.git
     ContainerSpec sync;
     sync.name = "init-code";
     sync.kind = ContainerSpec::Kind::kGitSync;
-    sync.env = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", root_},
-                {"GIT_SYNC_REPO", "file://" + repo_},     {"GIT_SYNC_ROOT", "/code"},
+    sync.env = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                {"HOME", root_},
+                {"GIT_SYNC_REPO", "file://" + repo_},
+                {"GIT_SYNC_ROOT", "/code"},
                 {"GIT_SYNC_ONE_TIME", "true"}};
     for (auto& entry : settings) sync.env.push_back(std::move(entry));
     spec.init_containers = {sync};
@@ -92,7 +94,7 @@ git clone -q --bare . ../mnist-pytorch.git
 TEST_F(CodeSyncTest, BringsTheHeadOfTheRepository) {
   const PodSpec listing = SyncPod({}, "cd code/mnist-pytorch; cat link two; ls");
   EXPECT_EQ(Outcome(listing), "ok: print(1)\ntwo\nlink\nmnist.py\nsub\ntwo\n");
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat((listing.directory + "/code/mnist-pytorch/mnist.py").c_str(), &info), 0);
   EXPECT_TRUE((info.st_mode & 0111) != 0);
   EXPECT_NE(Log(listing, "init-code").find(" at "), std::string::npos);
@@ -275,8 +277,9 @@ TEST_F(CodeSyncTest, AWrongPasswordIsSaidAndNeverShown) {
 
 TEST_F(CodeSyncTest, APasswordInTheUrlIsNotShownEither) {
   RefusingServer server;
-  const PodSpec spec = SyncPod({{"GIT_SYNC_REPO", fmt::format("http://ann:hunter2-secret@127.0.0.1:{}/x.git",
-                                                              server.port())}});
+  const PodSpec spec =
+      SyncPod({{"GIT_SYNC_REPO",
+                fmt::format("http://ann:hunter2-secret@127.0.0.1:{}/x.git", server.port())}});
   const std::string message = Outcome(spec);
   EXPECT_NE(message.find("Authentication failed"), std::string::npos) << message;
   EXPECT_EQ(message.find("hunter2"), std::string::npos) << message;

@@ -72,10 +72,9 @@ std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const Containe
   env.emplace_back(kPodUidVariable, pod.uid);
   std::vector<std::string> entries;
   for (size_t i = 0; i < env.size(); ++i) {
-    const bool is_replaced = std::any_of(env.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                         env.end(), [&](const auto& later) {
-                                           return later.first == env[i].first;
-                                         });
+    const bool is_replaced =
+        std::any_of(env.begin() + static_cast<std::ptrdiff_t>(i) + 1, env.end(),
+                    [&](const auto& later) { return later.first == env[i].first; });
     if (!is_replaced) entries.push_back(env[i].first + "=" + env[i].second);
   }
   return entries;
@@ -206,8 +205,8 @@ void ContainerRun::OnReadable(LogStream stream) {
   if (is_closed) {
     Close(stream);
   } else if (log_.HasPartial(stream)) {
-    output.partial_timer = loop_.After(
-        kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
+    output.partial_timer =
+        loop_.After(kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
   }
   if (!had_loss && log_.lost_bytes() != 0) callbacks_.on_loss();
   if (is_closed) EndIfDrained();
@@ -224,13 +223,12 @@ void ContainerRun::Close(LogStream stream) {
 
 void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
   has_exited_ = true;
-  const bool is_sigkill = WIFSIGNALED(wait_status)
-                              ? WTERMSIG(wait_status) == SIGKILL
-                              : WEXITSTATUS(wait_status) == 128 + SIGKILL;
+  const bool is_sigkill = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
+                                                   : WEXITSTATUS(wait_status) == 128 + SIGKILL;
   // A shell that waited for the victim hands 137 on: then the victim was another process.
-  const bool is_oom = is_sigkill && !is_killed_by_us &&
-                      oom_watch_.HasKilled(WIFSIGNALED(wait_status) ? std::optional(pid_)
-                                                                    : std::nullopt);
+  const bool is_oom =
+      is_sigkill && !is_killed_by_us &&
+      oom_watch_.HasKilled(WIFSIGNALED(wait_status) ? std::optional(pid_) : std::nullopt);
   const auto started_at = state_.started_at;
   state_ = DescribeEnd(wait_status, is_oom);
   state_.started_at = started_at;

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 5> kSilent = {"GIT_SYNC_ROOT", "GIT_SYNC_
                                                      "GIT_SYNC_ERROR_FILE"};
 
 base::Error Bad(const std::string& name, const std::string& value, std::string_view expected) {
-  return {base::Code::kInvalidArgument,
-          fmt::format("{}: \"{}\" is not {}", name, value, expected), 0};
+  return {base::Code::kInvalidArgument, fmt::format("{}: \"{}\" is not {}", name, value, expected),
+          0};
 }
 
 // Go's strconv.ParseBool.

@@ -69,9 +69,14 @@ TEST(GitSync, WarnsOfWhatItDoesNotKnow) {
 
 TEST(GitSync, RefusesValuesThatItCannotRead) {
   const std::pair<const char*, const char*> cases[] = {
-      {"GIT_SYNC_DEPTH", "-1"},     {"GIT_SYNC_DEPTH", "many"},  {"GIT_SYNC_SSH", "yes"},
-      {"GIT_SYNC_SUBMODULES", "x"}, {"GIT_SYNC_TIMEOUT", "soon"}, {"GIT_SYNC_DEST", "a/b"},
-      {"GIT_SYNC_DEST", ".."},      {"GIT_SYNC_REV", "--upload-pack=x"},
+      {"GIT_SYNC_DEPTH", "-1"},
+      {"GIT_SYNC_DEPTH", "many"},
+      {"GIT_SYNC_SSH", "yes"},
+      {"GIT_SYNC_SUBMODULES", "x"},
+      {"GIT_SYNC_TIMEOUT", "soon"},
+      {"GIT_SYNC_DEST", "a/b"},
+      {"GIT_SYNC_DEST", ".."},
+      {"GIT_SYNC_REV", "--upload-pack=x"},
       {"GIT_SYNC_REPO", "--upload-pack=x"},
   };
   for (const auto& [name, value] : cases) {
@@ -99,7 +104,8 @@ TEST(GitSync, TellsSshWhatToTrust) {
   settings.known_hosts_file = "/k";
   EXPECT_EQ(SshCommand(settings),
             "ssh -o BatchMode=yes -o IdentitiesOnly=yes -i '/my keys/id' "
-            "-o StrictHostKeyChecking=yes -o " + std::string("UserKnownHostsFile=/k"));
+            "-o StrictHostKeyChecking=yes -o " +
+                std::string("UserKnownHostsFile=/k"));
   settings.checks_known_hosts = false;
   EXPECT_EQ(SshCommand(settings),
             "ssh -o BatchMode=yes -o IdentitiesOnly=yes -i '/my keys/id' "
@@ -117,7 +123,8 @@ TEST(GitSync, ThePasswordIsForOneHost) {
 TEST(GitSync, ScrubsSecrets) {
   EXPECT_EQ(Scrub("fatal: for 'https://ann:p%40w@host/x.git/'", ""),
             "fatal: for 'https://host/x.git/'");
-  EXPECT_EQ(Scrub("https://a:b@h1/ and https://c@h2:8/x@y", ""), "https://h1/ and https://h2:8/x@y");
+  EXPECT_EQ(Scrub("https://a:b@h1/ and https://c@h2:8/x@y", ""),
+            "https://h1/ and https://h2:8/x@y");
   EXPECT_EQ(Scrub("the password hunter2 is hunter2.", "hunter2"), "the password *** is ***.");
   EXPECT_EQ(Scrub("https://a:p@ss@host/", ""), "https://host/");
   EXPECT_EQ(Scrub("nothing here", ""), "nothing here");

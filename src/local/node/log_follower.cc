@@ -116,16 +116,16 @@ class LogFollower::Streams {
     stream.restart = report == nullptr ? 0 : report->restart_count;
     if (stream.query.previous) {
       if (stream.restart == 0) {
-        return base::Fail(base::Code::kNotFound,
-                          fmt::format("previous terminated container \"{}\" not found",
-                                      stream.container));
+        return base::Fail(
+            base::Code::kNotFound,
+            fmt::format("previous terminated container \"{}\" not found", stream.container));
       }
       --stream.restart;
     } else if (!stream.query.follow && !HasStarted(report)) {
-      return base::Fail(base::Code::kNotFound,
-                        fmt::format("container \"{}\" is waiting to start: {}", stream.container,
-                                    report == nullptr ? "ContainerCreating"
-                                                      : report->state.reason));
+      return base::Fail(
+          base::Code::kNotFound,
+          fmt::format("container \"{}\" is waiting to start: {}", stream.container,
+                      report == nullptr ? "ContainerCreating" : report->state.reason));
     }
     return {};
   }
@@ -206,8 +206,8 @@ class LogFollower::Streams {
 
   base::Status ReadMore(Stream& stream, std::string& text) {
     if (!stream.reader) {
-      auto opened = LogReader::Open(fmt::format("{}/logs/{}/{}.log", stream.directory,
-                                                stream.container, stream.restart));
+      auto opened = LogReader::Open(
+          fmt::format("{}/logs/{}/{}.log", stream.directory, stream.container, stream.restart));
       if (!opened) {
         // Nothing was printed, or nothing yet.
         if (opened.error().code == base::Code::kNotFound) return {};
@@ -260,20 +260,20 @@ class LogFollower::Streams {
     }
     if (!shim) return;
     stream.shim.emplace(std::move(**shim));
-    const auto watched = loop->Watch(stream.shim->pidfd(), EPOLLIN, [this, raw = &stream](uint32_t) {
-      loop->Unwatch(raw->shim->pidfd());
-      raw->is_shim_gone = true;
-      raw->is_report_stale = true;
-      for (const Ref& ref : std::vector<Ref>(streams_.begin(), streams_.end())) {
-        if (ref.get() == raw) Advance(ref);
-      }
-    });
+    const auto watched =
+        loop->Watch(stream.shim->pidfd(), EPOLLIN, [this, raw = &stream](uint32_t) {
+          loop->Unwatch(raw->shim->pidfd());
+          raw->is_shim_gone = true;
+          raw->is_report_stale = true;
+          for (const Ref& ref : std::vector<Ref>(streams_.begin(), streams_.end())) {
+            if (ref.get() == raw) Advance(ref);
+          }
+        });
     if (!watched) base::LogWarn("{}", watched.error().message);
   }
 
   static const ContainerReport* ReportOf(const Stream& stream) {
-    for (const auto* const list :
-         {&stream.report.containers, &stream.report.init_containers}) {
+    for (const auto* const list : {&stream.report.containers, &stream.report.init_containers}) {
       for (const ContainerReport& report : *list) {
         if (report.name == stream.container) return &report;
       }

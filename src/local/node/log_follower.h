@@ -40,8 +40,7 @@ class LogFollower {
   // the container has ended for good (restarts in place are followed) or its shim is gone.
   // kNotFound when the container has not started, was never restarted (`previous`) or the pod's
   // directory does not exist.
-  void Open(std::string pod_directory, std::string container, LogQuery query,
-            LogReceiver receiver);
+  void Open(std::string pod_directory, std::string container, LogQuery query, LogReceiver receiver);
 
  private:
   class Streams;

@@ -112,8 +112,8 @@ TEST_F(LogFollowerTest, FollowsUntilThePodHasEnded) {
 }
 
 TEST_F(LogFollowerTest, FollowsAcrossRestartsEachLineOnce) {
-  PodSpec spec = Pod({Shell("echo x >> n; wc -l < n; [ $(wc -l < n) -ge 4 ]")},
-                     PodRestartPolicy::kOnFailure);
+  PodSpec spec =
+      Pod({Shell("echo x >> n; wc -l < n; [ $(wc -l < n) -ge 4 ]")}, PodRestartPolicy::kOnFailure);
   spec.containers[0].cwd = root_;
   ASSERT_TRUE(base::MakeDirs(spec.directory));
   Collector collector;

@@ -28,8 +28,8 @@ base::Result<std::string> LogReader::ReadAt(uint64_t offset, size_t size) const 
   std::string bytes(size, '\0');
   size_t done = 0;
   while (done < size) {
-    const ssize_t count = ::pread(fd_.get(), bytes.data() + done, size - done,
-                                  static_cast<off_t>(offset + done));
+    const ssize_t count =
+        ::pread(fd_.get(), bytes.data() + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return base::Fail(base::Errno(errno, "read log"));
     if (count == 0) break;
@@ -40,7 +40,7 @@ base::Result<std::string> LogReader::ReadAt(uint64_t offset, size_t size) const 
 }
 
 base::Result<uint64_t> LogReader::Size() const {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd_.get(), &info) != 0) return base::Fail(base::Errno(errno, "stat log"));
   return static_cast<uint64_t>(info.st_size);
 }

@@ -113,8 +113,8 @@ size_t LogWriter::TryWrite(std::string_view records) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       const int failure = count == 0 ? ENOSPC : errno;
-      const size_t newline = written == 0 ? std::string_view::npos
-                                          : records.substr(0, written).rfind('\n');
+      const size_t newline =
+          written == 0 ? std::string_view::npos : records.substr(0, written).rfind('\n');
       const size_t kept = newline == std::string_view::npos ? 0 : newline + 1;
       if (kept != written && ::ftruncate(fd_.get(), static_cast<off_t>(size_ + kept)) != 0) {
         // The torn record stays; the next one begins right after it and readers skip both.

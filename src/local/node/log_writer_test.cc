@@ -130,7 +130,8 @@ TEST_F(LogWriterTest, DropsCountsAndNotesWhatDoesNotFit) {
   const std::vector<std::string> lines = base::Split(records, '\n');
   ASSERT_GT(lines.size(), 4u);
   EXPECT_EQ(lines[lines.size() - 2], "stdout F after");
-  EXPECT_TRUE(lines[lines.size() - 3].starts_with("stderr F muster: log truncated: File too large"));
+  EXPECT_TRUE(
+      lines[lines.size() - 3].starts_with("stderr F muster: log truncated: File too large"));
   size_t kept = 0;
   for (size_t i = 1; i + 3 < lines.size(); ++i) kept += lines[i].size() - 8;
   EXPECT_NE(lines[lines.size() - 3].find(fmt::format(", {} bytes lost", 2100 - kept)),

@@ -154,16 +154,16 @@ bool PodRunner::ShouldRestart(const Slot& slot) const {
 
 void PodRunner::ScheduleRestart(Slot& slot) {
   const ContainerState& ended = slot.report.state;
-  if (ended.started_at && ended.finished_at && *ended.finished_at - *ended.started_at > kStableRun) {
+  if (ended.started_at && ended.finished_at &&
+      *ended.finished_at - *ended.started_at > kStableRun) {
     slot.backoff.Reset();
   }
   const base::Duration wait = slot.backoff.Next();
   slot.report.last_termination = ended;
   slot.report.state = Waiting(
-      "CrashLoopBackOff",
-      fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
-                  base::ShortDuration(wait), slot.spec.name, spec_.name, spec_.namespace_name,
-                  spec_.uid));
+      "CrashLoopBackOff", fmt::format("back-off {} restarting failed container={} pod={}_{}({})",
+                                      base::ShortDuration(wait), slot.spec.name, spec_.name,
+                                      spec_.namespace_name, spec_.uid));
   slot.restart_timer = loop_.After(wait, [this, &slot] {
     ++slot.report.restart_count;
     StartSlot(slot);
@@ -212,8 +212,8 @@ void PodRunner::Reap() {
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
     Slot* const slot = FindRunning(info.si_pid);
     // `sh -c` dies of the SIGTERM that its program is still answering: that one has the grace too.
-    const bool is_lingering = is_terminating_ && !is_killing_ && info.si_code == CLD_KILLED &&
-                              info.si_status == SIGTERM;
+    const bool is_lingering =
+        is_terminating_ && !is_killing_ && info.si_code == CLD_KILLED && info.si_status == SIGTERM;
     if (slot != nullptr && !is_lingering) KillLeftovers(info.si_pid);
     int status = 0;
     if (::waitpid(info.si_pid, &status, 0) < 0) break;
@@ -303,7 +303,7 @@ PodRunner::Slot* PodRunner::FindRunning(pid_t pid) {
   return nullptr;
 }
 
-size_t PodRunner::Count(bool Slot::*flag) const {
+size_t PodRunner::Count(bool Slot::* flag) const {
   size_t count = 0;
   for (const auto* const slots : {&init_slots_, &slots_}) {
     for (const auto& slot : *slots) count += (*slot).*flag ? 1 : 0;

@@ -59,7 +59,7 @@ class PodRunner {
   void UpdateReport(bool is_synced);
   PodReport MakeReport() const;
   Slot* FindRunning(pid_t pid);
-  size_t Count(bool Slot::*flag) const;
+  size_t Count(bool Slot::* flag) const;
 
   process::EventLoop& loop_;
   base::Clock& clock_;

@@ -31,8 +31,8 @@ Array PairsToJson(const std::vector<std::pair<std::string, std::string>>& pairs)
   return array;
 }
 
-base::Result<std::vector<std::pair<std::string, std::string>>> PairsFromJson(
-    const Json& json, std::string_view key) {
+base::Result<std::vector<std::pair<std::string, std::string>>> PairsFromJson(const Json& json,
+                                                                             std::string_view key) {
   std::vector<std::pair<std::string, std::string>> pairs;
   const Array* const array = text::FindArray(json, {key});
   if (array == nullptr) return pairs;
@@ -48,8 +48,7 @@ base::Result<std::vector<std::pair<std::string, std::string>>> PairsFromJson(
 }
 
 template <typename T, typename Convert>
-base::Result<std::vector<T>> ListFromJson(const Json& json, std::string_view key,
-                                          Convert convert) {
+base::Result<std::vector<T>> ListFromJson(const Json& json, std::string_view key, Convert convert) {
   std::vector<T> list;
   const Array* const array = text::FindArray(json, {key});
   if (array == nullptr) return list;
@@ -196,8 +195,7 @@ base::Result<PodSpec> PodSpecFromJson(const Json& json) {
     return base::Fail(base::Code::kInvalidArgument, "pod directory is not absolute");
   }
   spec.hostname = StringAt(json, "hostname");
-  TRY_ASSIGN(spec.restart_policy,
-             EnumFromJson<PodRestartPolicy>(json, "restartPolicy", kPolicies));
+  TRY_ASSIGN(spec.restart_policy, EnumFromJson<PodRestartPolicy>(json, "restartPolicy", kPolicies));
   TRY_ASSIGN(spec.init_containers,
              ListFromJson<ContainerSpec>(json, "initContainers", ContainerFromJson));
   TRY_ASSIGN(spec.containers, ListFromJson<ContainerSpec>(json, "containers", ContainerFromJson));
@@ -226,8 +224,8 @@ Json ToJson(const PodReport& report) {
 base::Result<PodReport> PodReportFromJson(const Json& json) {
   PodReport report;
   report.uid = StringAt(json, "uid");
-  TRY_ASSIGN(report.init_containers, ListFromJson<ContainerReport>(json, "initContainers",
-                                                                   ContainerReportFromJson));
+  TRY_ASSIGN(report.init_containers,
+             ListFromJson<ContainerReport>(json, "initContainers", ContainerReportFromJson));
   TRY_ASSIGN(report.containers,
              ListFromJson<ContainerReport>(json, "containers", ContainerReportFromJson));
   report.is_finished = text::GetBool(json, {"isFinished"}).value_or(false);

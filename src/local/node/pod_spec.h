@@ -84,7 +84,7 @@ struct PodReport {
   // Every container ended for good (or an init container failed for good): phase is decided.
   bool is_finished = false;
   bool has_succeeded = false;
-  std::string reason;   // pod-level: ShimLost, NamespaceForbidden, ...; "" normally
+  std::string reason;  // pod-level: ShimLost, NamespaceForbidden, ...; "" normally
   std::string message;
 };
 

@@ -54,7 +54,8 @@ TEST(PodSpec, RefusesWhatIsNoSpecification) {
       R"({"directory":"/d","restartPolicy":"Never","containers":[{"name":"../x","kind":"program"}]})",
       R"({"directory":"/d","restartPolicy":"Never","hosts":[["one"]]})",
   };
-  for (const char* const json : cases) EXPECT_FALSE(PodSpecFromJson(*text::ParseJson(json))) << json;
+  for (const char* const json : cases)
+    EXPECT_FALSE(PodSpecFromJson(*text::ParseJson(json))) << json;
 }
 
 TEST(PodReport, SurvivesTheWayThroughJson) {

@@ -39,8 +39,7 @@ base::Result<base::Fd> TakeDirectory(const PodSpec& spec) {
   }
   TRY_ASSIGN(std::optional<base::Fd> lock, process::TryLockFile(kLockFile));
   if (!lock) {
-    return base::Fail(base::Code::kAlreadyExists,
-                      "a shim already runs in " + spec.directory);
+    return base::Fail(base::Code::kAlreadyExists, "a shim already runs in " + spec.directory);
   }
   TRY(WriteIdentity());
   return std::move(*lock);

@@ -80,8 +80,7 @@ base::Result<ShimIdentity> ReadIdentity(const std::string& directory) {
 }
 
 base::Status ShimHandle::Terminate(std::chrono::seconds grace) {
-  const auto sent =
-      process::SendSignal(pidfd_.get(), SIGTERM, static_cast<int>(grace.count()));
+  const auto sent = process::SendSignal(pidfd_.get(), SIGTERM, static_cast<int>(grace.count()));
   if (!sent && sent.error().code == base::Code::kNotFound) return {};
   return sent;
 }
@@ -105,8 +104,11 @@ base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec&
   options.path = executable;
   options.argv = {executable, "shim"};
   options.cwd = "/";
-  options.fds = {{null.get(), 0},          {null.get(), 1},       {diagnostics.get(), 2},
-                 {specification.get(), kSpecFd}, {answer.get(), kReadyFd}};
+  options.fds = {{null.get(), 0},
+                 {null.get(), 1},
+                 {diagnostics.get(), 2},
+                 {specification.get(), kSpecFd},
+                 {answer.get(), kReadyFd}};
   for (size_t i = 0; i < locks.size(); ++i) {
     options.fds.push_back({locks[i], kReadyFd + 1 + static_cast<int>(i)});
   }
@@ -147,8 +149,7 @@ bool IsFromEarlierBoot(const std::string& directory) {
 }
 
 base::Result<PodReport> ReadReport(const std::string& directory) {
-  TRY_ASSIGN(const std::string content,
-             base::ReadFile(directory + "/" + std::string(kReportFile)));
+  TRY_ASSIGN(const std::string content, base::ReadFile(directory + "/" + std::string(kReportFile)));
   TRY_ASSIGN(const text::Json json, text::ParseJson(content));
   return PodReportFromJson(json);
 }

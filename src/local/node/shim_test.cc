@@ -36,7 +36,7 @@ TEST_F(ShimTest, RunsAProgramToItsEndAndRecordsItsOutput) {
   const std::string log = Log(spec, "pytorch");
   EXPECT_NE(log.find("hello\n"), std::string::npos) << log;
   EXPECT_NE(log.find("to-stderr\n"), std::string::npos) << log;
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat((spec.directory + "/logs/pytorch/0.log").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
@@ -70,8 +70,7 @@ TEST_F(ShimTest, SaysWhyAProgramCannotBeStarted) {
   const ContainerState& state = report.containers[0].state;
   EXPECT_EQ(state.reason, "StartError");
   EXPECT_EQ(state.exit_code, 128);
-  EXPECT_EQ(state.message,
-            "exec: \"no-such-program-here\": executable file not found in $PATH");
+  EXPECT_EQ(state.message, "exec: \"no-such-program-here\": executable file not found in $PATH");
 }
 
 TEST_F(ShimTest, GivesTheProgramACleanProcess) {
@@ -121,9 +120,8 @@ TEST_F(ShimTest, AFailedInitContainerEndsThePod) {
 }
 
 TEST_F(ShimTest, RestartsInPlaceOnFailureUntilItSucceeds) {
-  PodSpec spec =
-      Pod({Shell("echo try; echo x >> count; [ $(wc -l < count) -ge 3 ]")},
-          PodRestartPolicy::kOnFailure);
+  PodSpec spec = Pod({Shell("echo try; echo x >> count; [ $(wc -l < count) -ge 3 ]")},
+                     PodRestartPolicy::kOnFailure);
   spec.containers[0].cwd = root_;
   const PodReport report = Run(spec);
   EXPECT_TRUE(report.has_succeeded);
@@ -134,8 +132,8 @@ TEST_F(ShimTest, RestartsInPlaceOnFailureUntilItSucceeds) {
 }
 
 TEST_F(ShimTest, KeepsTheLogsOfTheLatestRuns) {
-  PodSpec spec = Pod({Shell("echo x >> n; wc -l < n; [ $(wc -l < n) -ge 13 ]")},
-                     PodRestartPolicy::kOnFailure);
+  PodSpec spec =
+      Pod({Shell("echo x >> n; wc -l < n; [ $(wc -l < n) -ge 13 ]")}, PodRestartPolicy::kOnFailure);
   spec.containers[0].cwd = root_;
   spec.restart_backoff = std::chrono::milliseconds(0);
   EXPECT_EQ(Run(spec).containers[0].restart_count, 12);
@@ -199,9 +197,9 @@ TEST_F(ShimTest, AProgramBehindAShellHasTheGraceToo) {
 }
 
 TEST_F(ShimTest, LeavesNoProcessThatHidesInASessionOfItsOwn) {
-  const PodSpec spec = Pod({Shell(
-      "setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ + "/tmp; mv " + root_ + "/tmp " + root_ +
-      "/stray; exec >/dev/null 2>&1; while :; do sleep 0.05; done' & wait")});
+  const PodSpec spec = Pod(
+      {Shell("setsid sh -c 'trap \"\" TERM; echo $$ > " + root_ + "/tmp; mv " + root_ + "/tmp " +
+             root_ + "/stray; exec >/dev/null 2>&1; while :; do sleep 0.05; done' & wait")});
   ShimHandle handle = Start(spec);
   AwaitFile(root_ + "/stray");
   const auto stray = base::ParseInt(base::Trim(*base::ReadFile(root_ + "/stray")));
@@ -280,7 +278,8 @@ TEST_F(ShimTest, KeepsLocksAsLongAsItLivesAndHidesThemFromThePod) {
 }
 
 TEST_F(ShimTest, ShowsOutputThatHasNoNewlineYet) {
-  const PodSpec spec = Pod({Shell("printf 'progress 10%%'; cat " + root_ + "/go; printf ' 100%%'")});
+  const PodSpec spec =
+      Pod({Shell("printf 'progress 10%%'; cat " + root_ + "/go; printf ' 100%%'")});
   ASSERT_EQ(::mkfifo((root_ + "/go").c_str(), 0600), 0);
   ShimHandle handle = Start(spec);
   AwaitReport(spec.directory,

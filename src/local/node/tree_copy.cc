@@ -80,7 +80,7 @@ base::Status CopyDirectory(const std::string& source, const std::string& target,
     if (name == "." || name == "..") continue;
     const std::string from = source + "/" + name;
     const std::string to = target + "/" + name;
-    struct stat info {};
+    struct stat info{};
     if (::lstat(from.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + from));
     if (S_ISDIR(info.st_mode)) {
       const bool is_objects = name == "objects" && source.ends_with("/.git");
@@ -100,7 +100,7 @@ base::Status CopyDirectory(const std::string& source, const std::string& target,
 }  // namespace
 
 base::Status CopyTree(const std::string& source, const std::string& target) {
-  struct stat info {};
+  struct stat info{};
   if (::lstat(source.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + source));
   return CopyDirectory(source, target, info.st_mode, false, 0);
 }

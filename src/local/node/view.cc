@@ -31,7 +31,7 @@ constexpr size_t kMaxHostName = 63;
 class RealHost final : public HostTree {
  public:
   HostKind Kind(const std::string& path) const override {
-    struct stat info {};
+    struct stat info{};
     if (::lstat(path.c_str(), &info) != 0) {
       return errno == ENOENT || errno == ENOTDIR ? HostKind::kAbsent : HostKind::kForbidden;
     }
@@ -56,9 +56,10 @@ class RealHost final : public HostTree {
       const std::string name = item->d_name;
       if (name == "." || name == "..") continue;
       const std::string full = path == "/" ? "/" + name : path + "/" + name;
-      const HostKind kind = item->d_type == DT_DIR                                 ? HostKind::kDirectory
-                            : item->d_type == DT_LNK || item->d_type == DT_UNKNOWN ? Kind(full)
-                                                                                   : HostKind::kFile;
+      const HostKind kind = item->d_type == DT_DIR ? HostKind::kDirectory
+                            : item->d_type == DT_LNK || item->d_type == DT_UNKNOWN
+                                ? Kind(full)
+                                : HostKind::kFile;
       if (kind == HostKind::kAbsent || kind == HostKind::kForbidden) continue;
       entries.push_back({name, kind, kind == HostKind::kSymlink ? LinkTarget(full) : ""});
     }
@@ -153,11 +154,11 @@ base::Status MakeReadOnly(const std::string& target) {
   }
 #endif
   // Before Linux 5.12. Flags that the machine set are locked: they have to be said again.
-  struct statvfs info {};
+  struct statvfs info{};
   unsigned long flags = MS_BIND | MS_REMOUNT | MS_RDONLY;
   if (::statvfs(target.c_str(), &info) == 0) {
-    flags |= info.f_flag & (ST_NOSUID | ST_NODEV | ST_NOEXEC | ST_NOATIME | ST_NODIRATIME |
-                            ST_RELATIME);
+    flags |=
+        info.f_flag & (ST_NOSUID | ST_NODEV | ST_NOEXEC | ST_NOATIME | ST_NODIRATIME | ST_RELATIME);
   }
   if (::mount(nullptr, target.c_str(), nullptr, flags, nullptr) != 0) {
     return base::Fail(base::Errno(errno, "make " + target + " read-only"));
@@ -245,9 +246,8 @@ bool NeedsView(const PodSpec& spec) {
   if (!spec.mounts.empty() || !spec.hosts.empty()) return true;
   if (!spec.hostname.empty() && HostNameOf(spec) != RunningHostName()) return true;
   const std::vector<std::string> directories = WorkingDirectories(spec);
-  return std::any_of(directories.begin(), directories.end(), [](const std::string& path) {
-    return ::access(path.c_str(), X_OK) != 0;
-  });
+  return std::any_of(directories.begin(), directories.end(),
+                     [](const std::string& path) { return ::access(path.c_str(), X_OK) != 0; });
 }
 
 base::Status EnterView(const PodSpec& spec) {

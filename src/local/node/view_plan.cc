@@ -56,8 +56,8 @@ class Planner {
   base::Status Add(const Mount& mount) {
     const HostKind kind = host_.Kind(mount.source);
     if (kind == HostKind::kAbsent || kind == HostKind::kForbidden) {
-      return base::Fail(Refuse(mount.target, fmt::format("{} does not exist or is not accessible",
-                                                         mount.source)));
+      return base::Fail(Refuse(
+          mount.target, fmt::format("{} does not exist or is not accessible", mount.source)));
     }
     TRY_ASSIGN(Node* const node, Walk(mount.target, kind == HostKind::kDirectory));
     if (node == &root_) return base::Fail(Refuse(mount.target, "not a place for a mount"));
@@ -110,8 +110,8 @@ class Planner {
         if (trail.size() > 1) trail.pop_back();
         continue;
       }
-      const bool is_last = std::all_of(rest.begin(), rest.end(),
-                                       [](const auto& part) { return part.empty(); });
+      const bool is_last =
+          std::all_of(rest.begin(), rest.end(), [](const auto& part) { return part.empty(); });
       TRY_ASSIGN(Node* const child,
                  Step(*trail.back().second, trail.back().first, name, wants_directory || !is_last));
       if (child->kind != Node::Kind::kLink) {

@@ -2,8 +2,8 @@
 //
 // The view is a tmpfs root into which every top-level entry of the host is bound. A mount point
 // that the host lacks makes its deepest existing ancestor "synthetic": a tmpfs directory with each
-// of the host directory's entries bound one by one, and the mount point beside them. So `/root/code`
-// can exist without a trace on the host, and /root/.venv stays where it is.
+// of the host directory's entries bound one by one, and the mount point beside them. So
+// `/root/code` can exist without a trace on the host, and /root/.venv stays where it is.
 #pragma once
 
 #include <cstdint>

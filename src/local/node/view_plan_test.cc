@@ -147,25 +147,25 @@ TEST(ViewPlan, MirrorsDeeperDirectoriesInATmpfsOfTheirOwn) {
   FakeHost host = Machine();
   host.Directory("/home").Directory("/home/ann").Directory("/home/ann/work");
   host.File("/home/ann/work/train.py");
-  EXPECT_EQ(
-      Show(PlanView({{"/pods/1/code", "/home/ann/work/code"}}, {"/home/ann/work"}, "/pods/1", host)),
-      "tmpfs /home/ann/work\n"
-      "mkdir /home/ann/work/code\n"
-      "bind /pods/1/code on /home/ann/work/code\n"
-      "touch /home/ann/work/train.py optional\n"
-      "bind /home/ann/work/train.py on /home/ann/work/train.py optional\n");
+  EXPECT_EQ(Show(PlanView({{"/pods/1/code", "/home/ann/work/code"}}, {"/home/ann/work"}, "/pods/1",
+                          host)),
+            "tmpfs /home/ann/work\n"
+            "mkdir /home/ann/work/code\n"
+            "bind /pods/1/code on /home/ann/work/code\n"
+            "touch /home/ann/work/train.py optional\n"
+            "bind /home/ann/work/train.py on /home/ann/work/train.py optional\n");
 }
 
 TEST(ViewPlan, TwoMountsShareAMirroredDirectory) {
   FakeHost host = Machine();
   host.Directory("/root").Directory("/root/data");
-  EXPECT_EQ(
-      Show(PlanView({{"/pods/1/code", "/root/code"}, {"/data", "/root/data"}}, {}, "/pods/1", host)),
-      "mkdir /root\n"
-      "mkdir /root/code\n"
-      "bind /pods/1/code on /root/code\n"
-      "mkdir /root/data\n"
-      "bind /data on /root/data\n");
+  EXPECT_EQ(Show(PlanView({{"/pods/1/code", "/root/code"}, {"/data", "/root/data"}}, {}, "/pods/1",
+                          host)),
+            "mkdir /root\n"
+            "mkdir /root/code\n"
+            "bind /pods/1/code on /root/code\n"
+            "mkdir /root/data\n"
+            "bind /data on /root/data\n");
 }
 
 TEST(ViewPlan, FollowsLinksOfTheMachine) {
@@ -184,15 +184,15 @@ TEST(ViewPlan, PlacesAnInnerMountInWhatTheOuterOneShows) {
   FakeHost host = Machine();
   host.Directory("/data/sets").File("/data/readme");
   // The pod's own directory may be written to; the user's data may not.
-  EXPECT_EQ(Show(PlanView({{"/data", "/w/code/data"}, {"/pods/1/code", "/w/code"}}, {}, "/pods/1",
-                          host)),
-            "mkdir /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
-            "mkdir /w/code/data\nbind /data on /w/code/data\n");
-  EXPECT_EQ(Show(PlanView({{"/data", "/w", true}, {"/pods/1/code", "/w/code"}}, {}, "/pods/1",
-                          host)),
-            "mkdir /w\ntmpfs /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
-            "touch /w/readme optional\nbind /data/readme on /w/readme ro optional\n"
-            "mkdir /w/sets optional\nbind /data/sets on /w/sets ro optional\n");
+  EXPECT_EQ(
+      Show(PlanView({{"/data", "/w/code/data"}, {"/pods/1/code", "/w/code"}}, {}, "/pods/1", host)),
+      "mkdir /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
+      "mkdir /w/code/data\nbind /data on /w/code/data\n");
+  EXPECT_EQ(
+      Show(PlanView({{"/data", "/w", true}, {"/pods/1/code", "/w/code"}}, {}, "/pods/1", host)),
+      "mkdir /w\ntmpfs /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
+      "touch /w/readme optional\nbind /data/readme on /w/readme ro optional\n"
+      "mkdir /w/sets optional\nbind /data/sets on /w/sets ro optional\n");
   EXPECT_EQ(Show(PlanView({{"/data", "/w"}, {"/var", "/w/sets"}}, {}, "/pods/1", host)),
             "mkdir /w\nbind /data on /w\nbind /var on /w/sets\n");
 }

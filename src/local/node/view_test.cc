@@ -249,9 +249,8 @@ TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
   EXPECT_EQ(report->containers[0].state.phase, ContainerState::Phase::kWaiting);
 }
 
-INSTANTIATE_TEST_SUITE_P(Users, ViewTest, testing::Bool(), [](const auto& param) {
-  return param.param ? "Nobody" : "Self";
-});
+INSTANTIATE_TEST_SUITE_P(Users, ViewTest, testing::Bool(),
+                         [](const auto& param) { return param.param ? "Nobody" : "Self"; });
 
 }  // namespace
 }  // namespace local::node

@@ -73,8 +73,7 @@ struct Where {
   std::string sql = " WHERE resource=?1";
   explicit Where(const ListQuery& query) {
     // The plus keeps the planner on the narrower index.
-    const bool is_narrow =
-        !query.job.empty() || !query.owner.empty() || !query.release.empty();
+    const bool is_narrow = !query.job.empty() || !query.owner.empty() || !query.release.empty();
     if (!query.namespace_name.empty())
       sql += is_narrow ? " AND +namespace=?2" : " AND namespace=?2";
     if (!query.name.empty()) sql += " AND name=?3";

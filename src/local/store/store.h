@@ -30,8 +30,8 @@ struct ListQuery {
   // "" is no restriction.
   std::string namespace_name = {};
   std::string name = {};
-  std::string job = {};    // value of the label training.kubeflow.org/job-name, else release
-  std::string owner = {};  // uid
+  std::string job = {};      // value of the label training.kubeflow.org/job-name, else release
+  std::string owner = {};    // uid
   std::string release = {};  // value of the label of that name
   // Only what comes after, by namespace then name.
   std::pair<std::string, std::string> after = {};

@@ -186,8 +186,8 @@ class Writer::Session : public View {
     const std::string release(text::GetString(object, {"metadata", "labels", "release"}));
     const int64_t created = CreatedOf(object);
     if (previous) {
-      TRY(update_.Run(uid, version_, owner, job, release, created, *event->json,
-                      key.resource, key.namespace_name, key.name));
+      TRY(update_.Run(uid, version_, owner, job, release, created, *event->json, key.resource,
+                      key.namespace_name, key.name));
     } else {
       TRY(insert_.Run(key.resource, key.namespace_name, key.name, uid, version_, owner, job,
                       release, created, *event->json));
