@@ -155,7 +155,7 @@ base::Status Controller::ReconcileOne(const std::string& key) {
   observed.master_port = port;
   reconcile::Plan plan = reconcile::Reconcile(observed, options_.reconcile, clock_.Now());
 
-  TRY(CarryOut(key, *snapshot, plan, port));
+  TRY(CarryOut(*snapshot, plan, port));
   CountUp(plan);
   for (const reconcile::Event& event : plan.events) events_.Record(*snapshot->job, event);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
@@ -181,8 +181,8 @@ base::Result<std::optional<int>> Controller::MasterPort(const JobCache::Snapshot
   return std::optional<int>(port);
 }
 
-base::Status Controller::CarryOut(const std::string&, const JobCache::Snapshot& snapshot,
-                                  reconcile::Plan& plan, std::optional<int> master_port) {
+base::Status Controller::CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                                  std::optional<int> master_port) {
   const std::string namespace_name(text::GetString(*snapshot.job, {"metadata", "namespace"}));
   base::Status failure;
   if (!plan.writes.empty()) {

@@ -51,8 +51,8 @@ class Controller {
   void Enqueue(const std::string& key);
   void Work();
   base::Status ReconcileOne(const std::string& key);
-  base::Status CarryOut(const std::string& key, const JobCache::Snapshot& snapshot,
-                        reconcile::Plan& plan, std::optional<int> master_port);
+  base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                        std::optional<int> master_port);
   base::Status WriteStatus(const text::Json& job, text::Json status);
   // Puts on record why a job failed, while the pods that tell it are there.
   base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/names.h"
 #include "reconcile/abnormal_pods.h"
 #include "reconcile/autoscaler.h"
 #include "reconcile/cleanup.h"
@@ -23,10 +24,8 @@
 namespace reconcile {
 namespace {
 
-constexpr std::string_view kOurManager = "kubeflow.org/training-operator";
-
 bool IsManagedElsewhere(const api::PyTorchJob& job) {
-  return job.run_policy.managed_by && *job.run_policy.managed_by != kOurManager;
+  return job.run_policy.managed_by && *job.run_policy.managed_by != api::kManagedByUs;
 }
 
 api::CleanPodPolicy CleanPolicyOf(const Pass& pass) {

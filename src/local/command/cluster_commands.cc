@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::string_view kStoppedReason = "ClusterStopped";
 
-base::Result<ClusterChoice> Choose(const ClusterContext& context) {
-  TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
+base::Result<ClusterChoice> Choose(const ClusterContext& context, const daemon::Config& config) {
   return ChooseCluster(context.flags(), context.environment, config,
                        [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
 }
@@ -148,7 +147,8 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
 }
 
 base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
-  TRY_ASSIGN(const ClusterChoice choice, Choose(context));
+  TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
+  TRY_ASSIGN(const ClusterChoice choice, Choose(context, config));
   if (!choice.is_embedded) {
     TRY(out.Write(fmt::format("Kubernetes: kubeconfig {}{}{}\nBecause: {}\n", choice.kubeconfig,
                               choice.context.empty() ? "" : ", context ", choice.context,
@@ -194,7 +194,8 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
 
 base::Result<Connection> Connect(const ClusterContext& context,
                                  cluster::Client::WarningSink warnings) {
-  TRY_ASSIGN(ClusterChoice choice, Choose(context));
+  TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
+  TRY_ASSIGN(ClusterChoice choice, Choose(context, config));
   base::LogDebug("cluster: {} ({})", choice.is_embedded ? "embedded" : choice.kubeconfig,
                  choice.because);
   if (!choice.is_embedded) {
@@ -206,7 +207,7 @@ base::Result<Connection> Connect(const ClusterContext& context,
   }
   TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
   TRY(daemon::EnsureDaemon(context.environment, executable));
-  TRY_ASSIGN(net::Headers headers, daemon::SubmitterHeaders(context.environment));
+  TRY_ASSIGN(net::Headers headers, daemon::SubmitterHeaders(context.environment, config));
   Connection connection;
   connection.client =
       EmbeddedClient(daemon::PathsOf(context.environment), std::move(headers), std::move(warnings));

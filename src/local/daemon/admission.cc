@@ -54,11 +54,8 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   if (!is_job && &resource != &api::kPods) return {};
   const Chosen chosen = Choose(headers, defaults);
   std::set<std::string> images;
-  if (!is_job) {
-    Annotate(object, chosen);
-    return {};
-  }
   Annotate(object, chosen);
+  if (!is_job) return {};
   if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
       replicas != nullptr && replicas->is_object()) {
     for (auto& [type, replica] : replicas->as_object()) {

@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
+#include "local/daemon/config.h"
 #include "net/http.h"
 
 namespace local::daemon {
@@ -38,7 +39,8 @@ base::Status EnsureDaemon(const base::Environment& environment, const std::strin
 base::Status StopDaemon(const Paths& paths);
 
 // Headers that tell the embedded server the submitter's interpreter and environment (admission.h).
-base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment);
+base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment,
+                                            const Config& config);
 
 // Absolute path of the running binary.
 base::Result<std::string> OwnExecutable();

@@ -34,8 +34,8 @@ std::string PodEnvironmentJson(const base::Environment& environment) {
   return text::ToJson(variables);
 }
 
-base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment) {
-  TRY_ASSIGN(const Config config, LoadConfig(environment));
+base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment,
+                                            const Config& config) {
   TRY_ASSIGN(const std::string python,
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   return net::Headers{{std::string(kPythonHeader), python},
