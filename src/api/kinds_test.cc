@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "api/parsed.h"
+
 namespace api {
 namespace {
-
-text::Json Parsed(std::string_view json) {
-  auto value = text::ParseJson(json);
-  EXPECT_TRUE(value) << json;
-  return value ? std::move(*value) : text::Json();
-}
 
 TEST(Kinds, ReadsNodes) {
   const text::Json node = Parsed(R"({

@@ -4,15 +4,10 @@
 
 #include "api/replica.h"
 #include "api/training_summary.h"
+#include "api/parsed.h"
 
 namespace api {
 namespace {
-
-text::Json Parsed(std::string_view json) {
-  auto value = text::ParseJson(json);
-  EXPECT_TRUE(value) << json;
-  return value ? std::move(*value) : text::Json();
-}
 
 TEST(Pod, ReadsConditionsAndStatuses) {
   const text::Json pod = Parsed(R"({

@@ -4,15 +4,10 @@
 
 #include "api/names.h"
 #include "text/yaml.h"
+#include "api/parsed.h"
 
 namespace api {
 namespace {
-
-text::Json Parsed(std::string_view json) {
-  auto value = text::ParseJson(json);
-  EXPECT_TRUE(value) << json;
-  return value ? std::move(*value) : text::Json();
-}
 
 PyTorchJob MustParse(const text::Json& object) {
   auto job = ParsePyTorchJob(object);

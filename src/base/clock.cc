@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/strings.h"
+
 namespace base {
 namespace {
 
@@ -144,8 +146,6 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"s", 1'000'000'000},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits that `text` begins with, as whole / scale; digits that do not fit are dropped, as Go
 // does with those of a fraction. Nothing when there is none.

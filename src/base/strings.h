@@ -13,6 +13,7 @@ namespace base {
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string ToLower(std::string_view text);  // ASCII only
 std::string ToUpper(std::string_view text);  // ASCII only
 bool EqualsIgnoreCase(std::string_view a, std::string_view b);

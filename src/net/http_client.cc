@@ -15,13 +15,13 @@ constexpr size_t kMaxKept = 32;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxParallel = 32;
 
-using Connection = std::unique_ptr<ClientConnection>;
+using OwnedConnection = std::unique_ptr<ClientConnection>;
 using Clock = std::chrono::steady_clock;
 
 // The answer to a request for a stream, on its own connection.
 class UnixBodyStream final : public BodyStream {
  public:
-  explicit UnixBodyStream(Connection connection)
+  explicit UnixBodyStream(OwnedConnection connection)
       : connection_(std::move(connection)),
         status_(connection_->message().status),
         headers_(std::move(connection_->message().headers)) {}
@@ -47,7 +47,7 @@ class UnixBodyStream final : public BodyStream {
   }
 
  private:
-  const Connection connection_;
+  const OwnedConnection connection_;
   const int status_;
   const Headers headers_;
   std::atomic<bool> is_cancelled_{false};
@@ -65,20 +65,20 @@ class UnixHttpClient final : public HttpClient {
  private:
   // Connected to the server, perhaps long ago.
   struct Attempt {
-    Connection connection;
+    OwnedConnection connection;
     bool is_kept = false;
     Clock::time_point deadline;
   };
 
-  Connection TakeKept();
-  void Keep(Connection connection);
+  OwnedConnection TakeKept();
+  void Keep(OwnedConnection connection);
   base::Result<Attempt> Begin(const HttpRequest& request);
   base::Result<Attempt> BeginAnew(const HttpRequest& request, Clock::time_point deadline);
   base::Result<HttpResponse> Complete(const HttpRequest& request, Attempt attempt);
 
   const std::string path_;
   const std::chrono::milliseconds timeout_;
-  base::Guarded<std::vector<Connection>> kept_;
+  base::Guarded<std::vector<OwnedConnection>> kept_;
 };
 
 bool IsSafeTarget(const HttpRequest& request) {
@@ -89,17 +89,17 @@ bool IsSafeTarget(const HttpRequest& request) {
 }
 
 // The last one kept is the likeliest to be alive.
-Connection UnixHttpClient::TakeKept() {
+OwnedConnection UnixHttpClient::TakeKept() {
   auto kept = kept_.Lock();
   while (!kept->empty()) {
-    Connection connection = std::move(kept->back());
+    OwnedConnection connection = std::move(kept->back());
     kept->pop_back();
     if (connection->IsReusable()) return connection;
   }
   return nullptr;
 }
 
-void UnixHttpClient::Keep(Connection connection) {
+void UnixHttpClient::Keep(OwnedConnection connection) {
   if (!connection->IsReusable()) return;
   auto kept = kept_.Lock();
   if (kept->size() < kMaxKept) kept->push_back(std::move(connection));
@@ -121,7 +121,7 @@ base::Result<UnixHttpClient::Attempt> UnixHttpClient::Begin(const HttpRequest& r
 base::Result<UnixHttpClient::Attempt> UnixHttpClient::BeginAnew(const HttpRequest& request,
                                                                 Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-  TRY_ASSIGN(Connection connection, ClientConnection::Connect(path_, left));
+  TRY_ASSIGN(OwnedConnection connection, ClientConnection::Connect(path_, left));
   Attempt attempt{std::move(connection), false, deadline};
   TRY(attempt.connection->Write(request, kMaxResponseBytes, deadline));
   return attempt;
@@ -177,7 +177,7 @@ base::Result<std::unique_ptr<BodyStream>> UnixHttpClient::Open(const HttpRequest
                       "malformed request: " + request.method + " " + request.target);
   }
   const auto deadline = Clock::now() + timeout_;
-  TRY_ASSIGN(Connection connection, ClientConnection::Connect(path_, timeout_));
+  TRY_ASSIGN(OwnedConnection connection, ClientConnection::Connect(path_, timeout_));
   TRY(connection->MakeCancellable());
   TRY(connection->Write(request, MessageParser::kNoLimit, deadline));
   if (const base::Status read = connection->ReadHeader(deadline); !read) {

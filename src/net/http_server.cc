@@ -32,7 +32,7 @@ using AsioError = boost::system::error_code;
 using Descriptor = asio::posix::stream_descriptor;
 
 // One read; the loop's connections share the buffer.
-constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kScratchBytes = 64 << 10;
 // Read ahead of a request that is being answered; the peer waits beyond.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
 // Connections taken in a row before others have their turn.
@@ -53,7 +53,7 @@ struct Loop {
   const HttpServerOptions options;
   std::unordered_set<std::shared_ptr<Connection>> connections;
   std::function<void()> on_last_gone;  // when the server stops
-  std::array<char, kReadBytes> scratch{};
+  std::array<char, kScratchBytes> scratch{};
 };
 
 // One peer. Requests are answered one after the other; a read stays pending all the while, so that

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/close_range.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -13,8 +14,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/fd.h"
 #include "base/strings.h"
@@ -31,7 +35,15 @@ struct Outcome {
   pid_t detached_pid = 0;
 };
 
-// All that the child needs, made before vfork: it shares our memory and may not allocate.
+// What the sanitizers add to a function counts on the thread's own stack and on a return.
+#define MUSTER_UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+
+// Holds two calls of depth three and no buffer; the C library's own spawn takes 32 KiB.
+struct alignas(16) Stack {
+  std::array<std::byte, 32 << 10> bytes;
+};
+
+// All that the child needs, made before it starts: it shares our memory and may not allocate.
 struct Prepared {
   const SpawnOptions* options;
   std::vector<char*> argv;
@@ -40,7 +52,17 @@ struct Prepared {
   int last_target = 2;
   int report = -1;
   pid_t parent = 0;
+  std::unique_ptr<std::array<Stack, 2>>
+      stacks;  // of the child, and of a detached start's grandchild
 };
+
+// vfork, but for the stack: ours stays as it is, and children can have children. Returns when the
+// child has called exec or ended.
+MUSTER_UNSANITIZED pid_t StartSharing(int (*run)(void*), Prepared& prepared, size_t depth) {
+  Stack& stack = (*prepared.stacks)[depth];
+  return ::clone(run, stack.bytes.data() + stack.bytes.size(), CLONE_VM | CLONE_VFORK | SIGCHLD,
+                 &prepared);
+}
 
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
@@ -50,14 +72,14 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-[[noreturn]] void Abandon(int report, Step step) {
+[[noreturn]] MUSTER_UNSANITIZED void Abandon(int report, Step step) {
   const Outcome outcome{step, errno, 0};
   // A pipe takes a message of this size whole or not at all.
   [[maybe_unused]] const ssize_t written = ::write(report, &outcome, sizeof outcome);
   ::_exit(127);
 }
 
-void ResetSignals() {
+MUSTER_UNSANITIZED void ResetSignals() {
   struct sigaction action{};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
@@ -73,7 +95,7 @@ void ResetSignals() {
 }
 
 // Moves every source above the targets first, so that no dup2 overwrites one still needed.
-void PlaceFds(Prepared& prepared) {
+MUSTER_UNSANITIZED void PlaceFds(Prepared& prepared) {
   const auto& mappings = prepared.options->fds;
   const int report = ::fcntl(prepared.report, F_DUPFD_CLOEXEC, prepared.last_target + 1);
   if (report < 0) Abandon(prepared.report, Step::kFds);
@@ -90,7 +112,8 @@ void PlaceFds(Prepared& prepared) {
             CLOSE_RANGE_CLOEXEC);
 }
 
-[[noreturn]] void RunChild(Prepared& prepared) {
+MUSTER_UNSANITIZED int RunChild(void* argument) {
+  Prepared& prepared = *static_cast<Prepared*>(argument);
   const SpawnOptions& options = *prepared.options;
   if (options.dies_with_parent) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Abandon(prepared.report, Step::kParent);
@@ -116,11 +139,11 @@ void PlaceFds(Prepared& prepared) {
 }
 
 // In the child of a detached start: has the grandchild, tells its pid, and ends.
-[[noreturn]] void RunIntermediate(Prepared& prepared) {
+MUSTER_UNSANITIZED int RunIntermediate(void* argument) {
+  Prepared& prepared = *static_cast<Prepared*>(argument);
   prepared.parent = ::getpid();
   const int report = prepared.report;  // RunChild moves its own
-  const pid_t grandchild = ::vfork();
-  if (grandchild == 0) RunChild(prepared);
+  const pid_t grandchild = StartSharing(RunChild, prepared, 1);
   if (grandchild < 0) Abandon(report, Step::kFork);
   const Outcome outcome{Step::kNone, 0, grandchild};
   [[maybe_unused]] const ssize_t written = ::write(report, &outcome, sizeof outcome);
@@ -179,7 +202,14 @@ base::Result<pid_t> Spawn(const SpawnOptions& options) {
   const base::Fd reader(ends[0]);
   base::Fd writer(ends[1]);
 
-  Prepared prepared{&options, Pointers(options.argv), Pointers(options.env), {}, 2, ends[1], 0};
+  Prepared prepared{&options,
+                    Pointers(options.argv),
+                    Pointers(options.env),
+                    {},
+                    2,
+                    ends[1],
+                    0,
+                    std::make_unique_for_overwrite<std::array<Stack, 2>>()};
   prepared.sources.resize(options.fds.size());
   for (const FdMapping& fd : options.fds) {
     prepared.last_target = std::max(prepared.last_target, fd.to);
@@ -191,11 +221,7 @@ base::Result<pid_t> Spawn(const SpawnOptions& options) {
   sigset_t before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::vfork();
-  if (child == 0) {
-    if (options.is_detached) RunIntermediate(prepared);
-    RunChild(prepared);
-  }
+  const pid_t child = StartSharing(options.is_detached ? RunIntermediate : RunChild, prepared, 0);
   const int fork_errno = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child < 0) return base::Fail(base::Errno(fork_errno, "fork"));

@@ -1,4 +1,4 @@
-// Starting programs: vfork and exec with everything set that a supervised process needs.
+// Starting programs: exec with everything set that a supervised process needs.
 #pragma once
 
 #include <sys/types.h>

@@ -7,7 +7,7 @@
 namespace text {
 namespace {
 
-Json Parse(std::string_view text) {
+Json Document(std::string_view text) {
   auto parsed = ParseJson(text);
   EXPECT_TRUE(parsed.has_value()) << text << ": " << (parsed ? "" : parsed.error().message);
   return parsed ? *parsed : Json();
@@ -15,11 +15,11 @@ Json Parse(std::string_view text) {
 
 // The result as text, or "error: ..." after checking that nothing changed.
 std::string Patched(std::string_view document, std::string_view patch) {
-  Json target = Parse(document);
-  const base::Status status = JsonPatch(target, Parse(patch));
+  Json target = Document(document);
+  const base::Status status = JsonPatch(target, Document(patch));
   if (status) return ToJson(target);
   EXPECT_EQ(status.error().code, base::Code::kInvalidArgument);
-  EXPECT_EQ(ToJson(target), ToJson(Parse(document)));
+  EXPECT_EQ(ToJson(target), ToJson(Document(document)));
   return "error: " + status.error().message;
 }
 
@@ -28,8 +28,8 @@ bool Fails(std::string_view document, std::string_view patch) {
 }
 
 std::string Merged(std::string_view document, std::string_view patch) {
-  Json target = Parse(document);
-  MergePatch(target, Parse(patch));
+  Json target = Document(document);
+  MergePatch(target, Document(patch));
   return ToJson(target);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/strings.h"
 #include "text/utf8.h"
 #include "text/yaml.h"
 #include "text/yaml_scalar.h"
@@ -34,13 +35,11 @@ bool IsLetter(char c) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte >= 0x80;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // The number that begins at `at`, saturating, and its end.
 std::pair<uint64_t, size_t> NumberAt(std::string_view text, size_t at, uint64_t start) {
   constexpr uint64_t kMax = 1'000'000'000'000'000'000;
   uint64_t number = start;
-  for (; at < text.size() && IsDigit(text[at]); ++at) {
+  for (; at < text.size() && base::IsDigit(text[at]); ++at) {
     number = std::min(kMax, number * 10 + static_cast<uint64_t>(text[at] - '0'));
   }
   return {number, at};
@@ -58,7 +57,7 @@ bool NaturalLess(std::string_view a, std::string_view b) {
   const auto at = static_cast<size_t>(first - a.begin());
   uint64_t start = 0;
   if (*first == '0' || *second == '0') {
-    for (size_t i = at; i-- > 0 && IsDigit(a[i]);) {
+    for (size_t i = at; i-- > 0 && base::IsDigit(a[i]);) {
       if (a[i] != '0') start = 1;
     }
   }

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "base/strings.h"
 #include "text/number.h"
 
 namespace text {
@@ -17,8 +18,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes what matches [0-9]+ off the front; its length.
 size_t TakeDigits(std::string_view& text) {
@@ -111,7 +110,7 @@ std::optional<std::string> JoinDigits(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
       joined += text[i];
-    } else if (i == 0 || !IsDigit(text[i - 1]) || i + 1 == text.size() || !IsDigit(text[i + 1])) {
+    } else if (i == 0 || !base::IsDigit(text[i - 1]) || i + 1 == text.size() || !base::IsDigit(text[i + 1])) {
       return std::nullopt;
     }
   }
@@ -122,7 +121,7 @@ std::optional<std::string> JoinDigits(std::string_view text) {
 std::optional<int> TakeNumber(std::string_view& text, int min, int max) {
   int value = 0;
   size_t count = 0;
-  for (; count < 2 && count < text.size() && IsDigit(text[count]); ++count) {
+  for (; count < 2 && count < text.size() && base::IsDigit(text[count]); ++count) {
     value = value * 10 + (text[count] - '0');
   }
   if (count == 0 || value < min || value > max) return std::nullopt;
@@ -140,7 +139,7 @@ bool TakeTime(std::string_view& text) {
       !TakeOneOf(text, ":") || !TakeNumber(text, 0, 59)) {
     return false;
   }
-  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && IsDigit(text[1])) {
+  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && base::IsDigit(text[1])) {
     text.remove_prefix(1);
     TakeDigits(text);
   }
@@ -157,7 +156,7 @@ bool IsZone(std::string_view text) {
 // The four forms that go-yaml takes for a timestamp: yyyy-m-d, alone, with T or t, a time and a
 // zone, or with a space and a time.
 bool IsTimestamp(std::string_view text) {
-  if (text.size() < 8 || text[4] != '-' || !std::all_of(text.begin(), text.begin() + 4, IsDigit)) {
+  if (text.size() < 8 || text[4] != '-' || !std::all_of(text.begin(), text.begin() + 4, base::IsDigit)) {
     return false;
   }
   const int year = std::atoi(std::string(text.substr(0, 4)).c_str());
@@ -173,7 +172,7 @@ bool IsTimestamp(std::string_view text) {
 // [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?
 bool IsBase60(std::string_view text) {
   TakeOneOf(text, "+-");
-  if (text.empty() || !IsDigit(text.front())) return false;
+  if (text.empty() || !base::IsDigit(text.front())) return false;
   text.remove_prefix(std::min(text.find_first_not_of("0123456789_"), text.size()));
   size_t groups = 0;
   while (TakeOneOf(text, ":")) {
@@ -196,7 +195,7 @@ Scalar ResolvePlain(std::string_view text) {
     const std::optional<std::string> plain = JoinDigits(text);
     std::optional<Json> value = plain ? ParseFloat(*plain) : std::nullopt;
     if (value) return {ScalarType::kFloat, std::move(*value)};
-  } else if (IsDigit(first) || first == '+' || first == '-') {
+  } else if (base::IsDigit(first) || first == '+' || first == '-') {
     if (IsTimestamp(text)) return {ScalarType::kTimestamp, Json(text)};
     std::string plain(text);
     plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());

@@ -10,10 +10,6 @@ namespace {
 using text::GetInt;
 using text::GetString;
 
-std::string Path(const char* collection, std::string_view rest) {
-  return std::string(collection) + "/" + std::string(rest);
-}
-
 TEST(ApiServer, CreatesReadsAndListsAnObject) {
   TestServer server;
   const text::Json made = server.Expect(201, "POST", kPodsPath, PodObject("a"));

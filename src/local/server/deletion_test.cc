@@ -10,10 +10,6 @@ namespace {
 using text::GetInt;
 using text::GetString;
 
-std::string Path(const char* collection, std::string_view rest) {
-  return std::string(collection) + "/" + std::string(rest);
-}
-
 bool IsThere(TestServer& server, const std::string& path) {
   return server.Send("GET", path).status == 200;
 }

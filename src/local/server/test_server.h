@@ -20,6 +20,11 @@
 
 namespace local::server {
 
+// An object or a subresource of a collection.
+inline std::string Path(const char* collection, std::string_view rest) {
+  return std::string(collection) + "/" + std::string(rest);
+}
+
 class FakeResponder : public net::Responder {
  public:
   void Send(net::HttpResponse response) override {

@@ -10,7 +10,7 @@ namespace {
 using text::GetInt;
 using text::GetString;
 
-std::string Path(const char* collection, std::string_view rest) {
+std::string Under(const char* collection, std::string_view rest) {
   return std::string(collection) + std::string(rest);
 }
 
@@ -21,17 +21,17 @@ std::string Brief(const text::Json& line) {
 }
 
 void SetLabel(TestServer& server, const std::string& pod, const std::string& value) {
-  server.Patch(200, Path(kPodsPath, "/" + pod),
+  server.Patch(200, Under(kPodsPath, "/" + pod),
                text::Object{{"metadata", text::Object{{"labels", text::Object{{"x", value}}}}}});
 }
 
 TEST(Watch, BeginsWithWhatExistsAndGoesOn) {
   TestServer server;
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
-  const auto watch = server.Open("GET", Path(kPodsPath, "?watch=true"));
+  const auto watch = server.Open("GET", Under(kPodsPath, "?watch=true"));
   EXPECT_EQ(Brief(watch->Lines(1)[0]), "ADDED a");
   SetLabel(server, "a", "1");
-  server.Expect(200, "DELETE", Path(kPodsPath, "/a"));
+  server.Expect(200, "DELETE", Under(kPodsPath, "/a"));
   server.Expect(201, "POST", "/api/v1/namespaces/kube-system/pods", PodObject("b", "kube-system"));
   server.Expect(201, "POST", kPodsPath, PodObject("c"));
   const auto lines = watch->Lines(4);
@@ -70,14 +70,14 @@ TEST(Watch, FromAForgottenVersionEndsWithExpired) {
 
 TEST(Watch, ObjectsEnterAndLeaveASelection) {
   TestServer server;
-  const auto watch = server.Open("GET", Path(kPodsPath, "?watch=1&labelSelector=x%3D1"));
+  const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1&labelSelector=x%3D1"));
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
   SetLabel(server, "a", "1");
-  server.Patch(200, Path(kPodsPath, "/a/status"),
+  server.Patch(200, Under(kPodsPath, "/a/status"),
                text::Object{{"status", text::Object{{"phase", "Running"}}}});
   SetLabel(server, "a", "2");
   SetLabel(server, "a", "1");
-  server.Expect(200, "DELETE", Path(kPodsPath, "/a"));
+  server.Expect(200, "DELETE", Under(kPodsPath, "/a"));
   const auto lines = watch->Lines(5);
   EXPECT_EQ(Brief(lines[0]), "ADDED a");
   EXPECT_EQ(Brief(lines[1]), "MODIFIED a");
@@ -90,7 +90,7 @@ TEST(Watch, ObjectsEnterAndLeaveASelection) {
 TEST(Watch, TellsHowFarItIsWhenOthersChange) {
   TestServer server;
   const auto watch =
-      server.Open("GET", Path(kPodsPath, "?watch=1&allowWatchBookmarks=true&resourceVersion=0"));
+      server.Open("GET", Under(kPodsPath, "?watch=1&allowWatchBookmarks=true&resourceVersion=0"));
   const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
   server.timers->Fire(kBookmarkDelay);
   const auto lines = watch->Lines(1);
@@ -104,10 +104,10 @@ TEST(Watch, TellsHowFarItIsWhenOthersChange) {
 
 TEST(Watch, EndsAtItsTimeout) {
   TestServer server;
-  const auto watch = server.Open("GET", Path(kPodsPath, "?watch=1&timeoutSeconds=7"));
+  const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1&timeoutSeconds=7"));
   server.timers->Fire(std::chrono::seconds(7));
   EXPECT_EQ(watch->Wait().body, "");
-  const auto endless = server.Open("GET", Path(kPodsPath, "?watch=1"));
+  const auto endless = server.Open("GET", Under(kPodsPath, "?watch=1"));
   server.timers->Fire(kDefaultWatchTimeout);
   endless->Wait();
   EXPECT_EQ(server.timers->Count(), 0U);
@@ -117,7 +117,7 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
   TestServer server;
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
   const auto watch =
-      server.Open("GET", Path(kPodsPath,
+      server.Open("GET", Under(kPodsPath,
                               "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
                               "resourceVersionMatch=NotOlderThan"));
   const auto lines = watch->Lines(2);
@@ -129,7 +129,7 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
 
 TEST(Watch, AConsumerThatDoesNotReadIsEnded) {
   TestServer server;
-  const auto watch = server.Open("GET", Path(kPodsPath, "?watch=1"));
+  const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1"));
   watch->pending_bytes = kMaxWatchBacklogBytes + 1;
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
   EXPECT_EQ(watch->Wait().body, "");
@@ -138,9 +138,9 @@ TEST(Watch, AConsumerThatDoesNotReadIsEnded) {
 TEST(Watch, RendersTableRows) {
   TestServer server;
   server.Expect(201, "POST", kJobsPath, JobObject("j"));
-  const auto watch = server.Open("GET", Path(kJobsPath, "?watch=1"), "",
+  const auto watch = server.Open("GET", Under(kJobsPath, "?watch=1"), "",
                                  {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
-  server.Expect(200, "DELETE", Path(kJobsPath, "/j"));
+  server.Expect(200, "DELETE", Under(kJobsPath, "/j"));
   const auto lines = watch->Lines(2);
   EXPECT_EQ(GetString(lines[0], {"object", "kind"}), "Table");
   EXPECT_NE(text::FindArray(lines[0], {"object", "columnDefinitions"}), nullptr);
