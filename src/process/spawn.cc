@@ -23,6 +23,13 @@
 #include "base/fd.h"
 #include "base/strings.h"
 
+#ifdef MUSTER_SANITIZED
+// ThreadSanitizer takes clone for a fork, and the threads of the parent for lost. Not so glibc's
+// own name for it.
+extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...);
+#define clone __clone
+#endif
+
 namespace process {
 namespace {
 
