@@ -154,9 +154,9 @@ Array JobRenderer::Volumes() const {
   if (!flags_.sync_mode.empty()) {
     volumes.push_back(Object{{"name", "code-sync"}, {"emptyDir", Object{}}});
   }
-  for (const auto& [claim, path] : options_.data) {
+  for (const DataMount& data : options_.data) {
     volumes.push_back(
-        Object{{"name", claim}, {"persistentVolumeClaim", Object{{"claimName", claim}}}});
+        Object{{"name", data.claim}, {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
   }
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
     volumes.push_back(Object{{"name", fmt::format("training-data-{}", i)},
@@ -172,8 +172,8 @@ Array JobRenderer::Volumes() const {
 
 Array JobRenderer::Mounts() const {
   Array mounts;
-  const auto mount = [&](std::string_view name, std::string_view path) {
-    mounts.push_back(Object{{"name", name}, {"mountPath", path}});
+  const auto mount = [&](std::string_view name, std::string_view path, bool read_only = false) {
+    mounts.push_back(VolumeMount(name, path, read_only));
   };
   for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
     mount(directory.config_map, directory.path);
@@ -183,10 +183,11 @@ Array JobRenderer::Mounts() const {
     const std::string& dir = flags_.working_dir;
     mount("code-sync", dir.ends_with('/') ? dir + "code" : dir + "/code");
   }
-  for (const auto& [claim, path] : options_.data) mount(claim, path);
+  for (const DataMount& data : options_.data) mount(data.claim, data.path, data.read_only);
   if (!flags_.share_memory.empty()) mount("dshm", "/dev/shm");
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
-    mount(fmt::format("training-data-{}", i), options_.data_dirs[i].container_path);
+    const HostDir& dir = options_.data_dirs[i];
+    mount(fmt::format("training-data-{}", i), dir.container_path, dir.read_only);
   }
   return mounts;
 }

@@ -60,10 +60,10 @@ Object TensorboardPodSpec(const SubmitOptions& options, const Submission& submis
     volumes.push_back(
         Object{{"name", kLogsVolume}, {"hostPath", Object{{"path", submission.log_host_dir}}}});
   } else {
-    for (const auto& [claim, path] : options.data) {
-      mounts.push_back(Object{{"name", claim}, {"mountPath", path}});
-      volumes.push_back(
-          Object{{"name", claim}, {"persistentVolumeClaim", Object{{"claimName", claim}}}});
+    for (const DataMount& data : options.data) {
+      mounts.push_back(VolumeMount(data.claim, data.path, data.read_only));
+      volumes.push_back(Object{{"name", data.claim},
+                               {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
     }
   }
   Object container{{"name", "tensorboard"},

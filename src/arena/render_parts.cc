@@ -32,10 +32,16 @@ text::Object ChartLabels(const SubmitOptions& options) {
 bool HasLocalLogs(const SubmitOptions& options) {
   const std::string& logdir = options.flags.logdir;
   if (!options.flags.tensorboard || !logdir.starts_with('/')) return false;
-  for (const auto& [claim, path] : options.data) {
+  for (const auto& [claim, path, read_only] : options.data) {
     if (logdir == path || logdir.starts_with(path.ends_with('/') ? path : path + "/")) return false;
   }
   return true;
+}
+
+text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only) {
+  text::Object mount{{"name", volume}, {"mountPath", path}};
+  if (read_only) mount["readOnly"] = true;
+  return mount;
 }
 
 text::Array Tolerations(const SubmitOptions& options) {

@@ -19,6 +19,8 @@ text::Object ChartLabels(const SubmitOptions& options);
 
 // Whether --logdir lies on none of the --data mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
+// An entry of volumeMounts.
+text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only);
 text::Array Tolerations(const SubmitOptions& options);
 text::Array ImagePullSecrets(const SubmitOptions& options);
 

@@ -64,6 +64,14 @@ base::Status CheckContainerPath(const std::string& path) {
   return {};
 }
 
+// Takes docker's `:ro` or `:rw` off the parts of a mount. Whether it is read-only.
+bool TakeAccess(std::vector<std::string>& parts) {
+  if (parts.size() < 2 || (parts.back() != "ro" && parts.back() != "rw")) return false;
+  const bool read_only = parts.back() == "ro";
+  parts.pop_back();
+  return read_only;
+}
+
 base::Status CheckSync(const SubmitFlags& flags) {
   if (flags.sync_mode.empty()) {
     if (!flags.sync_source.empty()) {
@@ -243,11 +251,12 @@ base::Status CheckJobName(std::string_view name) {
   return {};
 }
 
-base::Result<Pairs> ParseData(const std::vector<std::string>& values) {
-  Pairs data;
+base::Result<std::vector<DataMount>> ParseData(const std::vector<std::string>& values) {
+  std::vector<DataMount> data;
   std::set<std::string> seen;
   for (const std::string& value : values) {
-    const std::vector<std::string> parts = base::Split(value, ':');
+    std::vector<std::string> parts = base::Split(value, ':');
+    const bool read_only = TakeAccess(parts);
     if (parts.size() != 2) {
       return base::Fail(
           base::Code::kInvalidArgument,
@@ -274,7 +283,7 @@ base::Result<Pairs> ParseData(const std::vector<std::string>& values) {
                         fmt::format("your PVC name: {} is repeated, please check it", name));
     }
     TRY(CheckContainerPath(path));
-    data.emplace_back(name, path);
+    data.push_back({name, path, read_only});
   }
   std::sort(data.begin(), data.end());
   return data;
@@ -283,13 +292,14 @@ base::Result<Pairs> ParseData(const std::vector<std::string>& values) {
 base::Result<std::vector<HostDir>> ParseDataDirs(const std::vector<std::string>& values) {
   std::vector<HostDir> dirs;
   for (const std::string& value : values) {
-    const std::vector<std::string> parts = base::Split(value, ':');
+    std::vector<std::string> parts = base::Split(value, ':');
+    const bool read_only = TakeAccess(parts);
     if (parts.size() > 2 || parts[0].empty() || parts.back().empty()) {
       return base::Fail(base::Code::kInvalidArgument, fmt::format("invalid DataDir: '{}'", value));
     }
     TRY(CheckContainerPath(parts[0]));
     TRY(CheckContainerPath(parts.back()));
-    dirs.push_back({parts[0], parts.back()});
+    dirs.push_back({parts[0], parts.back(), read_only});
   }
   return dirs;
 }

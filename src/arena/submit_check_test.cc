@@ -48,7 +48,10 @@ TEST(JobName, IsCheckedAsArenaChecksIt) {
 }
 
 TEST(Data, IsParsedAndSorted) {
-  EXPECT_EQ(*ParseData({"b-pvc:/b", "a_pvc.1:/a"}), (Pairs{{"a_pvc.1", "/a"}, {"b-pvc", "/b"}}));
+  EXPECT_EQ(*ParseData({"b-pvc:/b", "a_pvc.1:/a"}),
+            (std::vector<DataMount>{{"a_pvc.1", "/a"}, {"b-pvc", "/b"}}));
+  EXPECT_EQ(*ParseData({"aa:/a:ro", "bb:/b:rw"}),
+            (std::vector<DataMount>{{"aa", "/a", true}, {"bb", "/b", false}}));
   const std::pair<std::vector<std::string>, const char*> bad[] = {
       {{"x"}, "dataset x has incorrect format, should like data_name:/data0"},
       {{"xx:/a:/b"}, "dataset xx:/a:/b has incorrect format, should like data_name:/data0"},
@@ -59,17 +62,23 @@ TEST(Data, IsParsedAndSorted) {
        "allowed. If you intended to pass a host directory, use absolute path"},
       {{"xx:/a", "xx:/b"}, "your PVC name: xx is repeated, please check it"},
       {{"xx:/"}, "invalid specification: dataDir can't be '/'"},
+      {{"xx:/a:rx"}, "dataset xx:/a:rx has incorrect format, should like data_name:/data0"},
+      {{"xx:ro"}, "dataset xx:ro has incorrect format, should like data_name:/data0"},
       {{"xx:rel"}, "invalid dataDir: 'rel' must be absolute"},
   };
   for (const auto& [values, message] : bad) EXPECT_EQ(ErrorOf(ParseData(values)), message);
 }
 
 TEST(DataDir, MayNameTheContainersPath) {
-  const auto dirs = *ParseDataDirs({"/h", "/h1:/c1"});
-  ASSERT_EQ(dirs.size(), 2u);
+  const auto dirs = *ParseDataDirs({"/h", "/h1:/c1", "/h2:ro", "/h3:/c3:ro"});
+  ASSERT_EQ(dirs.size(), 4u);
   EXPECT_EQ(dirs[0].container_path, "/h");
   EXPECT_EQ(dirs[1].host_path, "/h1");
   EXPECT_EQ(dirs[1].container_path, "/c1");
+  EXPECT_FALSE(dirs[0].read_only || dirs[1].read_only);
+  EXPECT_EQ(dirs[2].container_path, "/h2");
+  EXPECT_EQ(dirs[3].container_path, "/c3");
+  EXPECT_TRUE(dirs[2].read_only && dirs[3].read_only);
   EXPECT_EQ(ErrorOf(ParseDataDirs({"/a:/b:/c"})), "invalid DataDir: '/a:/b:/c'");
   EXPECT_EQ(ErrorOf(ParseDataDirs({"/a:b"})), "invalid dataDir: 'b' must be absolute");
   EXPECT_EQ(ErrorOf(ParseDataDirs({"/"})), "invalid specification: dataDir can't be '/'");

@@ -20,9 +20,10 @@ void DeclareResources(SubmitFlags& flags, cli::FlagSet& set) {
 }
 
 void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
-  set.StringArray(&flags.data, "data", "`CLAIM:PATH`: mount a data volume; repeatable").Short('d');
+  set.StringArray(&flags.data, "data", "`CLAIM:PATH[:ro]`: mount a data volume; repeatable")
+      .Short('d');
   set.StringArray(&flags.data_dirs, "data-dir",
-                  "`HOSTPATH[:PATH]`: mount a directory of the node; repeatable")
+                  "`HOSTPATH[:PATH][:ro]`: mount a directory of the node; repeatable")
       .OldName("dataDir");
   set.StringArray(&flags.config_files, "config-file",
                   "`FILE[:PATH]`: put a file of this machine into the replicas; repeatable");

@@ -148,6 +148,21 @@ TEST_F(RenderTest, R6DataAndDataDirs) {
     {"name": "training-data-0", "mountPath": "/h"}, {"name": "training-data-1", "mountPath": "/c1"}])"));
 }
 
+TEST_F(RenderTest, DataThatMayOnlyBeRead) {
+  const text::Json job = Job({"--data", "a-pvc:/a:ro", "--data-dir", "/h:ro",
+                              "--share-memory=", "--tensorboard", "--logdir=/a/logs"});
+  const text::Json mounts = Text(R"([
+    {"name": "a-pvc", "mountPath": "/a", "readOnly": true},
+    {"name": "training-data-0", "mountPath": "/h", "readOnly": true}])");
+  EXPECT_EQ(At(Container(job), {"volumeMounts"}), mounts);
+  const text::Json deployment = *RenderTensorboardDeployment(options_, submission_);
+  EXPECT_EQ(At(deployment, {"spec", "template", "spec", "containers"})
+                .as_array()[0]
+                .at("volumeMounts")
+                .as_array()[0],
+            mounts.as_array()[0]);
+}
+
 TEST_F(RenderTest, R7TensorboardOnTheHostOrOnAClaim) {
   const text::Json local = Job({"--tensorboard"});
   EXPECT_EQ(

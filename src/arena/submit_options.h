@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,8 +40,18 @@ struct Toleration {
   std::string key, value, effect, op;  // all but `op` empty: tolerates everything
 };
 
+// Of --data: `claim:/path`, `claim:/path:ro`.
+struct DataMount {
+  std::string claim, path;
+  bool read_only = false;
+
+  auto operator<=>(const DataMount&) const = default;
+};
+
+// Of --data-dir: `/host`, `/host:/container`, either with `:ro`.
 struct HostDir {
   std::string host_path, container_path;
+  bool read_only = false;
 };
 
 struct ConfigFile {
@@ -54,7 +65,7 @@ struct SubmitOptions {
   std::string command;
   std::map<std::string, std::string> env;  // without the password
   std::map<std::string, std::string> labels, annotations, selectors;
-  Pairs data;  // claim, mount path; sorted by claim
+  std::vector<DataMount> data;  // sorted by claim
   std::vector<HostDir> data_dirs;
   Pairs devices;
   std::vector<Toleration> tolerations;
@@ -78,7 +89,7 @@ std::optional<std::string> TakePasswordOfUrl(std::string& url);
 
 // Of the parts of CheckSubmit, for its tests.
 base::Status CheckJobName(std::string_view name);
-base::Result<Pairs> ParseData(const std::vector<std::string>& values);
+base::Result<std::vector<DataMount>> ParseData(const std::vector<std::string>& values);
 base::Result<std::vector<HostDir>> ParseDataDirs(const std::vector<std::string>& values);
 base::Result<Pairs> ParseDevices(const std::vector<std::string>& values);
 base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::string>& values);
