@@ -63,7 +63,8 @@ base::Result<std::string> Unescape(std::string_view text) {
       out += text[i];
       continue;
     }
-    if (++i == text.size() || std::string_view(",=\\").find(text[i]) == std::string_view::npos) {
+    ++i;
+    if (i == text.size() || std::string_view(",=\\").find(text[i]) == std::string_view::npos) {
       return base::Fail(
           base::Code::kInvalidArgument,
           fmt::format("invalid field selector: invalid escape sequence in \"{}\"", text));

@@ -122,11 +122,11 @@ std::vector<std::string> AccessModes(const text::Json& claim) {
   if (modes == nullptr) modes = text::FindArray(claim, {"spec", "accessModes"});
   std::vector<std::string> out;
   if (modes == nullptr) return out;
-  for (const auto& [spelled, brief] : kModes) {
-    if (std::any_of(modes->begin(), modes->end(), [spelled = spelled](const text::Json& mode) {
-          return text::GetString(mode, {}) == spelled;
+  for (const auto& known : kModes) {
+    if (std::any_of(modes->begin(), modes->end(), [&known](const text::Json& mode) {
+          return text::GetString(mode, {}) == known.first;
         })) {
-      out.emplace_back(brief);
+      out.emplace_back(known.second);
     }
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,18 @@
 
 namespace local::node {
 namespace {
+
+// How much may be written before the disk is looked at again.
+constexpr uint64_t kCheckedBytes = 8 << 20;
+
+// Whether less is free than logs leave: the store and the programs need room too.
+bool IsBelowReserve(int fd) {
+  struct statvfs disk{};
+  if (::fstatvfs(fd, &disk) != 0) return false;
+  const uint64_t total = uint64_t{disk.f_blocks} * disk.f_frsize;
+  const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
+  return free < std::min(kLogReserveBytes, total / kLogReserveShare);
+}
 
 // Bytes of the UTF-8 sequence at the start of `text`; 0 when it is not one.
 size_t Utf8Length(std::string_view text) {
@@ -107,6 +120,14 @@ size_t LogWriter::TryWrite(std::string_view records) {
     const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
     size_ = end < 0 ? 0 : static_cast<uint64_t>(end);
   }
+  // Once there was no room, every record asks.
+  if (size_ >= checked_until_ || !is_loss_noted_) {
+    if (IsBelowReserve(fd_.get())) {
+      errno = 0;
+      return 0;
+    }
+    checked_until_ = size_ + kCheckedBytes;
+  }
   size_t written = 0;
   while (written < records.size()) {
     const ssize_t count = ::write(fd_.get(), records.data() + written, records.size() - written);
@@ -144,7 +165,8 @@ void LogWriter::CountLoss(std::string_view records, int os_errno) {
 
 std::string LogWriter::LossNote() const {
   if (lost_bytes_ == 0) return "";
-  return fmt::format("log truncated: {}, {} bytes lost", std::strerror(loss_errno_), lost_bytes_);
+  const char* why = loss_errno_ == 0 ? "the disk is nearly full" : std::strerror(loss_errno_);
+  return fmt::format("log truncated: {}, {} bytes lost", why, lost_bytes_);
 }
 
 void OutputTail::Append(std::string_view output) {

@@ -15,6 +15,11 @@ namespace local::node {
 // Longer pieces without a newline are written as partial records (containerd's limit).
 inline constexpr size_t kMaxLogPiece = 16 << 10;
 
+// What logs leave free on the disk: this much, or 1/kLogReserveShare of it where that is less. A
+// program that prints without end fills no disk.
+inline constexpr uint64_t kLogReserveBytes = 1 << 30;
+inline constexpr uint64_t kLogReserveShare = 20;
+
 // Writes to a file of its own that others only read. Never blocks on a full disk and never fails:
 // what does not fit is dropped, counted, and noted in the log once there is room again. The file
 // always ends with a whole record. Not thread safe.
@@ -32,7 +37,7 @@ class LogWriter {
   void End(LogStream stream, base::Time now);
 
   uint64_t lost_bytes() const { return lost_bytes_; }
-  // "log truncated: No space left on device, 4096 bytes lost"; "" when nothing was lost.
+  // "log truncated: the disk is nearly full, 4096 bytes lost"; "" when nothing was lost.
   std::string LossNote() const;
 
  private:
@@ -45,17 +50,18 @@ class LogWriter {
     return streams_[static_cast<size_t>(stream)].pending;
   }
   void Write(std::string_view records, base::Time now);
-  // How much of `records` is in the file; less than all sets errno.
+  // How much of `records` is in the file; less than all sets errno, 0 for the reserve.
   size_t TryWrite(std::string_view records);
   void CountLoss(std::string_view records, int os_errno);
 
   std::string path_;
   base::Fd fd_;
   uint64_t size_ = 0;
+  uint64_t checked_until_ = 0;  // the file's size when the disk is to be looked at again
   std::array<StreamState, 2> streams_;
   uint64_t lost_bytes_ = 0;
   bool is_loss_noted_ = true;
-  int loss_errno_ = 0;
+  int loss_errno_ = 0;  // 0: the reserve
 };
 
 // The end of a container's output, for the message of a failed one.

@@ -370,9 +370,9 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
     const std::string log = Log(spec, "pytorch");
     const bool is_told =
         state.exit_code == 3 &&
-        state.message.find("log truncated: No space left on device, ") != std::string::npos &&
+        state.message.find("log truncated: the disk is nearly full, ") != std::string::npos &&
         log.starts_with("yyy") && log.ends_with("after\n") &&
-        log.find("muster: log truncated: No space left on device, ") != std::string::npos;
+        log.find("muster: log truncated: the disk is nearly full, ") != std::string::npos;
     if (!is_told) fmt::print(stderr, "{}\n{}\n", state.message, log.substr(log.size() - 300));
     ::_exit(is_told ? 0 : 4);
   }
