@@ -40,6 +40,10 @@ inline constexpr std::string_view kEnvironmentAnnotation = "muster.dev/environme
 inline constexpr std::string_view kMasterPortAnnotation = "muster.dev/master-port";
 // Which rank failed first and how, one line; on a failed job, since its pods may be deleted.
 inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
+// Of a PersistentVolumeClaim on the embedded cluster: the directory that it stands for.
+inline constexpr std::string_view kVolumePathAnnotation = "muster.dev/path";
+// uid of the job that a pod belongs to though another object controls it (its TensorBoard).
+inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 

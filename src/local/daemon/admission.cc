@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/names.h"
+#include "api/object.h"
 
 namespace local::daemon {
 namespace {
@@ -51,8 +52,14 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object) {
   const bool is_job = &resource == &api::kPyTorchJobs;
-  if (!is_job && &resource != &api::kPods) return {};
+  const bool is_deployment = &resource == &api::kDeployments;
+  if (!is_job && !is_deployment && &resource != &api::kPods) return {};
   const Chosen chosen = Choose(headers, defaults);
+  if (is_deployment) {
+    text::Json* const pod_template = text::Find(object, {"spec", "template"});
+    if (pod_template != nullptr && pod_template->is_object()) Annotate(*pod_template, chosen);
+    return {};
+  }
   std::set<std::string> images;
   Annotate(object, chosen);
   if (!is_job) return {};
@@ -71,6 +78,21 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       fmt::format("the pods run in this machine's own environment (python: {})", chosen.python);
   if (images.empty()) return {runs};
   return {fmt::format("image {} is not used: {}", fmt::join(images, ", "), runs)};
+}
+
+void AdmitClaim(text::Json& claim) {
+  if (!api::Annotation(claim, api::kVolumePathAnnotation).starts_with('/')) {
+    text::Set(claim, {"status"}, text::Object{{"phase", "Pending"}});
+    return;
+  }
+  text::Object status{{"phase", "Bound"}};
+  if (const text::Json* modes = text::Find(claim, {"spec", "accessModes"})) {
+    status["accessModes"] = *modes;
+  }
+  if (const text::Json* size = text::Find(claim, {"spec", "resources", "requests", "storage"})) {
+    status["capacity"] = text::Object{{"storage", *size}};
+  }
+  text::Set(claim, {"status"}, std::move(status));
 }
 
 }  // namespace local::daemon

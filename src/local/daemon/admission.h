@@ -1,5 +1,6 @@
 // What the embedded server adds to objects on their way in: the interpreter and environment that
-// the pods of a job will have, and warnings of what this machine does not do.
+// the pods of a job or Deployment will have, the state of a volume claim, and warnings of what this
+// machine does not do.
 #pragma once
 
 #include <optional>
@@ -24,9 +25,14 @@ struct AdmissionDefaults {
   std::string environment;  // JSON object, likewise
 };
 
-// On creation of a PyTorchJob or Pod: annotations muster.dev/python and muster.dev/environment on
-// it and on its pod templates, unless they are there. Returns warnings for the client.
+// On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python and
+// muster.dev/environment on it and on its pod templates, unless they are there. Returns warnings
+// for the client.
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object);
+
+// A PersistentVolumeClaim that stands for a directory is Bound, with what it asks for; another
+// waits for its directory.
+void AdmitClaim(text::Json& claim);
 
 }  // namespace local::daemon

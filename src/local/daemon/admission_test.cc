@@ -52,6 +52,29 @@ TEST(AdmitCreate, KeepsAnnotationsThatAreThereAndIgnoresBadHeaders) {
   EXPECT_EQ(text::GetString(pod, {"metadata", "annotations", api::kEnvironmentAnnotation}), "{}");
 }
 
+TEST(AdmitCreate, ADeploymentsPodsHaveTheSubmittersInterpreter) {
+  text::Json deployment = *text::ParseJson(R"({"spec": {"template": {"spec": {}}}})");
+  EXPECT_TRUE(
+      AdmitCreate(api::kDeployments, {{"Muster-Python", "/venv/bin/python"}}, kDefaults, deployment)
+          .empty());
+  EXPECT_EQ(text::GetString(deployment, {"spec", "template", "metadata", "annotations",
+                                         api::kPythonAnnotation}),
+            "/venv/bin/python");
+  EXPECT_EQ(text::Find(deployment, {"metadata"}), nullptr);
+}
+
+TEST(AdmitClaim, IsBoundWhenItStandsForADirectory) {
+  text::Json claim = *text::ParseJson(R"({
+    "metadata": {"annotations": {"muster.dev/path": "/srv/data"}},
+    "spec": {"accessModes": ["ReadOnlyMany"], "resources": {"requests": {"storage": "1Gi"}}}})");
+  AdmitClaim(claim);
+  EXPECT_EQ(text::ToJson(*text::Find(claim, {"status"})),
+            R"({"phase":"Bound","accessModes":["ReadOnlyMany"],"capacity":{"storage":"1Gi"}})");
+  text::Erase(claim, {"metadata", "annotations"});
+  AdmitClaim(claim);
+  EXPECT_EQ(text::ToJson(*text::Find(claim, {"status"})), R"({"phase":"Pending"})");
+}
+
 TEST(AdmitCreate, LeavesOtherKindsAlone) {
   text::Json service = text::Object();
   EXPECT_TRUE(AdmitCreate(api::kServices, {}, kDefaults, service).empty());

@@ -24,7 +24,9 @@
 #include "local/daemon/admission.h"
 #include "local/daemon/config.h"
 #include "local/daemon/connect.h"
+#include "local/daemon/deployments.h"
 #include "local/daemon/event_janitor.h"
+#include "local/daemon/node_ports.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/scheduling.h"
 #include "local/daemon/submitter.h"
@@ -56,11 +58,20 @@ class Readiness {
   base::Fd fd_;
 };
 
-server::Admission MakeAdmission(AdmissionDefaults defaults) {
-  return [defaults = std::move(defaults)](
+bool IsDryRun(const net::HttpRequest& request) {
+  const auto target = net::ParseTarget(request.target);
+  return target && !target->Query("dryRun").empty();
+}
+
+server::Admission MakeAdmission(AdmissionDefaults defaults, node::PortAllocator& ports) {
+  return [defaults = std::move(defaults), &ports](
              server::Operation operation, const api::Resource& resource,
              const net::HttpRequest& request, text::Json& object,
-             const text::Json*) -> base::Result<std::vector<std::string>> {
+             const text::Json* old) -> base::Result<std::vector<std::string>> {
+    if (&resource == &api::kPersistentVolumeClaims) AdmitClaim(object);
+    if (&resource == &api::kServices && !IsDryRun(request)) {
+      TRY(AssignNodePorts(ports, old, object));
+    }
     if (operation != server::Operation::kCreate) return std::vector<std::string>();
     return AdmitCreate(resource, request.headers, defaults, object);
   };
@@ -138,14 +149,14 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
   server::ApiServer::Options server_options;
   server_options.clock = &clock;
-  server_options.admission = MakeAdmission(std::move(defaults));
+  node::PortAllocator ports = node::PortAllocator::OfMachine();
+  server_options.admission = MakeAdmission(std::move(defaults), ports);
   server_options.log_source = logs.get();
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));
 
   node::GpuAllocator gpus;
-  node::PortAllocator ports = node::PortAllocator::OfMachine();
   const auto shims = node::ProcessShims(executable);
   node::AgentOptions agent_options;
   agent_options.state_directory = paths.state;
@@ -167,6 +178,8 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
                                        scheduling.GpusAreKnown();
                                      });
   const controller::Controller controller(client, clock, ControllerOptions(ports, *agent));
+  const NodePortKeeper node_ports(client, ports);
+  const Deployments deployments(client, clock);
   const EventJanitor janitor(client, clock);
 
   TRY_ASSIGN(const auto http_server,

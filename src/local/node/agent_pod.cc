@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "base/strings.h"
 #include "local/node/shim.h"
+#include "local/node/tensorboard.h"
 
 namespace local::node {
 
@@ -108,13 +109,11 @@ CodeSync FindCodeSync(const text::Json& pod) {
 class PodPlanner {
  public:
   PodPlanner(const text::Json& pod, const PodObjects& objects, const NodeFacts& facts,
-             const std::vector<std::string>& visible_gpus, const std::string& interpreter_directory,
-             const std::function<bool(const std::string&)>& is_there)
+             const PodGrants& grants, const std::function<bool(const std::string&)>& is_there)
       : pod_(pod),
         objects_(objects),
         facts_(facts),
-        visible_gpus_(visible_gpus),
-        interpreter_directory_(interpreter_directory),
+        grants_(grants),
         is_there_(is_there),
         sync_(FindCodeSync(pod)),
         job_(api::Label(pod, api::kJobNameLabel)),
@@ -127,8 +126,10 @@ class PodPlanner {
     if (added) added = AddContainers("containers", own, spec_.containers);
     if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
     if (!job_.empty()) AddHosts();
-    auto volumes =
-        PlanVolumes(own, objects_, spec_.directory, sync_.volume, sync_.container, variables_);
+    const std::string job_uid = JobUidOf(pod_);
+    auto volumes = PlanVolumes(own, objects_, spec_.directory,
+                               job_uid.empty() ? "" : JobDirectory(facts_, job_uid), sync_.volume,
+                               sync_.container, variables_);
     if (!volumes) return tl::unexpected<NotReady>(std::move(volumes.error()));
     spec_.mounts = volumes->mounts;
     MakeWorkingDirectories(*volumes);
@@ -171,6 +172,7 @@ class PodPlanner {
       spec.name = GetString(container, {"name"});
       if (spec.name == sync_.container && list == "initContainers") spec.kind = sync_.kind;
       spec.argv = CommandLine(container, *variables);
+      if (!grants_.tensorboard.empty() && IsTensorboard(spec.argv)) UseTensorboard(spec.argv);
       if (spec.argv.empty() && spec.kind != ContainerSpec::Kind::kGitSync) {
         // Without an image there is no other.
         return tl::unexpected<NotReady>(
@@ -192,6 +194,14 @@ class PodPlanner {
     return {};
   }
 
+  void UseTensorboard(std::vector<std::string>& argv) const {
+    int port = PortOfTensorboard(argv);
+    if (const auto it = grants_.node_ports.find(port); it != grants_.node_ports.end()) {
+      port = it->second.port;
+    }
+    argv = TensorboardCommand(argv, grants_.tensorboard, port);
+  }
+
   std::string WorkingDirectory(const text::Json& container) const {
     const std::string_view directory = GetString(container, {"workingDir"});
     if (auto clean = CleanPath(directory); clean && !directory.empty()) return *clean;
@@ -207,7 +217,8 @@ class PodPlanner {
   EnvList BaseVariables(const text::Json& container, const EnvList& variables) const {
     EnvList base;
     std::string path = PodPath(pod_, facts_);
-    if (!interpreter_directory_.empty()) path = interpreter_directory_ + ":" + path;
+    const std::string& first = grants_.interpreter_directory;
+    if (!first.empty()) path = first + ":" + path;
     base.emplace_back("PATH", std::move(path));
     for (const char* name : {"HOME", "USER", "LOGNAME", "LANG"}) {
       std::string value = OfSubmitterOrDaemon(name);
@@ -236,11 +247,11 @@ class PodPlanner {
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {
-    if (!visible_gpus_.empty()) {
+    if (!grants_.visible_gpus.empty()) {
       // The pod's share, whatever the container says: others hold the rest. NVML and CUDA agree on
       // indices in PCI order only.
       env.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-      env.emplace_back("CUDA_VISIBLE_DEVICES", base::Join(visible_gpus_, ","));
+      env.emplace_back("CUDA_VISIBLE_DEVICES", base::Join(grants_.visible_gpus, ","));
       return;
     }
     // A pod that asked for none gets none, unless its author knows better.
@@ -301,8 +312,7 @@ class PodPlanner {
   const text::Json& pod_;
   const PodObjects& objects_;
   const NodeFacts& facts_;
-  const std::vector<std::string>& visible_gpus_;
-  const std::string& interpreter_directory_;
+  const PodGrants& grants_;
   const std::function<bool(const std::string&)>& is_there_;
   const CodeSync sync_;
   const std::string job_;
@@ -337,11 +347,19 @@ std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid) {
   return fmt::format("{}/jobs/{}", facts.state_directory, job_uid);
 }
 
+std::string JobUidOf(const text::Json& pod) {
+  const std::string_view said = api::Annotation(pod, api::kJobUidAnnotation);
+  // It names a directory.
+  const bool is_uid = !said.empty() && std::all_of(said.begin(), said.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-';
+  });
+  return std::string(is_uid ? said : api::ControllerUid(pod));
+}
+
 OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
-                            const NodeFacts& facts, const std::vector<std::string>& visible_gpus,
-                            const std::string& interpreter_directory,
+                            const NodeFacts& facts, const PodGrants& grants,
                             const std::function<bool(const std::string&)>& is_there) {
-  return PodPlanner(pod, objects, facts, visible_gpus, interpreter_directory, is_there).Plan();
+  return PodPlanner(pod, objects, facts, grants, is_there).Plan();
 }
 
 }  // namespace local::node

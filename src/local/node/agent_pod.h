@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/environment.h"
 #include "local/node/agent_objects.h"
 #include "local/node/agent_volumes.h"
+#include "local/node/node_ports.h"
 #include "local/node/pod_spec.h"
 #include "text/json.h"
 
@@ -28,6 +30,15 @@ struct NodeFacts {
   std::chrono::milliseconds restart_backoff{10'000};
 };
 
+// What of the machine has been found or set aside for the pod.
+struct PodGrants {
+  std::vector<std::string> visible_gpus;  // what CUDA_VISIBLE_DEVICES calls the units that it holds
+  std::string interpreter_directory;      // to be put first on PATH; may be ""
+  // What `tensorboard` stands for, where a container of the pod runs it (tensorboard.h).
+  std::vector<std::string> tensorboard;
+  std::map<int, NodePort> node_ports;  // by the pod's port
+};
+
 struct PodPlan {
   PodSpec spec;
   VolumePlan volumes;
@@ -40,13 +51,12 @@ std::string PodPath(const text::Json& pod, const NodeFacts& facts);
 
 std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid);
 std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid);
+// uid of the job that the pod belongs to: its controller, unless the pod says another; "" of none.
+std::string JobUidOf(const text::Json& pod);
 
-// `visible_gpus`: what CUDA_VISIBLE_DEVICES calls the units that the pod holds.
-// `interpreter_directory`: to be put first on PATH; may be "".
 // `is_there`: whether a path of the host exists.
 OrNotReady<PodPlan> PlanPod(const text::Json& pod, const PodObjects& objects,
-                            const NodeFacts& facts, const std::vector<std::string>& visible_gpus,
-                            const std::string& interpreter_directory,
+                            const NodeFacts& facts, const PodGrants& grants,
                             const std::function<bool(const std::string&)>& is_there);
 
 }  // namespace local::node

@@ -51,10 +51,14 @@ struct Given {
   std::vector<std::string> gpus = {};
   std::string interpreter = "";
   bool is_there = true;
+  PodGrants grants = {};
 };
 
 OrNotReady<PodPlan> Plan(const text::Json& pod, const Given& given = {}) {
-  return PlanPod(pod, given.objects, given.facts, given.gpus, given.interpreter,
+  PodGrants grants = given.grants;
+  grants.visible_gpus = given.gpus;
+  grants.interpreter_directory = given.interpreter;
+  return PlanPod(pod, given.objects, given.facts, grants,
                  [&](const std::string&) { return given.is_there; });
 }
 
@@ -82,10 +86,14 @@ std::string EnvOf(const PodPlan& plan, std::string_view name) {
   return EnvOf(plan.spec.containers.at(0), name);
 }
 
-// "/from -> /to ro" sorted as mounted.
+// "/from -> /to ro", "memory N -> /to", sorted as mounted.
 std::vector<std::string> MountsOf(const PodPlan& plan) {
   std::vector<std::string> mounts;
   for (const Mount& mount : plan.spec.mounts) {
+    if (mount.memory) {
+      mounts.push_back("memory " + std::to_string(*mount.memory) + " -> " + mount.target);
+      continue;
+    }
     mounts.push_back(mount.source + " -> " + mount.target + (mount.read_only ? " ro" : ""));
   }
   return mounts;
@@ -271,13 +279,14 @@ TEST(PlanPod, MountsVolumes) {
                   {{"items", Array{Object{{"path", "name"},
                                           {"fieldRef", {{"fieldPath", "metadata.name"}}}}}}}),
       {.objects = objects});
-  EXPECT_EQ(MountsOf(plan),
-            (Strings{"/state/pods/uid-p/volumes/config -> /etc/app",
-                     "/state/pods/uid-p/volumes/secret -> /etc/secret", "/srv/host -> /h ro",
-                     "/state/pods/uid-p/volumes/memory -> /mem", "/srv/data -> /mnist_data",
-                     "/srv/data/runs/7 -> /mnist_data/logs",
-                     "/state/pods/uid-p/volumes/scratch -> /scratch",
-                     "/state/pods/uid-p/volumes/self -> /self"}));
+  EXPECT_EQ(
+      MountsOf(plan),
+      (Strings{"memory 2147483648 -> /dev/shm", "/state/pods/uid-p/volumes/config -> /etc/app",
+               "/state/pods/uid-p/volumes/secret -> /etc/secret", "/srv/host -> /h ro",
+               "memory 0 -> /mem", "/srv/data -> /mnist_data",
+               "/srv/data/runs/7 -> /mnist_data/logs",
+               "/state/pods/uid-p/volumes/scratch -> /scratch",
+               "/state/pods/uid-p/volumes/self -> /self"}));
   ASSERT_EQ(plan.volumes.files.size(), 3u);
   EXPECT_EQ(plan.volumes.files[0].path, "/state/pods/uid-p/volumes/config/x/a");
   EXPECT_EQ(plan.volumes.files[0].content, "1");
@@ -288,6 +297,75 @@ TEST(PlanPod, MountsVolumes) {
   ASSERT_EQ(plan.volumes.host_paths.size(), 3u);
   EXPECT_EQ(plan.volumes.host_paths[0].path, "/srv/data");
   EXPECT_EQ(plan.volumes.host_paths[1].need, VolumePlan::HostPath::Need::kMakeDirectory);
+}
+
+TEST(PlanPod, ShowsAClaimToReadersOnlyWhereItSaysSo) {
+  text::Json readers = Claim("data", "/srv/data");
+  text::Set(readers, {"spec", "accessModes"}, Array{"ReadOnlyMany"});
+  const auto pod = [](text::Json source) {
+    return PodBuilder("p").Mount("d", "/data").Volume("d", "persistentVolumeClaim", source);
+  };
+  EXPECT_EQ(MountsOf(Planned(pod({{"claimName", "data"}}), {.objects = Objects({readers})})),
+            Strings{"/srv/data -> /data ro"});
+  text::Json both = Claim("data", "/srv/data");
+  text::Set(both, {"spec", "accessModes"}, Array{"ReadOnlyMany", "ReadWriteMany"});
+  EXPECT_EQ(MountsOf(Planned(pod({{"claimName", "data"}}), {.objects = Objects({both})})),
+            Strings{"/srv/data -> /data"});
+  EXPECT_EQ(MountsOf(Planned(pod({{"claimName", "data"}, {"readOnly", true}}),
+                             {.objects = Objects({both})})),
+            Strings{"/srv/data -> /data ro"});
+}
+
+TEST(PlanPod, MemoryHasOnePlace) {
+  const auto pod = [](std::string_view second, text::Json size = "1Ki") {
+    return PodBuilder("p")
+        .Mount("m", "/m")
+        .Volume("m", "emptyDir", {{"medium", "Memory"}, {"sizeLimit", std::move(size)}})
+        .Container("other")
+        .Command({"x"})
+        .Mount("m", second);
+  };
+  EXPECT_EQ(MountsOf(Planned(pod("/m/"))), Strings{"memory 1024 -> /m"});
+  EXPECT_EQ(MountsOf(Planned(pod("/m", 2048))), Strings{"memory 2048 -> /m"});
+  EXPECT_EQ(Why(pod("/n")),
+            "CreateContainerConfigError: volume \"m\" cannot be mounted at /n: on this machine a "
+            "volume of memory has one place for all containers of a pod, and a place one volume");
+  EXPECT_EQ(Why(pod("/m", "much")),
+            "CreateContainerConfigError: volume \"m\": bad sizeLimit \"much\"");
+}
+
+TEST(PlanPod, ArenasLogsLieWithTheJob) {
+  const auto mounted = [](PodBuilder pod) {
+    pod.Mount("logs", "/training_logs").Volume("logs", "hostPath", {{"path", "/arena_logs/t1"}});
+    return MountsOf(Planned(pod));
+  };
+  const std::string of_job = "/state/jobs/uid-job-j/arena_logs/t1 -> /training_logs";
+  EXPECT_EQ(mounted(PodBuilder("j-master-0").OfJob("j")), Strings{of_job});
+  EXPECT_EQ(mounted(PodBuilder("board").Annotation("muster.dev/job-uid", "uid-job-j")),
+            Strings{of_job})
+      << "its TensorBoard, which another object controls";
+  EXPECT_EQ(mounted(PodBuilder("p")), Strings{"/arena_logs/t1 -> /training_logs"});
+  EXPECT_EQ(mounted(PodBuilder("p").Annotation("muster.dev/job-uid", "../../x")),
+            Strings{"/arena_logs/t1 -> /training_logs"});
+  const PodPlan plan = Planned(PodBuilder("j-master-0")
+                                   .OfJob("j")
+                                   .Mount("logs", "/l")
+                                   .Volume("logs", "hostPath", {{"path", "/arena_logs/t1"}}));
+  EXPECT_TRUE(plan.volumes.host_paths.empty());
+  EXPECT_EQ(plan.volumes.directories, Strings{"/state/jobs/uid-job-j/arena_logs/t1"});
+}
+
+TEST(PlanPod, TensorboardListensAtItsNodePort) {
+  Given given;
+  given.grants.tensorboard = {"/venv/bin/python", "-m", "tensorboard.main"};
+  given.grants.node_ports[6006] = {"key", 30123};
+  const text::Json pod = PodBuilder("p").Command({"tensorboard", "--logdir", "/l", "--host", "::"});
+  EXPECT_EQ(Planned(pod, given).spec.containers[0].argv,
+            (Strings{"/venv/bin/python", "-m", "tensorboard.main", "--logdir", "/l", "--host",
+                     "127.0.0.1", "--port", "30123"}));
+  given.grants.node_ports.clear();
+  EXPECT_EQ(Planned(pod, given).spec.containers[0].argv.back(), "6006");
+  EXPECT_EQ(Planned(PodBuilder("p"), given).spec.containers[0].argv, Strings{"train"});
 }
 
 PodBuilder ArenaPod(std::string_view sync) {

@@ -67,7 +67,7 @@ void PodKeeper::Put(text::Json object) {
   const bool is_deleting = api::IsDeleting(object);
   if (is_new) {
     pod.identity = {uid, std::string(api::Namespace(object)), std::string(api::Name(object))};
-    pod.job_uid = api::ControllerUid(object);
+    pod.job_uid = JobUidOf(object);
     pod.start_time = api::GetTime(object, {"status", "startTime"});
     if (api::IsPodFinished(object)) pod.stage = Stage::kEnded;
   }

@@ -63,7 +63,7 @@ class PodKeeper {
 
   struct Pod {
     PodIdentity identity;
-    std::string job_uid;  // of the controller; "" without one
+    std::string job_uid;  // "" without one
     Stage stage = Stage::kWaiting;
     // As last seen; nothing once the pod has ended, so that thousands of them cost little.
     std::shared_ptr<const text::Json> object;

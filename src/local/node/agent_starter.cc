@@ -10,6 +10,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "base/file.h"
+#include "local/node/tensorboard.h"
 
 namespace local::node {
 
@@ -84,13 +85,17 @@ PodStarter::PodStarter(cluster::Client& client, ShimLauncher& shims, GpuAllocato
 OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod) {
   auto objects = Fetch(pod);
   if (!objects) return Refuse(std::move(objects.error()));
-  auto interpreter = InterpreterDirectory(pod);
-  if (!interpreter) return Refuse(std::move(interpreter.error()));
+  auto grants = Programs(pod);
+  if (!grants) return Refuse(std::move(grants.error()));
   auto visible_gpus = VisibleGpus(pod);
   if (!visible_gpus) return Refuse(std::move(visible_gpus.error()));
+  grants->visible_gpus = std::move(*visible_gpus);
+  auto node_ports = NodePorts(pod);
+  if (!node_ports) return Refuse(std::move(node_ports.error()));
+  grants->node_ports = std::move(*node_ports);
   NodeFacts facts = facts_;
   facts.has_gpus = !gpus_.IsKnown() || !gpus_.Units().empty();
-  auto plan = PlanPod(pod, *objects, facts, *visible_gpus, *interpreter,
+  auto plan = PlanPod(pod, *objects, facts, *grants,
                       [](const std::string& path) { return SystemFiles().Exists(path); });
   if (!plan) return Refuse(std::move(plan.error()));
   auto made = MakeVolumes(plan->volumes);
@@ -101,7 +106,7 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
     }
   }
   // Last: until here the allocators hold them, whatever is not ready.
-  auto locks = TakeLocks(pod);
+  auto locks = TakeLocks(pod, *grants);
   if (!locks) return Refuse(std::move(locks.error()));
   std::vector<int> fds;
   for (const base::Fd& lock : *locks) fds.push_back(lock.get());
@@ -140,7 +145,37 @@ OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& p
   return visible;
 }
 
-OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod) {
+// The pods of jobs reach each other by themselves: only others' Services are asked for.
+OrNotReady<std::map<int, NodePort>> PodStarter::NodePorts(const text::Json& pod) {
+  const text::Json* controller = api::ControllerReference(pod);
+  const bool is_of_job =
+      controller != nullptr && text::GetString(*controller, {"kind"}) == api::kPyTorchJobs.kind;
+  const text::Object* labels = text::FindObject(pod, {"metadata", "labels"});
+  if (is_of_job || labels == nullptr || labels->empty()) return std::map<int, NodePort>();
+  cluster::ListOptions options;
+  options.namespace_name = api::Namespace(pod);
+  auto services = client_.List(api::kServices, options);
+  if (!services) return Refuse(Passing("CreateContainerConfigError", services.error()));
+  return NodePortsOfPod(pod, services->items);
+}
+
+OrNotReady<base::Fd> PodStarter::LockNodePort(const NodePort& port) {
+  auto assigned = ports_.Assign(port.key, port.port);
+  if (assigned && *assigned != port.port) {
+    // The Service of that name is another one by now.
+    ports_.Release(port.key);
+    assigned = ports_.Assign(port.key, port.port);
+  }
+  base::Result<base::Fd> lock = assigned ? ports_.LockForStart(port.key)
+                                         : base::Result<base::Fd>(base::Fail(assigned.error()));
+  if (lock) return std::move(*lock);
+  NotReady not_ready = Passing("PortNotAvailable", lock.error());
+  not_ready.retry = NotReady::Retry::kSoon;
+  return Refuse(std::move(not_ready));
+}
+
+OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod,
+                                                        const PodGrants& grants) {
   std::vector<base::Fd> locks;
   const std::vector<int> units = ParseUnits(api::Annotation(pod, api::kGpusAnnotation));
   if (!units.empty()) {
@@ -162,18 +197,25 @@ OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod) {
       return Refuse(std::move(not_ready));
     }
   }
+  for (const auto& [target, port] : grants.node_ports) {
+    auto lock = LockNodePort(port);
+    if (!lock) return Refuse(std::move(lock.error()));
+    locks.push_back(std::move(*lock));
+  }
   return locks;
 }
 
-OrNotReady<std::string> PodStarter::InterpreterDirectory(const text::Json& pod) {
+base::Environment PodStarter::EnvironmentOf(const text::Json& pod) const {
+  base::Environment environment = facts_.environment;
+  const base::Environment submitted = SubmittedEnvironment(pod);
+  for (const auto& [name, value] : submitted.values()) environment.Set(name, value);
+  return environment;
+}
+
+OrNotReady<std::string> PodStarter::Interpreter(const text::Json& pod) {
   std::string interpreter(api::Annotation(pod, api::kPythonAnnotation));
   if (interpreter.empty()) {
-    base::Environment environment = facts_.environment;
-    const base::Environment submitted = SubmittedEnvironment(pod);
-    for (const auto& [name, value] : submitted.values()) {
-      environment.Set(name, value);
-    }
-    auto chosen = ChooseInterpreter(configured_python_, environment, SystemFiles());
+    auto chosen = ChooseInterpreter(configured_python_, EnvironmentOf(pod), SystemFiles());
     // A machine without Python runs programs that need none.
     if (!chosen && chosen.error().code == base::Code::kNotFound) return std::string();
     if (!chosen) return Refuse(Passing("CreateContainerConfigError", chosen.error()));
@@ -184,12 +226,29 @@ OrNotReady<std::string> PodStarter::InterpreterDirectory(const text::Json& pod) 
                 {base::Code::kNotFound,
                  fmt::format("the job's Python \"{}\" cannot be executed", interpreter), 0}));
   }
-  const InterpreterPath plan =
-      PlanInterpreterPath(interpreter, PodPath(pod, facts_), facts_.state_directory, SystemFiles());
-  if (auto made = MakeInterpreterPath(plan); !made) {
-    return Refuse(Passing("CreateContainerConfigError", made.error()));
+  return interpreter;
+}
+
+OrNotReady<PodGrants> PodStarter::Programs(const text::Json& pod) {
+  PodGrants grants;
+  auto interpreter = Interpreter(pod);
+  if (!interpreter) return Refuse(std::move(interpreter.error()));
+  const std::string path = PodPath(pod, facts_);
+  if (!interpreter->empty()) {
+    const InterpreterPath plan =
+        PlanInterpreterPath(*interpreter, path, facts_.state_directory, SystemFiles());
+    if (auto made = MakeInterpreterPath(plan); !made) {
+      return Refuse(Passing("CreateContainerConfigError", made.error()));
+    }
+    grants.interpreter_directory = plan.directory;
   }
-  return plan.directory;
+  if (!RunsTensorboard(pod)) return grants;
+  auto program = FindTensorboard(*interpreter, path, SystemFiles(), [&](const std::string& python) {
+    return CanImportTensorboard(python, EnvironmentOf(pod));
+  });
+  if (!program) return Refuse(Passing("TensorBoardNotInstalled", program.error()));
+  grants.tensorboard = std::move(*program);
+  return grants;
 }
 
 }  // namespace local::node

@@ -2,6 +2,7 @@
 // its directories, start.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -28,8 +29,15 @@ class PodStarter {
  private:
   OrNotReady<PodObjects> Fetch(const text::Json& pod);
   OrNotReady<std::vector<std::string>> VisibleGpus(const text::Json& pod);
-  OrNotReady<std::vector<base::Fd>> TakeLocks(const text::Json& pod);
-  OrNotReady<std::string> InterpreterDirectory(const text::Json& pod);
+  OrNotReady<std::map<int, NodePort>> NodePorts(const text::Json& pod);
+  OrNotReady<std::vector<base::Fd>> TakeLocks(const text::Json& pod, const PodGrants& grants);
+  OrNotReady<base::Fd> LockNodePort(const NodePort& port);
+  // What the pod's programs are given of Python and TensorBoard.
+  OrNotReady<PodGrants> Programs(const text::Json& pod);
+  // "" when there is none and none was asked for.
+  OrNotReady<std::string> Interpreter(const text::Json& pod);
+  // The submitter's variables, and the daemon's where he has none.
+  base::Environment EnvironmentOf(const text::Json& pod) const;
 
   cluster::Client& client_;
   ShimLauncher& shims_;

@@ -334,6 +334,38 @@ TEST_F(AgentTest, HandsGpuAndPortLocksToTheShim) {
       << "an end is told when the locks are free";
 }
 
+TEST_F(AgentTest, HandsTheLockOfANodePortToTheShim) {
+  const int port = *ports_.Assign("any", std::nullopt);
+  ports_.Release("any");
+  cluster_.Put(
+      api::kServices,
+      text::Object{{"metadata", {{"name", "web"}, {"namespace", "default"}}},
+                   {"spec",
+                    {{"type", "NodePort"},
+                     {"selector", {{"app", "web"}}},
+                     {"ports", text::Array{text::Object{{"port", 6006}, {"nodePort", port}}}}}}});
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").Label("app", "web"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  EXPECT_EQ(shims_.Locks(uid), 1u);
+  const std::string other = Put(PodBuilder("q").Label("app", "other"));
+  ASSERT_TRUE(shims_.WaitStarted(other));
+  EXPECT_EQ(shims_.Locks(other), 0u);
+}
+
+TEST_F(AgentTest, ATensorboardThatIsNotInstalledIsTheReason) {
+  const std::string python = state_ + "/python3";
+  ASSERT_TRUE(base::MakeDirs(state_));
+  ASSERT_TRUE(base::WriteFileAtomic(python, "#!/bin/sh\nexit 1\n", 0700, base::Durability::kNone));
+  StartAgent();
+  const std::string uid = Put(PodBuilder("board")
+                                  .Annotation("muster.dev/python", python)
+                                  .Annotation("muster.dev/environment", R"({"PATH":"/nowhere"})")
+                                  .Command({"tensorboard", "--logdir", "/l"}));
+  EXPECT_EQ(WaitingReason("board"), "TensorBoardNotInstalled");
+  EXPECT_EQ(shims_.Starts(uid), 0);
+}
+
 TEST_F(AgentTest, StatusesReachAnApiThatWasAway) {
   StartAgent();
   const std::string uid = Put(PodBuilder("p"));

@@ -7,7 +7,10 @@
 #include <optional>
 #include <set>
 
+#include "api/kinds.h"
+#include "api/names.h"
 #include "api/object.h"
+#include "base/quantity.h"
 #include "base/strings.h"
 
 namespace local::node {
@@ -64,8 +67,12 @@ std::string FormatPairs(const std::map<std::string, std::string>& pairs) {
 
 class Planner {
  public:
-  Planner(const PodFacts& facts, const PodObjects& objects, std::string directory)
-      : facts_(facts), objects_(objects), directory_(std::move(directory)) {}
+  Planner(const PodFacts& facts, const PodObjects& objects, std::string directory,
+          std::string job_directory)
+      : facts_(facts),
+        objects_(objects),
+        directory_(std::move(directory)),
+        job_directory_(std::move(job_directory)) {}
 
   OrNotReady<VolumePlan> Plan(std::string_view code_volume, std::string_view code_container,
                               const std::map<std::string, EnvList>& variables) {
@@ -92,7 +99,7 @@ class Planner {
   struct Source {
     std::string path;
     bool read_only = false;
-    bool is_host_shm = false;  // memory: the host's /dev/shm, when mounted there
+    std::optional<int64_t> memory{};  // its bytes, 0 when it has no limit
     bool is_plain_directory = true;
     bool is_to_be_made = false;  // once it is mounted
   };
@@ -116,7 +123,7 @@ class Planner {
     }
     auto source = SourceOf(volume);
     if (!source) return tl::unexpected<NotReady>(std::move(source.error()));
-    if (source->is_host_shm && *target == "/dev/shm") return {};
+    if (source->memory) return AddMemory(volume, *target, *source->memory);
     std::string from = source->path;
     if (source->is_to_be_made && made_.insert(from).second) plan_.directories.push_back(from);
     auto below = SubPath(mount, variables);
@@ -136,6 +143,17 @@ class Planner {
     }
     it->second.read_only &= read_only;
     return {};
+  }
+
+  // The containers of a pod see one and the same memory, so it has one place in their view.
+  OrNotReady<void> AddMemory(const std::string& volume, const std::string& target, int64_t bytes) {
+    const auto [known, is_first] = memory_.try_emplace(volume, target);
+    const bool is_free = mounts_.try_emplace(target, Mount{volume, target, false, bytes}).second;
+    if (known->second == target && is_free == is_first) return {};
+    return ConfigError(fmt::format(
+        "volume \"{}\" cannot be mounted at {}: on this machine a volume of memory has one place "
+        "for all containers of a pod, and a place one volume",
+        volume, target));
   }
 
   static OrNotReady<std::string> SubPath(const text::Json& mount, const EnvList& variables) {
@@ -176,7 +194,7 @@ class Planner {
     Source source{directory_ + "/volumes/" + name};
     source.is_to_be_made = true;
     if (kind == "emptyDir") {
-      source.is_host_shm = GetString(volume, {"emptyDir", "medium"}) == "Memory";
+      if (GetString(volume, {"emptyDir", "medium"}) == "Memory") return MemorySource(name, volume);
       return source;
     }
     source.is_plain_directory = false;
@@ -199,9 +217,29 @@ class Planner {
     return source;
   }
 
+  static OrNotReady<Source> MemorySource(const std::string& name, const text::Json& volume) {
+    Source source;
+    source.memory = 0;
+    const text::Json* limit = text::Find(volume, {"emptyDir", "sizeLimit"});
+    if (limit == nullptr || limit->is_null()) return source;
+    const auto bytes = base::ParseQuantity(limit->is_string() ? std::string(limit->get_string())
+                                                              : text::ToJson(*limit));
+    if (!bytes || *bytes < 0) {
+      return ConfigError(
+          fmt::format("volume \"{}\": bad sizeLimit {}", name, text::ToJson(*limit)));
+    }
+    source.memory = *bytes;
+    return source;
+  }
+
   OrNotReady<Source> HostPathSource(const std::string& name, const text::Json& volume) {
     const std::string_view path = GetString(volume, {"hostPath", "path"});
     const auto clean = path.starts_with('/') ? CleanPath(path) : std::nullopt;
+    if (clean && clean->starts_with(kArenaLogs) && !job_directory_.empty()) {
+      Source source{job_directory_ + *clean};
+      source.is_to_be_made = true;
+      return source;
+    }
     const auto need = NeedOf(GetString(volume, {"hostPath", "type"}));
     if (!clean || !need) {
       return ConfigError(fmt::format("hostPath volume \"{}\": bad path or type", name));
@@ -220,19 +258,21 @@ class Planner {
                                      claim),
                          {reference});
     }
-    const std::string_view path = api::Annotation(it->second, kVolumePathAnnotation);
+    const std::string_view path = api::Annotation(it->second, api::kVolumePathAnnotation);
     const auto clean = path.starts_with('/') ? CleanPath(path) : std::nullopt;
     if (!clean) {
       return ConfigError(
           fmt::format("persistentvolumeclaim \"{0}\" has no directory (annotation {1}): `muster "
                       "data create {0} --path DIR` makes one that has",
-                      claim, kVolumePathAnnotation),
+                      claim, api::kVolumePathAnnotation),
           {reference});
     }
     plan_.host_paths.push_back(
         {*clean, Need::kDirectory, fmt::format("persistentvolumeclaim \"{}\"", claim)});
+    const bool is_for_readers = api::AccessModes(it->second) == std::vector<std::string>{"ROX"};
     return Source{*clean,
-                  text::GetBool(volume, {"persistentVolumeClaim", "readOnly"}).value_or(false)};
+                  is_for_readers ||
+                      text::GetBool(volume, {"persistentVolumeClaim", "readOnly"}).value_or(false)};
   }
 
   // The keys of a Secret or ConfigMap as files; `description` has items, optional, defaultMode.
@@ -318,7 +358,9 @@ class Planner {
   const PodFacts& facts_;
   const PodObjects& objects_;
   const std::string directory_;
+  const std::string job_directory_;
   std::map<std::string, Source> sources_;
+  std::map<std::string, std::string> memory_;  // volume -> where it is mounted
   std::set<std::string> made_;
   std::map<std::string, Mount> mounts_;  // by target: a parent comes before what is in it
   VolumePlan plan_;
@@ -337,10 +379,11 @@ std::optional<std::string> CleanPath(std::string_view path) {
 }
 
 OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& objects,
-                                   const std::string& directory, std::string_view code_volume,
-                                   std::string_view code_container,
+                                   const std::string& directory, const std::string& job_directory,
+                                   std::string_view code_volume, std::string_view code_container,
                                    const std::map<std::string, EnvList>& variables) {
-  return Planner(facts, objects, directory).Plan(code_volume, code_container, variables);
+  return Planner(facts, objects, directory, job_directory)
+      .Plan(code_volume, code_container, variables);
 }
 
 }  // namespace local::node

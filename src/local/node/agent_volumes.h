@@ -13,8 +13,10 @@
 
 namespace local::node {
 
-// Of a PersistentVolumeClaim: the directory that it stands for.
-inline constexpr std::string_view kVolumePathAnnotation = "muster.dev/path";
+// Where Arena lets jobs without a volume write TensorBoard's events, on each node
+// (spec/arena.md 3.3). Here it lies with the job, so that no user needs a directory in /, and what
+// is in it goes with the job.
+inline constexpr std::string_view kArenaLogs = "/arena_logs/";
 
 struct VolumePlan {
   struct File {
@@ -34,11 +36,12 @@ struct VolumePlan {
   std::vector<Mount> mounts;             // parents before what is in them
 };
 
+// `job_directory`: of the job that the pod belongs to, "" of none.
 // `code_volume`: the volume that the code sync fills; it is `<directory>/code`. `code_container`'s
 // own mounts are left out. Both "" when there is none. `variables` by container: for subPathExpr.
 OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& objects,
-                                   const std::string& directory, std::string_view code_volume,
-                                   std::string_view code_container,
+                                   const std::string& directory, const std::string& job_directory,
+                                   std::string_view code_volume, std::string_view code_container,
                                    const std::map<std::string, EnvList>& variables);
 
 // Without a trailing slash or empty steps, absolute; nothing when a step is "..".

@@ -104,12 +104,13 @@ Json MountToJson(const Mount& mount) {
   object["source"] = mount.source;
   object["target"] = mount.target;
   object["readOnly"] = mount.read_only;
+  if (mount.memory) object["memory"] = *mount.memory;
   return object;
 }
 
 base::Result<Mount> MountFromJson(const Json& json) {
   return Mount{StringAt(json, "source"), StringAt(json, "target"),
-               text::GetBool(json, {"readOnly"}).value_or(false)};
+               text::GetBool(json, {"readOnly"}).value_or(false), text::GetInt(json, {"memory"})};
 }
 
 Json StateToJson(const ContainerState& state) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,11 +18,13 @@ namespace local::node {
 
 using EnvList = std::vector<std::pair<std::string, std::string>>;  // later entries win
 
-// A host directory or file shown at `target` inside the pod.
+// A host directory or file shown at `target` inside the pod; or memory, the pod's own.
 struct Mount {
-  std::string source;  // absolute, exists
+  std::string source;  // absolute, exists; of memory only a name
   std::string target;  // absolute
   bool read_only = false;
+  // A tmpfs of at most that many bytes; 0: the kernel's default, half of the machine's memory.
+  std::optional<int64_t> memory{};
 };
 
 struct ContainerSpec {

@@ -24,7 +24,7 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   main.cwd = "/root";
   main.tty = true;
   spec.containers = {main};
-  spec.mounts = {{"/a", "/b", true}};
+  spec.mounts = {{"/a", "/b", true}, {"dshm", "/dev/shm", false, 4096}};
   spec.hosts = {{"job-master-0", "127.0.0.1"}};
   spec.termination_grace = std::chrono::seconds(7);
   spec.job_code_directory = "/code/job";
@@ -40,6 +40,8 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->containers[0].argv, main.argv);
   EXPECT_TRUE(again->containers[0].tty);
   EXPECT_TRUE(again->mounts[0].read_only);
+  EXPECT_EQ(again->mounts[0].memory, std::nullopt);
+  EXPECT_EQ(again->mounts[1].memory, 4096);
   EXPECT_EQ(again->hosts, spec.hosts);
   EXPECT_EQ(again->termination_grace, spec.termination_grace);
   EXPECT_EQ(again->restart_backoff, spec.restart_backoff);

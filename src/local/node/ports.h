@@ -1,5 +1,7 @@
-// TCP ports for the jobs' rank 0: one per job, outside the range from which the kernel takes ports
-// for outgoing connections, locked machine-wide because two users may run muster.
+// TCP ports for the jobs' rank 0, one per job, and for Services of type NodePort: outside the range
+// from which the kernel takes ports for outgoing connections, locked machine-wide because two users
+// may run muster. "Job" below stands for whoever a port is for: a job by its uid, a Service's port
+// by its key (node_ports.h).
 #pragma once
 
 #include <map>

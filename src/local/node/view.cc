@@ -144,6 +144,16 @@ base::Status MountTmpfs(const std::string& target) {
   return {};
 }
 
+// As /dev/shm is: for every user, programs' files of any kind but devices.
+base::Status MountMemory(const ViewStep& step) {
+  std::string options = "mode=1777";
+  if (step.memory > 0) options += fmt::format(",size={}", step.memory);
+  if (::mount("tmpfs", step.target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
+    return base::Fail(base::Errno(errno, "mount memory on " + step.target));
+  }
+  return {};
+}
+
 base::Status MakeReadOnly(const std::string& target) {
 #ifdef SYS_mount_setattr
   mount_attr attributes{};
@@ -192,6 +202,8 @@ base::Status CarryOut(const ViewStep& step) {
       return base::Fail(base::Errno(errno, "make link " + step.target));
     case ViewStep::Kind::kBind:
       return Bind(step);
+    case ViewStep::Kind::kMemory:
+      return MountMemory(step);
   }
   return {};
 }
@@ -227,6 +239,7 @@ base::Result<std::vector<Mount>> ResolvedMounts(const PodSpec& spec) {
     mounts.push_back({spec.directory + "/" + kHostsFile, "/etc/hosts", false});
   }
   for (Mount& mount : mounts) {
+    if (mount.memory) continue;
     // The code directory is the pod's own and may not be there yet.
     if (mount.source == spec.directory + "/code") TRY(base::MakeDirs(mount.source, 0755));
     const std::unique_ptr<char, decltype(&::free)> real(::realpath(mount.source.c_str(), nullptr),

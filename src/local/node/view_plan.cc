@@ -23,6 +23,7 @@ struct Node {
     kFile,       // an empty file of ours, to be bound over
     kLink,       // a link to `source`
     kOwn,        // a directory made inside the pod's own directory
+    kMemory,     // a tmpfs that was asked for
   };
   Kind kind = Kind::kHost;
   std::string source;
@@ -30,6 +31,7 @@ struct Node {
   bool read_only = false;
   bool is_mount = false;     // asked for; otherwise an entry of the host
   bool is_mirrored = false;  // kSynthetic: the entries of `source` are among the children
+  int64_t memory = 0;        // kMemory: bytes
   std::map<std::string, std::unique_ptr<Node>> children;
 };
 
@@ -54,7 +56,7 @@ class Planner {
   }
 
   base::Status Add(const Mount& mount) {
-    const HostKind kind = host_.Kind(mount.source);
+    const HostKind kind = mount.memory ? HostKind::kDirectory : host_.Kind(mount.source);
     if (kind == HostKind::kAbsent || kind == HostKind::kForbidden) {
       return base::Fail(Refuse(
           mount.target, fmt::format("{} does not exist or is not accessible", mount.source)));
@@ -75,6 +77,11 @@ class Planner {
     bound->host_kind = kind;
     bound->read_only = mount.read_only;
     bound->is_mount = true;
+    if (mount.memory) {
+      bound->kind = Node::Kind::kMemory;
+      bound->source.clear();
+      bound->memory = *mount.memory;
+    }
     node->children.clear();
     node->children[""] = std::move(bound);
     return {};
@@ -201,9 +208,14 @@ class Planner {
     return {};
   }
 
+  // Whether it is a tmpfs of the view's own, empty at first.
+  static bool IsFresh(const Node& node) {
+    return node.kind == Node::Kind::kSynthetic || node.kind == Node::Kind::kMemory;
+  }
+
   void EmitChildren(const Node& parent, const std::string& path) {
     for (const auto& [name, child] : parent.children) {
-      if (!name.empty()) Emit(*child, path + "/" + name, parent.kind == Node::Kind::kSynthetic);
+      if (!name.empty()) Emit(*child, path + "/" + name, IsFresh(parent));
     }
   }
 
@@ -234,6 +246,9 @@ class Planner {
   void EmitMount(const Node& mount, const std::string& path) {
     if (mount.kind == Node::Kind::kSynthetic) {
       Put(ViewStep::Kind::kTmpfs, path, "", false, false);
+    } else if (mount.kind == Node::Kind::kMemory) {
+      Put(ViewStep::Kind::kMemory, path, "", false, false);
+      steps_.back().memory = mount.memory;
     } else {
       Put(ViewStep::Kind::kBind, path, mount.source, mount.read_only, false);
     }

@@ -43,12 +43,14 @@ struct ViewStep {
     kFile,       // make `target`, empty
     kSymlink,    // make `target` a link to `source`
     kBind,       // bind host path `source`, and what is mounted below it, on `target`
+    kMemory,     // mount a tmpfs that every user may write to on `target`, which exists
   };
   Kind kind;
   std::string target;
   std::string source;
   bool read_only = false;
   bool is_optional = false;  // an entry of the host that may be left out when it cannot be bound
+  int64_t memory = 0;        // of kMemory: bytes; 0 is the kernel's default
 
   bool operator==(const ViewStep&) const = default;
 };

@@ -76,6 +76,9 @@ std::string Show(const base::Result<std::vector<ViewStep>>& plan, bool is_whole 
       case ViewStep::Kind::kSymlink:
         text += fmt::format("link {} -> {}", step.target, step.source);
         break;
+      case ViewStep::Kind::kMemory:
+        text += fmt::format("memory {} on {}", step.memory, step.target);
+        break;
       case ViewStep::Kind::kBind:
         text += fmt::format("bind {} on {}", step.source, step.target);
         break;
@@ -112,6 +115,16 @@ TEST(ViewPlan, BindsOverWhatExists) {
                           "/pods/1", host)),
             "bind /pods/1/hosts on /etc/hosts\n"
             "bind /data on /var/lib ro\n");
+}
+
+TEST(ViewPlan, MountsMemoryAndWhatLiesInIt) {
+  FakeHost host = Machine();
+  host.Directory("/dev").Directory("/dev/shm");
+  EXPECT_EQ(Show(PlanView({{"dshm", "/dev/shm", false, 4096}, {"/data", "/dev/shm/data"}}, {},
+                          "/pods/1", host)),
+            "memory 4096 on /dev/shm\nmkdir /dev/shm/data\nbind /data on /dev/shm/data\n");
+  EXPECT_EQ(Show(PlanView({{"ram", "/ram/disk", false, 0}}, {}, "/pods/1", host)),
+            "mkdir /ram\nmkdir /ram/disk\nmemory 0 on /ram/disk\n");
 }
 
 TEST(ViewPlan, MakesAMissingTopLevelMountPoint) {

@@ -133,6 +133,18 @@ TEST_P(ViewTest, ShowsCodeDataNamesAndKeepsTheRest) {
   EXPECT_NE(::access("/root/scratch", F_OK), 0);
 }
 
+TEST_P(ViewTest, MemoryIsThePodsOwnAndHasItsLimit) {
+  PodSpec spec = ViewPod(
+      "touch /dev/shm/of-view-test && stat -c %a /dev/shm; "
+      "dd if=/dev/zero of=/dev/shm/small bs=4096 count=1 2>/dev/null && echo fits; "
+      "dd if=/dev/zero of=/dev/shm/large bs=65536 count=2 2>/dev/null || echo full");
+  spec.mounts = {{"dshm", "/dev/shm", false, 65536}};
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.reason << ": " << report.message;
+  EXPECT_EQ(Log(spec, "pytorch"), "1777\nfits\nfull\n");
+  EXPECT_NE(::access("/dev/shm/of-view-test", F_OK), 0);
+}
+
 TEST_P(ViewTest, KeepsTheUsersHomeInReach) {
   const std::string home = pods_ + "/home";
   ASSERT_TRUE(base::MakeDirs(home + "/.venv/bin"));

@@ -8,6 +8,7 @@
 #include "api/pod.h"
 #include "base/strings.h"
 #include "base/uid.h"
+#include "local/server/deployment_rules.h"
 #include "text/yaml.h"
 
 namespace local::server {
@@ -321,10 +322,17 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   } else if (&resource == &api::kServices) {
     SetDefault(object, {"spec", "type"}, "ClusterIP");
     text::Set(object, {"status"}, text::Object{{"loadBalancer", text::Object{}}});
+  } else if (&resource == &api::kDeployments) {
+    SetDeploymentDefaults(object);
   }
 }
 
 Check CheckSpec(const api::Resource& resource, const text::Json& object) {
+  const std::string_view name = text::GetString(object, {"metadata", "name"});
+  if (&resource == &api::kDeployments) {
+    const std::vector<std::string> causes = DeploymentCauses(object);
+    if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
+  }
   if (&resource != &api::kPods) return {};
   std::vector<std::string> causes;
   CheckContainers(object, "initContainers", false, causes);
@@ -334,9 +342,7 @@ Check CheckSpec(const api::Resource& resource, const text::Json& object) {
     causes.emplace_back(
         "spec.terminationGracePeriodSeconds: Invalid value: must be greater than or equal to 0");
   }
-  if (!causes.empty()) {
-    return Refuse(Invalid(resource, text::GetString(object, {"metadata", "name"}), causes));
-  }
+  if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
   return {};
 }
 
@@ -352,6 +358,7 @@ Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::
   text::Erase(metadata, {"selfLink"});
   if (resource.has_status) Keep(old, object, {"status"});
   if (&resource == &api::kSecrets) PrepareSecret(object);
+  if (&resource == &api::kDeployments) SetDeploymentDefaults(object);
   if (&resource == &api::kPods) {
     SetDefault(object, {"spec", "restartPolicy"}, "Always");
     SetDefault(object, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);

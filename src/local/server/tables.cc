@@ -7,6 +7,7 @@
 #include <span>
 
 #include "api/kinds.h"
+#include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/training_summary.h"
@@ -52,6 +53,14 @@ constexpr Column kEventColumns[] = {{"Last Seen", "string"}, {"Type", "string"},
                                     {"Message", "string"},   {"Name", "string", 1}};
 constexpr Column kStatusColumns[] = {{"Name", "string"}, {"Status", "string"}, {"Age", "string"}};
 constexpr Column kDataColumns[] = {{"Name", "string"}, {"Data", "integer"}, {"Age", "string"}};
+constexpr Column kDeploymentColumns[] = {{"Name", "string"},
+                                         {"Ready", "string"},
+                                         {"Up-to-date", "integer"},
+                                         {"Available", "integer"},
+                                         {"Age", "string"}};
+constexpr Column kClaimColumns[] = {{"Name", "string"},         {"Status", "string"},
+                                    {"Volume", "string"},       {"Capacity", "string"},
+                                    {"Access Modes", "string"}, {"Age", "string"}};
 constexpr Column kSecretColumns[] = {
     {"Name", "string"}, {"Type", "string"}, {"Data", "integer"}, {"Age", "string"}};
 
@@ -62,7 +71,8 @@ std::span<const Column> ColumnsOf(const api::Resource& resource) {
   if (&resource == &api::kServices) return kServiceColumns;
   if (&resource == &api::kEvents) return kEventColumns;
   if (&resource == &api::kNamespaces) return kStatusColumns;
-  if (&resource == &api::kPersistentVolumeClaims) return kStatusColumns;
+  if (&resource == &api::kPersistentVolumeClaims) return kClaimColumns;
+  if (&resource == &api::kDeployments) return kDeploymentColumns;
   if (&resource == &api::kConfigMaps) return kDataColumns;
   if (&resource == &api::kSecrets) return kSecretColumns;
   return kDefaultColumns;
@@ -141,7 +151,9 @@ void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
   if (const text::Array* list = text::FindArray(service, {"spec", "ports"})) {
     for (const text::Json& port : *list) {
       const std::string_view protocol = text::GetString(port, {"protocol"});
-      ports.push_back(fmt::format("{}/{}", text::GetInt(port, {"port"}).value_or(0),
+      const auto node_port = text::GetInt(port, {"nodePort"});
+      ports.push_back(fmt::format("{}{}/{}", text::GetInt(port, {"port"}).value_or(0),
+                                  node_port ? fmt::format(":{}", *node_port) : "",
                                   protocol.empty() ? "TCP" : protocol));
     }
   }
@@ -176,6 +188,28 @@ void EventCells(const text::Json& event, base::Time now, Cells& cells) {
   cells.Text(api::Name(event));
 }
 
+void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells) {
+  const auto count = [&](std::string_view key) {
+    return text::GetInt(deployment, {"status", key}).value_or(0);
+  };
+  cells.Text(api::Name(deployment));
+  cells.Plain(fmt::format("{}/{}", count("readyReplicas"),
+                          text::GetInt(deployment, {"spec", "replicas"}).value_or(1)));
+  cells.Number(static_cast<double>(count("updatedReplicas")));
+  cells.Number(static_cast<double>(count("availableReplicas")));
+  cells.Text(Age(api::CreationTime(deployment), now));
+}
+
+// VOLUME is the directory that the claim stands for.
+void ClaimCells(const text::Json& claim, base::Time now, Cells& cells) {
+  cells.Text(api::Name(claim));
+  cells.Text(text::GetString(claim, {"status", "phase"}));
+  cells.Text(api::Annotation(claim, api::kVolumePathAnnotation));
+  cells.Text(text::GetString(claim, {"status", "capacity", "storage"}));
+  cells.Text(base::Join(api::AccessModes(claim), ","));
+  cells.Text(Age(api::CreationTime(claim), now));
+}
+
 double CountKeys(const text::Json& object) {
   size_t count = 0;
   for (const std::string_view key : {"data", "binaryData"}) {
@@ -190,8 +224,10 @@ void ObjectCells(const api::Resource& resource, const text::Json& object, base::
   if (&resource == &api::kNodes) return NodeCells(object, now, cells);
   if (&resource == &api::kServices) return ServiceCells(object, now, cells);
   if (&resource == &api::kEvents) return EventCells(object, now, cells);
+  if (&resource == &api::kDeployments) return DeploymentCells(object, now, cells);
+  if (&resource == &api::kPersistentVolumeClaims) return ClaimCells(object, now, cells);
   cells.Text(api::Name(object));
-  if (&resource == &api::kNamespaces || &resource == &api::kPersistentVolumeClaims) {
+  if (&resource == &api::kNamespaces) {
     cells.Text(text::GetString(object, {"status", "phase"}));
   } else if (&resource == &api::kConfigMaps) {
     cells.Number(CountKeys(object));

@@ -167,9 +167,24 @@ TEST(Table, EveryKindHasOne) {
   EXPECT_EQ(show(core + "secrets", R"({"metadata":{"name":"c"},"data":{"a":"Yg=="}})",
                  "Name | Type | Data | Age"),
             "c | Opaque | 1 | 0s");
-  EXPECT_EQ(
-      show(core + "persistentvolumeclaims", R"({"metadata":{"name":"v"}})", "Name | Status | Age"),
-      "v | Pending | 0s");
+  EXPECT_EQ(show(core + "persistentvolumeclaims",
+                 R"({"metadata":{"name":"v","annotations":{"muster.dev/path":"/d"}},
+               "spec":{"accessModes":["ReadOnlyMany"]}})",
+                 "Name | Status | Volume | Capacity | Access Modes | Age"),
+            "v | Pending | /d |  | ROX | 0s");
+  EXPECT_EQ(show("/apis/apps/v1/namespaces/default/deployments",
+                 R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+                     "template":{"metadata":{"labels":{"a":"b"}},
+                                 "spec":{"containers":[{"name":"c","image":"i"}]}}}})",
+                 "Name | Ready | Up-to-date | Available | Age"),
+            "d | 0/1 | 0 | 0 | 0s");
+  EXPECT_EQ(Row(server.Send("POST", core + "services", R"({"metadata":{"name":"a-port"},
+                  "spec":{"type":"NodePort","ports":[{"port":6006,"nodePort":30001}]}})")
+                            .status == 201
+                    ? server.Table(core + "services")
+                    : text::Json(),
+                0, 1),
+            "a-port | NodePort | <none> | <none> | 6006:30001/TCP | 0s | <none>");
   EXPECT_EQ(show("/apis/coordination.k8s.io/v1/namespaces/default/leases",
                  R"({"metadata":{"name":"l"}})", "Name | Age"),
             "l | 0s");
