@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "net/http_message.h"
-#include "net/unix_socket.h"
 
 namespace net {
 namespace {
@@ -29,9 +28,7 @@ int MillisUntil(ClientConnection::Deadline deadline) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<ClientConnection>> ClientConnection::Connect(
-    const std::string& path, std::chrono::milliseconds timeout) {
-  TRY_ASSIGN(base::Fd socket, ConnectToUnixPath(path, timeout));
+std::unique_ptr<ClientConnection> ClientConnection::Over(base::Fd socket) {
   return std::unique_ptr<ClientConnection>(new ClientConnection(std::move(socket)));
 }
 

@@ -1,5 +1,5 @@
-// ClientConnection: one blocking connection to an HTTP server on a Unix socket. One thread at a
-// time; Cancel from any.
+// ClientConnection: one blocking connection to an HTTP server. One thread at a time; Cancel from
+// any.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ class ClientConnection {
   // Nothing is for ever.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-  static base::Result<std::unique_ptr<ClientConnection>> Connect(const std::string& path,
-                                                                 std::chrono::milliseconds timeout);
+  // Takes over a connected stream socket.
+  static std::unique_ptr<ClientConnection> Over(base::Fd socket);
 
   // Writes a whole request and gets ready for its answer of at most `body_limit` bytes. When the
   // server closes instead of reading on, the answer may still tell why: read it.

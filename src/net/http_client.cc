@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <utility>
 
 #include "base/guarded.h"
 #include "net/client_connection.h"
+#include "net/tcp_socket.h"
+#include "net/unix_socket.h"
 
 namespace net {
 namespace {
@@ -19,9 +22,9 @@ using OwnedConnection = std::unique_ptr<ClientConnection>;
 using Clock = std::chrono::steady_clock;
 
 // The answer to a request for a stream, on its own connection.
-class UnixBodyStream final : public BodyStream {
+class BlockingBodyStream final : public BodyStream {
  public:
-  explicit UnixBodyStream(OwnedConnection connection)
+  explicit BlockingBodyStream(OwnedConnection connection)
       : connection_(std::move(connection)),
         status_(connection_->message().status),
         headers_(std::move(connection_->message().headers)) {}
@@ -53,10 +56,13 @@ class UnixBodyStream final : public BodyStream {
   std::atomic<bool> is_cancelled_{false};
 };
 
-class UnixHttpClient final : public HttpClient {
+class BlockingHttpClient final : public HttpClient {
  public:
-  UnixHttpClient(std::string path, std::chrono::milliseconds timeout)
-      : path_(std::move(path)), timeout_(timeout) {}
+  // `connect`: a connected socket within the time given, from any thread.
+  using Connect = std::function<base::Result<base::Fd>(std::chrono::milliseconds timeout)>;
+
+  BlockingHttpClient(Connect connect, std::chrono::milliseconds timeout)
+      : connect_(std::move(connect)), timeout_(timeout) {}
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override;
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
@@ -76,7 +82,9 @@ class UnixHttpClient final : public HttpClient {
   base::Result<Attempt> BeginAnew(const HttpRequest& request, Clock::time_point deadline);
   base::Result<HttpResponse> Complete(const HttpRequest& request, Attempt attempt);
 
-  const std::string path_;
+  base::Result<OwnedConnection> ConnectAnew(std::chrono::milliseconds timeout) const;
+
+  const Connect connect_;
   const std::chrono::milliseconds timeout_;
   base::Guarded<std::vector<OwnedConnection>> kept_;
 };
@@ -88,8 +96,14 @@ bool IsSafeTarget(const HttpRequest& request) {
          std::all_of(request.target.begin(), request.target.end(), is_visible);
 }
 
+base::Result<OwnedConnection> BlockingHttpClient::ConnectAnew(
+    std::chrono::milliseconds timeout) const {
+  TRY_ASSIGN(base::Fd socket, connect_(timeout));
+  return ClientConnection::Over(std::move(socket));
+}
+
 // The last one kept is the likeliest to be alive.
-OwnedConnection UnixHttpClient::TakeKept() {
+OwnedConnection BlockingHttpClient::TakeKept() {
   auto kept = kept_.Lock();
   while (!kept->empty()) {
     OwnedConnection connection = std::move(kept->back());
@@ -99,13 +113,13 @@ OwnedConnection UnixHttpClient::TakeKept() {
   return nullptr;
 }
 
-void UnixHttpClient::Keep(OwnedConnection connection) {
+void BlockingHttpClient::Keep(OwnedConnection connection) {
   if (!connection->IsReusable()) return;
   auto kept = kept_.Lock();
   if (kept->size() < kMaxKept) kept->push_back(std::move(connection));
 }
 
-base::Result<UnixHttpClient::Attempt> UnixHttpClient::Begin(const HttpRequest& request) {
+base::Result<BlockingHttpClient::Attempt> BlockingHttpClient::Begin(const HttpRequest& request) {
   if (!IsSafeTarget(request)) {
     return base::Fail(base::Code::kInvalidArgument,
                       "malformed request: " + request.method + " " + request.target);
@@ -118,16 +132,17 @@ base::Result<UnixHttpClient::Attempt> UnixHttpClient::Begin(const HttpRequest& r
   return BeginAnew(request, deadline);
 }
 
-base::Result<UnixHttpClient::Attempt> UnixHttpClient::BeginAnew(const HttpRequest& request,
-                                                                Clock::time_point deadline) {
+base::Result<BlockingHttpClient::Attempt> BlockingHttpClient::BeginAnew(
+    const HttpRequest& request, Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-  TRY_ASSIGN(OwnedConnection connection, ClientConnection::Connect(path_, left));
+  TRY_ASSIGN(OwnedConnection connection, ConnectAnew(left));
   Attempt attempt{std::move(connection), false, deadline};
   TRY(attempt.connection->Write(request, kMaxResponseBytes, deadline));
   return attempt;
 }
 
-base::Result<HttpResponse> UnixHttpClient::Complete(const HttpRequest& request, Attempt attempt) {
+base::Result<HttpResponse> BlockingHttpClient::Complete(const HttpRequest& request,
+                                                        Attempt attempt) {
   ClientConnection* connection = attempt.connection.get();
   base::Status read = connection->ReadHeader(attempt.deadline);
   if (!read && attempt.is_kept && !connection->has_answer_begun() &&
@@ -145,12 +160,12 @@ base::Result<HttpResponse> UnixHttpClient::Complete(const HttpRequest& request, 
   return response;
 }
 
-base::Result<HttpResponse> UnixHttpClient::Send(const HttpRequest& request) {
+base::Result<HttpResponse> BlockingHttpClient::Send(const HttpRequest& request) {
   TRY_ASSIGN(Attempt attempt, Begin(request));
   return Complete(request, std::move(attempt));
 }
 
-std::vector<base::Result<HttpResponse>> UnixHttpClient::SendAll(
+std::vector<base::Result<HttpResponse>> BlockingHttpClient::SendAll(
     std::span<const HttpRequest> requests) {
   std::vector<base::Result<HttpResponse>> responses;
   responses.reserve(requests.size());
@@ -171,26 +186,39 @@ std::vector<base::Result<HttpResponse>> UnixHttpClient::SendAll(
   return responses;
 }
 
-base::Result<std::unique_ptr<BodyStream>> UnixHttpClient::Open(const HttpRequest& request) {
+base::Result<std::unique_ptr<BodyStream>> BlockingHttpClient::Open(const HttpRequest& request) {
   if (!IsSafeTarget(request)) {
     return base::Fail(base::Code::kInvalidArgument,
                       "malformed request: " + request.method + " " + request.target);
   }
   const auto deadline = Clock::now() + timeout_;
-  TRY_ASSIGN(OwnedConnection connection, ClientConnection::Connect(path_, timeout_));
+  TRY_ASSIGN(OwnedConnection connection, ConnectAnew(timeout_));
   TRY(connection->MakeCancellable());
   TRY(connection->Write(request, MessageParser::kNoLimit, deadline));
   if (const base::Status read = connection->ReadHeader(deadline); !read) {
     return base::Fail(read.error().Wrap(request.method + " " + request.target));
   }
-  return std::unique_ptr<BodyStream>(std::make_unique<UnixBodyStream>(std::move(connection)));
+  return std::unique_ptr<BodyStream>(std::make_unique<BlockingBodyStream>(std::move(connection)));
 }
 
 }  // namespace
 
 std::unique_ptr<HttpClient> HttpClient::Unix(std::string socket_path,
                                              std::chrono::milliseconds timeout) {
-  return std::make_unique<UnixHttpClient>(std::move(socket_path), timeout);
+  return std::make_unique<BlockingHttpClient>(
+      [path = std::move(socket_path)](std::chrono::milliseconds left) {
+        return ConnectToUnixPath(path, left);
+      },
+      timeout);
+}
+
+std::unique_ptr<HttpClient> HttpClient::Tcp(std::string host, uint16_t port,
+                                            std::chrono::milliseconds timeout) {
+  return std::make_unique<BlockingHttpClient>(
+      [host = std::move(host), port](std::chrono::milliseconds left) {
+        return ConnectToTcp(host, port, left);
+      },
+      timeout);
 }
 
 }  // namespace net

@@ -1,8 +1,9 @@
-// A blocking HTTP/1.1 client on a Unix socket with keep-alive. Starts in well under a millisecond:
-// the command line's way to the embedded cluster.
+// A blocking HTTP/1.1 client with keep-alive, on a Unix socket (the command line's way to the
+// embedded cluster, there in well under a millisecond) or over plain TCP.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,9 @@ class HttpClient {
   // its headers are.
   static std::unique_ptr<HttpClient> Unix(std::string socket_path,
                                           std::chrono::milliseconds timeout);
+  // The same over TCP, unencrypted: `host` a name or an address. Requests name the host themselves.
+  static std::unique_ptr<HttpClient> Tcp(std::string host, uint16_t port,
+                                         std::chrono::milliseconds timeout);
   virtual ~HttpClient() = default;
   // kUnavailable when nobody listens, kTimeout. A request on a kept connection that turns out to be
   // closed is sent once more on a new one (only if no byte of an answer came).

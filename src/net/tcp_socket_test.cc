@@ -1,0 +1,73 @@
+#include "net/tcp_socket.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "net/http_client.h"
+
+namespace net {
+namespace {
+
+// A listening socket on a free port of the loopback, and the port.
+std::pair<base::Fd, uint16_t> Listen() {
+  base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(fd.get(), 8), 0);
+  socklen_t size = sizeof address;
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return {std::move(fd), ntohs(address.sin_port)};
+}
+
+TEST(TcpSocket, TellsWhyThereIsNoConnection) {
+  uint16_t closed = 0;
+  {
+    closed = Listen().second;
+  }
+  const auto refused = ConnectToTcp("127.0.0.1", closed, std::chrono::seconds(5));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnavailable);
+  const auto unknown = ConnectToTcp("no such host", 80, std::chrono::seconds(5));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, base::Code::kNotFound);
+}
+
+TEST(TcpSocket, AClientSpeaksOverIt) {
+  auto [listener, port] = Listen();
+  std::string received;
+  std::jthread server([&listener = listener, &received] {
+    const base::Fd peer(::accept(listener.get(), nullptr, nullptr));
+    char buffer[4096];
+    while (received.find("\r\n\r\n") == std::string::npos) {
+      const ssize_t count = ::recv(peer.get(), buffer, sizeof buffer, 0);
+      if (count <= 0) return;
+      received.append(buffer, static_cast<size_t>(count));
+    }
+    const std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    EXPECT_EQ(::send(peer.get(), answer.data(), answer.size(), 0),
+              static_cast<ssize_t>(answer.size()));
+  });
+  const auto client = HttpClient::Tcp("localhost", port, std::chrono::seconds(30));
+  const auto response = client->Send({"GET", "/x", {{"Host", "h:1"}}, ""});
+  server.join();
+  ASSERT_TRUE(response) << response.error().message;
+  EXPECT_EQ(response->body, "hi");
+  EXPECT_TRUE(received.starts_with("GET /x HTTP/1.1\r\nHost: h:1\r\n")) << received;
+}
+
+TEST(TcpSocket, AServerThatIsSilentIsGivenUpOn) {
+  const auto [listener, port] = Listen();
+  const auto client = HttpClient::Tcp("127.0.0.1", port, std::chrono::milliseconds(1));
+  const auto response = client->Send({"GET", "/", {}, ""});
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, base::Code::kTimeout);
+}
+
+}  // namespace
+}  // namespace net
