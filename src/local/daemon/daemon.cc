@@ -26,6 +26,7 @@
 #include "local/daemon/connect.h"
 #include "local/daemon/deployments.h"
 #include "local/daemon/event_janitor.h"
+#include "local/daemon/gpu_metrics.h"
 #include "local/daemon/node_ports.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/scheduling.h"
@@ -164,7 +165,8 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   agent_options.environment = environment;
   agent_options.configured_python = config.python.value_or("");
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
-  scheduling_options.node_name = agent_options.machine.node_name;
+  const std::string node_name = agent_options.machine.node_name;
+  scheduling_options.node_name = node_name;
   TRY(RegisterNode(client, agent_options.machine, clock.Now()));
   TRY_ASSIGN(const auto agent,
              node::Agent::Start(client, *shims, gpus, ports, clock, std::move(agent_options)));
@@ -182,8 +184,14 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   const Deployments deployments(client, clock);
   const EventJanitor janitor(client, clock);
 
-  TRY_ASSIGN(const auto http_server,
-             net::HttpServer::ListenUnix(paths.socket, api_server->handler()));
+  GpuMetrics gpu_metrics(client, environment.GetOr("MUSTER_NVML", ""), node_name);
+  const net::HttpHandler handler = [&gpu_metrics, api = api_server->handler()](
+                                       net::HttpRequest request,
+                                       std::shared_ptr<net::Responder> responder) {
+    if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+    api(std::move(request), std::move(responder));
+  };
+  TRY_ASSIGN(const auto http_server, net::HttpServer::ListenUnix(paths.socket, handler));
   std::jthread http_thread([&] { http_server->Run(); });
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);

@@ -1,0 +1,178 @@
+#include "local/daemon/gpu_metrics.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/strings.h"
+
+namespace local::daemon {
+namespace {
+
+struct Holder {
+  std::string namespace_name;
+  std::string pod;
+};
+
+// One unit: a GPU, or a MIG instance of one.
+struct Row {
+  std::string labels;
+  std::optional<double> duty_cycle;
+  int64_t memory_used = 0;
+  int64_t memory_total = 0;
+};
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::map<int, Holder> HoldersOf(const std::vector<text::Json>& pods) {
+  std::map<int, Holder> holders;
+  for (const text::Json& pod : pods) {
+    if (api::IsPodFinished(pod)) continue;
+    for (const int unit : node::ParseUnits(api::Annotation(pod, api::kGpusAnnotation))) {
+      holders[unit] = {std::string(api::Namespace(pod)), std::string(api::Name(pod))};
+    }
+  }
+  return holders;
+}
+
+std::string LabelsOf(const std::string& id, std::string_view uuid, std::string_view name,
+                     std::string_view node_name, const Holder& holder) {
+  return fmt::format(R"(allocate_mode="exclusive",minor_number="{}",name="{}",namespace_name="{}",)"
+                     R"(node_name="{}",pod_name="{}",uuid="{}")",
+                     id, Escaped(name), Escaped(holder.namespace_name), Escaped(node_name),
+                     Escaped(holder.pod), Escaped(uuid));
+}
+
+// In the order of GpuInventory::Units, to whose places the pods' annotations refer.
+std::vector<Row> RowsOf(const node::GpuInventory& inventory, const std::map<int, Holder>& holders,
+                        std::string_view node_name) {
+  std::vector<Row> rows;
+  const auto holder = [&] {
+    const auto found = holders.find(static_cast<int>(rows.size()));
+    return found == holders.end() ? Holder() : found->second;
+  };
+  for (const node::GpuDevice& device : inventory.devices) {
+    if (!device.is_mig_enabled) {
+      rows.push_back(
+          {LabelsOf(std::to_string(device.index), device.uuid, device.name, node_name, holder()),
+           device.utilisation_percent, device.memory_used, device.memory_total});
+      continue;
+    }
+    int number = 0;
+    for (const node::MigInstance& instance : device.mig_instances) {
+      // The driver counts no utilisation for a part of a GPU.
+      rows.push_back({LabelsOf(fmt::format("{}:{}", device.index, number++), instance.uuid,
+                               instance.name, node_name, holder()),
+                      std::nullopt, instance.memory_used, instance.memory_total});
+    }
+  }
+  return rows;
+}
+
+void AppendMetric(std::string_view name, std::string_view help, const std::vector<Row>& rows,
+                  const std::function<std::optional<double>(const Row&)>& value, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+  for (const Row& row : rows) {
+    if (const auto number = value(row)) {
+      fmt::format_to(std::back_inserter(out), "{}{{{}}} {:.0f}\n", name, row.labels, *number);
+    }
+  }
+}
+
+}  // namespace
+
+bool IsGpuMetricsRequest(const net::HttpRequest& request) {
+  return request.method == "GET" &&
+         std::string_view(request.target).substr(0, request.target.find('?')) == kGpuMetricsPath;
+}
+
+std::string RenderGpuMetrics(const node::GpuInventory& inventory,
+                             const std::vector<text::Json>& pods, std::string_view node_name) {
+  const std::vector<Row> rows = RowsOf(inventory, HoldersOf(pods), node_name);
+  std::string out;
+  AppendMetric(
+      "nvidia_gpu_duty_cycle", "Percent of the time in which the GPU was at work.", rows,
+      [](const Row& row) { return row.duty_cycle; }, out);
+  AppendMetric(
+      "nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.", rows,
+      [](const Row& row) { return static_cast<double>(row.memory_used); }, out);
+  AppendMetric(
+      "nvidia_gpu_memory_total_bytes", "Memory of the GPU.", rows,
+      [](const Row& row) { return static_cast<double>(row.memory_total); }, out);
+  return out;
+}
+
+struct GpuMetrics::State {
+  State(cluster::Client& the_client, std::string directory, std::string node)
+      : client(the_client), library_directory(std::move(directory)), node_name(std::move(node)) {}
+
+  cluster::Client& client;  // not to be used once is_abandoned
+  const std::string library_directory;
+  const std::string node_name;
+  std::mutex use;    // held while the client is used; before `mutex`
+  std::mutex mutex;  // guards what follows
+  bool is_abandoned = false;
+  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread reads
+};
+
+GpuMetrics::GpuMetrics(cluster::Client& client, std::string library_directory,
+                       std::string node_name)
+    : state_(std::make_shared<State>(client, std::move(library_directory), std::move(node_name))) {}
+
+GpuMetrics::~GpuMetrics() {
+  const std::lock_guard use(state_->use);
+  const std::lock_guard lock(state_->mutex);
+  state_->is_abandoned = true;
+  state_->waiting.clear();
+}
+
+void GpuMetrics::Handle(std::shared_ptr<net::Responder> responder) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->waiting.push_back(std::move(responder));
+    if (state_->waiting.size() > 1) return;
+  }
+  std::thread(Answer, state_).detach();
+}
+
+void GpuMetrics::Answer(const std::shared_ptr<State>& state) {
+  const node::GpuInventory inventory = node::ReadGpus(state->library_directory);
+  const std::lock_guard use(state->use);
+  {
+    const std::lock_guard lock(state->mutex);
+    if (state->is_abandoned) return;
+  }
+  cluster::ListOptions options;
+  options.field_selector = "spec.nodeName=" + state->node_name;
+  const auto pods = state->client.List(api::kPods, options);
+  net::HttpResponse response;
+  if (pods) {
+    response = {200,
+                {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+                RenderGpuMetrics(inventory, pods->items, state->node_name)};
+  } else {
+    response = {503, {{"Content-Type", "text/plain"}}, pods.error().message + "\n"};
+  }
+  const std::lock_guard lock(state->mutex);
+  for (const auto& responder : state->waiting) responder->Send(response);
+  state->waiting.clear();
+}
+
+}  // namespace local::daemon

@@ -1,0 +1,43 @@
+// GET /metrics/gpus: how busy this machine's GPUs are and which pods hold them, in Prometheus' text
+// format with the names and labels of Alibaba's exporter, which Arena reads (spec/arena.md 4).
+//
+//   nvidia_gpu_duty_cycle{minor_number="0",namespace_name="default",pod_name="pt-master-0",...} 35
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/client.h"
+#include "local/node/gpu.h"
+#include "net/http.h"
+
+namespace local::daemon {
+
+inline constexpr std::string_view kGpuMetricsPath = "/metrics/gpus";
+
+// Whether the request is for kGpuMetricsPath.
+bool IsGpuMetricsRequest(const net::HttpRequest& request);
+
+// The page. `pods`: those of this node that have not ended; what they hold is in their annotation.
+// Pure.
+std::string RenderGpuMetrics(const node::GpuInventory& inventory,
+                             const std::vector<text::Json>& pods, std::string_view node_name);
+
+// Reads the GPUs when somebody asks, once for all who ask meanwhile, and never otherwise. Thread
+// safe. Borrows the client; its destructor does not wait for a driver that hangs.
+class GpuMetrics {
+ public:
+  GpuMetrics(cluster::Client& client, std::string library_directory, std::string node_name);
+  ~GpuMetrics();
+  // Returns at once.
+  void Handle(std::shared_ptr<net::Responder> responder);
+
+ private:
+  struct State;
+  static void Answer(const std::shared_ptr<State>& state);
+
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace local::daemon
