@@ -98,26 +98,32 @@ std::string Filled(std::string_view script, const std::string& program) {
   return out;
 }
 
-void AddShell(Command& completion, const std::string& shell, std::string_view script,
-              const std::string& hint) {
+void AddShell(Command& completion, const std::string& shell, const std::string& hint) {
   const std::string program = completion.parent()->name();
   completion.Add(shell, fmt::format("Print the completion script for {}", shell))
       .Long(fmt::format("Prints the completion script for {}. To load it now:\n\n  {}", shell,
                         Filled(hint, program)))
       .Args(NoArgs())
-      .Run([script, program](Invocation& call) -> base::Result<int> {
-        TRY(call.out.Write(Filled(script, program)));
+      .Run([shell, program](Invocation& call) -> base::Result<int> {
+        TRY(call.out.Write(*CompletionScript(shell, program)));
         return 0;
       });
 }
 
 }  // namespace
 
+std::optional<std::string> CompletionScript(std::string_view shell, const std::string& program) {
+  if (shell == "bash") return Filled(kBash, program);
+  if (shell == "zsh") return Filled(kZsh, program);
+  if (shell == "fish") return Filled(kFish, program);
+  return std::nullopt;
+}
+
 void AddCompletionCommand(Command& root) {
   Command& completion = root.Add("completion", "Print a completion script for the shell");
-  AddShell(completion, "bash", kBash, "source <(@ completion bash)");
-  AddShell(completion, "zsh", kZsh, "source <(@ completion zsh)");
-  AddShell(completion, "fish", kFish, "@ completion fish | source");
+  AddShell(completion, "bash", "source <(@ completion bash)");
+  AddShell(completion, "zsh", "source <(@ completion zsh)");
+  AddShell(completion, "fish", "@ completion fish | source");
 }
 
 }  // namespace cli

@@ -1,10 +1,17 @@
 // The `completion` command: scripts for shells that ask `<program> __complete`.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "cli/command.h"
 
 namespace cli {
 
 void AddCompletionCommand(Command& root);
+
+// For bash, zsh or fish; nothing for other shells.
+std::optional<std::string> CompletionScript(std::string_view shell, const std::string& program);
 
 }  // namespace cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
+
 namespace local::command {
 namespace {
 
@@ -13,8 +15,17 @@ ClusterChoice Embedded(std::string because) {
   return choice;
 }
 
+// `~` is the home in each path of a list: shells leave it alone behind `--config=`.
+std::string WithHome(std::string_view paths, const base::Environment& environment) {
+  std::vector<std::string> parts = base::Split(paths, ':');
+  for (std::string& part : parts) {
+    if (part == "~" || part.starts_with("~/")) part.replace(0, 1, environment.Home());
+  }
+  return base::Join(parts, ":");
+}
+
 std::string DefaultKubeconfig(const base::Environment& environment) {
-  return environment.GetOr("KUBECONFIG", environment.Home() + "/.kube/config");
+  return WithHome(environment.GetOr("KUBECONFIG", "~/.kube/config"), environment);
 }
 
 ClusterChoice Named(const std::string& name, const base::Environment& environment,
@@ -36,7 +47,7 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
   }
   if (flags.local) return Embedded("flag --local");
   if (!flags.kubeconfig.empty()) {
-    return ClusterChoice{false, flags.kubeconfig, flags.context,
+    return ClusterChoice{false, WithHome(flags.kubeconfig, environment), flags.context,
                          fmt::format("flag --kubeconfig {}", flags.kubeconfig)};
   }
   if (!flags.context.empty()) {
@@ -51,7 +62,8 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
                  fmt::format("cluster: {} in {}", *config.cluster, config.path));
   }
   if (const auto paths = environment.Get("KUBECONFIG")) {
-    return ClusterChoice{false, *paths, "", fmt::format("KUBECONFIG={}", *paths)};
+    return ClusterChoice{false, WithHome(*paths, environment), "",
+                         fmt::format("KUBECONFIG={}", *paths)};
   }
   const std::string path = environment.Home() + "/.kube/config";
   if (file_exists(path)) return ClusterChoice{false, path, "", fmt::format("{} exists", path)};
