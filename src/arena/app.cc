@@ -70,6 +70,10 @@ std::string Context::UserName() const {
   return fmt::format("uid-{}", ::getuid());
 }
 
+void KeepOutputPure(const Context& context) {
+  if (context.flags.log_level != "debug") base::SetLogLevel(base::LogLevel::kError);
+}
+
 void AddVerbs(cli::Command& root, Context& context) {
   AddGlobalFlags(root, context.flags);
   root.Before([&context](cli::Invocation&) -> base::Status {
@@ -81,13 +85,20 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddList(root, context);
   AddGet(root, context);
   AddLogs(root, context);
+  AddLogViewer(root, context);
   AddDelete(root, context);
+  AddPrune(root, context);
+  AddSuspend(root, context);
+  AddResume(root, context);
   cli::Command& top = root.Add("top", "Show the GPUs of nodes and jobs");
   AddTopNode(top, context);
   AddTopJob(top, context);
   AddData(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
+  AddForeignCommands(root);
+  // Arena's own form; else Execute adds the one with more shells.
+  if (context.program == "arena") AddArenaCompletion(root);
 }
 
 }  // namespace arena

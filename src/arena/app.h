@@ -53,6 +53,10 @@ struct Context {
   std::string UserName() const;
 };
 
+// From here on only errors are logged, unless --loglevel debug was given: Arena's Java SDK reads
+// stdout and stderr as one stream of JSON.
+void KeepOutputPure(const Context& context);
+
 // Declares the global flags on `root` and adds every verb. `root` and `context` outlive the tree.
 void AddVerbs(cli::Command& root, Context& context);
 

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "api/object.h"
-#include "arena/job_watch.h"
+#include "api/selector.h"
+#include "arena/deletion.h"
+#include "arena/isolation.h"
 #include "arena/jobs.h"
-#include "arena/submit_objects.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 #include "base/log.h"
-#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -18,114 +17,84 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// How long the job's pods may take to end: Kubernetes' grace of 30 s, and room.
-constexpr std::chrono::seconds kDeletionPatience{90};
-
-// `deployment.apps` -> the resource; nullptr for a kind that muster does not know.
-const api::Resource* ResourceOfKind(std::string_view kind) {
-  const size_t dot = kind.find('.');
-  const std::string_view singular = kind.substr(0, dot);
-  const std::string_view group = dot == std::string_view::npos ? "" : kind.substr(dot + 1);
-  for (const api::Resource* resource : api::AllResources()) {
-    if (resource->singular == singular && resource->group == group) return resource;
-  }
-  return nullptr;
-}
-
-base::Status DeleteIfThere(cluster::Client& client, const api::Resource& resource,
-                           const std::string& namespace_name, const std::string& name) {
-  const base::Status status = client.Delete(resource, namespace_name, name);
-  if (status || status.error().code == Code::kNotFound) return {};
-  return Fail(status.error().Wrap(fmt::format("delete {} {}", resource.singular, name)));
-}
-
-// One job by name: what the identity ConfigMap lists, the job, its pods' end, the ConfigMap.
-class Deletion {
- public:
-  Deletion(cluster::Client& client, std::string namespace_name, std::string name)
-      : client_(client), namespace_(std::move(namespace_name)), name_(std::move(name)) {}
-
-  // False when there is no such job.
-  base::Result<bool> Run();
-
- private:
-  base::Result<std::optional<text::Json>> Find(const api::Resource& resource,
-                                               const std::string& name);
-  base::Status DeleteListed(std::string_view app);
-  base::Status DeleteJob(const text::Json& job);
-
-  cluster::Client& client_;
-  std::string namespace_;
-  std::string name_;
+struct DeleteFlags {
+  std::string type, selector;
 };
 
-base::Result<std::optional<text::Json>> Deletion::Find(const api::Resource& resource,
-                                                       const std::string& name) {
-  auto found = client_.Get(resource, namespace_, name);
-  if (found) return std::optional<text::Json>(std::move(*found));
-  if (found.error().code == Code::kNotFound) return std::optional<text::Json>();
-  return Fail(std::move(found.error()));
+base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Context& context,
+                                               const std::string& selector) {
+  cluster::ListOptions options;
+  options.namespace_name = context.Namespace();
+  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, selector));
+  auto jobs = client.List(api::kPyTorchJobs, options);
+  if (!jobs) return Fail(ListError(std::move(jobs.error()), options.namespace_name));
+  std::vector<std::string> names;
+  for (const text::Json& job : jobs->items) names.emplace_back(api::Name(job));
+  if (names.empty()) base::LogInfo("No training job has the labels {}", selector);
+  return names;
 }
 
-base::Status Deletion::DeleteListed(std::string_view app) {
-  for (const std::string& line : base::Split(app, '\n')) {
-    const std::string_view entry = base::Trim(line);
-    const size_t slash = entry.find('/');
-    if (slash == std::string_view::npos) continue;
-    const api::Resource* resource = ResourceOfKind(entry.substr(0, slash));
-    if (resource == nullptr) {
-      base::LogWarn("{} is of a kind that muster does not know: delete it by hand", entry);
-    } else if (resource != &api::kPyTorchJobs) {
-      TRY(DeleteIfThere(client_, *resource, namespace_, std::string(entry.substr(slash + 1))));
+// All are begun before the first is waited for, and one that fails keeps none of the others.
+int DeleteAll(cluster::Client& client, const Context& context,
+              const std::vector<std::string>& names, base::LogLevel missing) {
+  const auto fail = [](const std::string& name, const base::Error& error) {
+    base::LogError("{}", error.Wrap("the training job " + name).message);
+    return cli::kExitFailure;
+  };
+  int exit_code = 0;
+  std::vector<std::pair<std::string, Deletion>> begun;
+  for (const std::string& name : names) {
+    Deletion deletion(client, context, context.Namespace(), name);
+    const auto found = deletion.Begin();
+    if (!found) {
+      exit_code = fail(name, found.error());
+    } else if (*found) {
+      begun.emplace_back(name, std::move(deletion));
+    } else {
+      base::Log(missing,
+                fmt::format("The training job '{}' does not exist,skip to delete it", name));
     }
   }
-  return {};
-}
-
-base::Status Deletion::DeleteJob(const text::Json& job) {
-  TRY(DeleteIfThere(client_, api::kPyTorchJobs, namespace_, name_));
-  const std::string uid(api::Uid(job));
-  JobWatch watch(client_, namespace_, name_, PodSelector(job));
-  size_t left = 0;
-  const bool is_gone = watch.Wait(kDeletionPatience, [&](const JobWatch::Snapshot& now) {
-    left =
-        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
-          return api::ControllerUid(entry.second) == uid;
-        }));
-    return left == 0 && !(now.job && api::Uid(*now.job) == uid);
-  });
-  if (!is_gone) base::LogWarn("{} instances of the job {} are still ending", left, name_);
-  return {};
-}
-
-base::Result<bool> Deletion::Run() {
-  TRY_ASSIGN(const std::optional<text::Json> identity, Find(api::kConfigMaps, IdentityName(name_)));
-  TRY_ASSIGN(const std::optional<text::Json> job, Find(api::kPyTorchJobs, name_));
-  if (!identity && !job) return false;
-  if (identity) TRY(DeleteListed(text::GetString(*identity, {"data", "app"})));
-  if (job) TRY(DeleteJob(*job));
-  // Last: as long as something could not be deleted it says what there was.
-  if (identity) TRY(DeleteIfThere(client_, api::kConfigMaps, namespace_, IdentityName(name_)));
-  return true;
-}
-
-base::Result<int> RunDelete(Context& context, const std::string& type, cli::Invocation& call) {
-  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
-  TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  int exit_code = 0;
-  for (const std::string& name : call.args) {
-    base::Result<bool> deleted = false;
-    if (is_pytorch) deleted = Deletion(*client, context.Namespace(), name).Run();
-    if (!deleted) {
-      base::LogError("{}", deleted.error().Wrap("the training job " + name).message);
-      exit_code = cli::kExitFailure;
-    } else if (*deleted) {
-      base::LogInfo("The training job {} has been deleted successfully", name);
+  for (auto& [name, deletion] : begun) {
+    if (const base::Status ended = deletion.AwaitEnd(); !ended) {
+      exit_code = fail(name, ended.error());
     } else {
-      base::LogInfo("The training job '{}' does not exist,skip to delete it", name);
+      base::LogInfo("The training job {} has been deleted successfully", name);
     }
   }
   return exit_code;
+}
+
+base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  // Arena says it at this level where -T was given, and ends well all the same.
+  const base::LogLevel missing =
+      flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
+  std::vector<std::string> names = call.args;
+  if (!flags.selector.empty()) {
+    TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
+  }
+  if (is_pytorch) return DeleteAll(*client, context, names, missing);
+  for (const std::string& name : names) {
+    base::Log(missing, fmt::format("The training job '{}' does not exist,skip to delete it", name));
+  }
+  return 0;
+}
+
+base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {
+  TRY(MeansPyTorch(flags.type));
+  if (!call.command.Changed("selector")) return NeedJobName(call);
+  if (flags.selector.empty()) {
+    return Fail(Code::kInvalidArgument, "--selector is empty: that would be every job");
+  }
+  if (!call.args.empty()) {
+    return Fail(Code::kInvalidArgument, "give either the jobs' names or --selector, not both");
+  }
+  if (const auto parsed = api::LabelSelector::Parse(flags.selector); !parsed) {
+    return Fail(parsed.error().Wrap("--selector is invalid"));
+  }
+  return {};
 }
 
 }  // namespace
@@ -133,20 +102,22 @@ base::Result<int> RunDelete(Context& context, const std::string& type, cli::Invo
 void AddDelete(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("delete JOB [JOB...]", "Delete training jobs and all that belongs to them")
-          .Aliases({"del"});
-  auto type = std::make_shared<std::string>();
+          .Aliases({"del"})
+          .Example(
+              fmt::format("  {0} delete mnist bert\n  {0} delete -l team=vision", context.program));
+  auto flags = std::make_shared<DeleteFlags>();
   verb.flags()
-      .String(type.get(), "type", "", "kind of the job: pytorchjob")
+      .String(&flags->type, "type", "", "kind of the job: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  verb.Check([type](cli::Invocation& call) -> base::Status {
-    TRY(NeedJobName(call));
-    TRY(MeansPyTorch(*type));
-    return {};
-  });
+  verb.flags()
+      .String(&flags->selector, "selector", "",
+              "instead of names: the jobs with these labels, like a=b,c!=d")
+      .Short('l');
+  verb.Check([flags](cli::Invocation& call) { return CheckFlags(*flags, call); });
   verb.CompleteArgs(
       [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
-  verb.Run([type, &context](cli::Invocation& call) { return RunDelete(context, *type, call); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunDelete(context, *flags, call); });
 }
 
 }  // namespace arena

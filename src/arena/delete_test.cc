@@ -103,5 +103,81 @@ TEST_F(DeleteTest, WhatCannotBeDeletedKeepsTheIdentity) {
   EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
 }
 
+TEST_F(DeleteTest, AllAreBegunBeforeTheFirstIsWaitedFor) {
+  PutJob("a");
+  PutJob("b");
+  std::jthread controller;
+  cluster_->after_write = [&](const std::string& verb, const std::string& path) {
+    // Only when both are to go do their pods go.
+    if (verb != "DELETE" || !path.ends_with("/pytorchjobs/b")) return;
+    controller = std::jthread([this] {
+      for (const char* pod : {"a-master-0", "a-worker-0", "b-master-0", "b-worker-0"}) {
+        cluster_->Remove(kPods, pod);
+      }
+    });
+  };
+  EXPECT_EQ(Run({"delete", "a", "b"}).exit_code, 0);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_F(DeleteTest, JobsAreChosenByLabel) {
+  CollectGarbage();
+  for (const char* name : {"a", "b", "c"}) {
+    PutJob(name);
+    text::Json job = *cluster_->Find(kJobs, name);
+    text::Set(job, {"metadata", "labels", "team"}, text::Json(*name == 'c' ? "nlp" : "vision"));
+    cluster_->Put(kJobs, job);
+  }
+  EXPECT_EQ(Run({"delete", "-l", "team=vision"}).exit_code, 0);
+  EXPECT_FALSE(cluster_->Find(kJobs, "a"));
+  EXPECT_FALSE(cluster_->Find(kJobs, "b"));
+  EXPECT_TRUE(cluster_->Find(kJobs, "c"));
+  const Ended none = Run({"delete", "--selector", "team=audio"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_NE(none.log.find("No training job has the labels team=audio"), std::string::npos);
+  EXPECT_EQ(Run({"delete", "--selector="}).exit_code, 2);
+  EXPECT_EQ(Run({"delete", "-l", "team in"}).exit_code, 2);
+  EXPECT_EQ(Run({"delete", "c", "-l", "team=nlp"}).exit_code, 2);
+}
+
+class SuspendTest : public DeleteTest {};
+
+TEST_F(SuspendTest, ReturnsWhenTheInstancesAreGoneAndIsIdempotent) {
+  PutJob("pt");
+  std::jthread controller;
+  cluster_->after_write = [&](const std::string& verb, const std::string& path) {
+    if (verb != "PATCH" || path.find("/pytorchjobs/") == std::string::npos) return;
+    controller = std::jthread([this] {
+      cluster_->Remove(kPods, "pt-worker-0");
+      cluster_->Remove(kPods, "pt-master-0");
+    });
+  };
+  const Ended ended = Run({"suspend", "pt"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.log.find("The training job pt has been suspended"), std::string::npos);
+  EXPECT_FALSE(cluster_->Find(kPods, "pt-master-0"));
+  EXPECT_EQ(text::GetBool(*cluster_->Find(kJobs, "pt"), {"spec", "runPolicy", "suspend"}), true);
+  const size_t writes = cluster_->Writes().size();
+  EXPECT_NE(Run({"suspend", "pt"}).log.find("is suspended already"), std::string::npos);
+  EXPECT_EQ(cluster_->Writes().size(), writes);
+}
+
+TEST_F(SuspendTest, ResumeTakesItBack) {
+  PutJob("pt");
+  EXPECT_EQ(Run({"suspend", "pt", "--wait=false"}).exit_code, 0);
+  EXPECT_NE(Run({"resume", "pt"}).log.find("The training job pt has been resumed"),
+            std::string::npos);
+  EXPECT_EQ(text::GetBool(*cluster_->Find(kJobs, "pt"), {"spec", "runPolicy", "suspend"}), false);
+  EXPECT_NE(Run({"resume", "pt"}).log.find("is not suspended already"), std::string::npos);
+}
+
+TEST_F(SuspendTest, AJobThatHasEndedIsLeftAlone) {
+  cluster_->Put(kJobs, MakeJob("pt", "Succeeded", std::chrono::seconds(5)));
+  const Ended ended = Run({"suspend", "pt"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("the job pt has ended (SUCCEEDED)"), std::string::npos);
+  EXPECT_TRUE(cluster_->Writes().empty());
+}
+
 }  // namespace
 }  // namespace arena

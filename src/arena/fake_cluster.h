@@ -25,6 +25,7 @@ struct FakeLog {
   int status = 200;
   std::string body;  // of a stream that succeeds: its text; else the error's message
   bool breaks = false;
+  bool stays_open = false;               // after its text, until it is cancelled
   std::function<void()> at_end = [] {};  // runs once the text has been read
 };
 
@@ -44,6 +45,7 @@ class FakeCluster : public cluster::Transport {
   std::function<void(const std::string& verb, const std::string& path)> after_write =
       [](const auto&, const auto&) {};
   std::optional<text::Json> table;  // answers a list that asks for one
+  std::string gpu_metrics;          // answers /metrics/gpus
 
   // By collection path: "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs".
   void Put(const std::string& collection, text::Json object) {
@@ -156,12 +158,22 @@ class FakeCluster : public cluster::Transport {
     base::Result<std::optional<std::string>> Read() override {
       if (!log_.body.empty()) return std::optional(std::exchange(log_.body, ""));
       std::exchange(log_.at_end, [] {})();
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return !log_.stays_open || is_cancelled_; });
+      if (is_cancelled_) return base::Fail(base::Code::kCancelled, "cancelled");
       if (log_.breaks) return base::Fail(base::Code::kUnavailable, "connection reset");
       return std::optional<std::string>();
     }
-    void Cancel() override {}
+    void Cancel() override {
+      const std::lock_guard lock(mutex_);
+      is_cancelled_ = true;
+      changed_.notify_all();
+    }
 
    private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_cancelled_ = false;
     FakeLog log_;
     net::Headers headers_;
   };
@@ -265,7 +277,11 @@ class FakeCluster : public cluster::Transport {
     const size_t slash = path.rfind('/');
     const std::string collection = path.substr(0, slash);
     const std::string name = path.substr(slash + 1);
+    if (path == "/metrics/gpus") return {200, {{"Content-Type", "text/plain"}}, gpu_metrics};
     const auto it = objects_.find({collection, name});
+    if (it == objects_.end() && path == "/api/v1/namespaces/default") {
+      return Success(text::Object{{"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
+    }
     if (it == objects_.end()) return Failure(404, "NotFound", "\"" + name + "\" not found");
     if (request.method == "GET") return Success(it->second);
     if (request.method == "DELETE") {

@@ -7,6 +7,7 @@
 #include "arena/job_watch.h"
 #include "arena/log_lines.h"
 #include "base/backoff.h"
+#include "base/defer.h"
 #include "base/log.h"
 
 namespace arena {
@@ -57,19 +58,6 @@ bool IsFinished(const text::Json& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
-bool IsJobFinished(const text::Json& job) {
-  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
-  if (conditions == nullptr) return false;
-  for (const text::Json& condition : *conditions) {
-    const std::string_view type = text::GetString(condition, {"type"});
-    if ((type == "Succeeded" || type == "Failed") &&
-        text::GetString(condition, {"status"}) == "True") {
-      return true;
-    }
-  }
-  return false;
-}
-
 // The container that training runs in: `pytorch`, or a pod's only one.
 std::string TrainingContainer(const text::Json& pod) {
   const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
@@ -91,7 +79,12 @@ class Follower {
         request_(request),
         out_(out),
         watch_(client, request.namespace_name, request.job, request.pod_selector),
-        lines_(request.options.timestamps) {}
+        lines_(request.options.timestamps) {
+    BeWokenBy([this] { watch_.Wake(); });
+  }
+  ~Follower() { BeWokenBy(nullptr); }
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
 
   base::Status Run();
 
@@ -109,7 +102,13 @@ class Follower {
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
   base::Status PrintFailedInit(const std::string& container);
+  // Stopped: what there is by now, and no more.
+  base::Status PrintRest(const View& view);
   void Pause() { context_.pause(backoff_.Next()); }
+  void BeWokenBy(std::function<void()> wake) {
+    if (request_.stop) request_.stop->SetWake(std::move(wake));
+  }
+  bool IsStopped() const { return request_.stop && request_.stop->IsStopped(); }
 
   cluster::Client& client_;
   const Context& context_;
@@ -151,7 +150,7 @@ base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const Vi
   View view;
   const auto look = [&](const JobWatch::Snapshot& snapshot) {
     view = ViewOf(snapshot);
-    return done(view);
+    return done(view) || IsStopped();
   };
   while (!watch_.Wait(kProbeInterval, look)) TRY(Probe());
   return view;
@@ -170,6 +169,9 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
   lines_.Begin();
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
              client_.Logs(request_.namespace_name, request_.instance, options));
+  // The last look, at what there is, is never cut short.
+  if (follow) BeWokenBy([&stream] { stream->Cancel(); });
+  base::Defer sleep_again([this] { BeWokenBy([this] { watch_.Wake(); }); });
   for (;;) {
     TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
     if (!bytes) break;
@@ -205,12 +207,21 @@ base::Status Follower::PrintFailedInit(const std::string& container) {
   return StreamPatiently(std::string(api::kArenaCodeContainer), false);
 }
 
+base::Status Follower::PrintRest(const View& view) {
+  if (view.stage == Stage::kWaiting || view.stage == Stage::kGone) return {};
+  const base::Status status = StreamPatiently(view.container, false);
+  const bool is_gone = !status && (status.error().code == Code::kNotFound ||
+                                   status.error().code == Code::kInvalidArgument);
+  return is_gone ? base::Status() : status;
+}
+
 base::Status Follower::Run() {
   bool has_told = false;
   for (;;) {
     const auto is_ready = [](const View& view) { return view.stage != Stage::kWaiting; };
     base::Result<View> view = WaitFor([&](const View& now) { return is_ready(now) || !has_told; });
     if (!view) return Fail(std::move(view.error()));
+    if (IsStopped()) return PrintRest(*view);
     if (view->stage == Stage::kWaiting) {
       has_told = true;
       base::LogInfo("waiting for instance {} to start: {}", request_.instance, view->status);
@@ -230,6 +241,7 @@ base::Status Follower::Run() {
       return PrintFailedInit(view->container);
     }
     const base::Status status = StreamPatiently(view->container, true);
+    if (IsStopped()) return PrintRest(*view);
     if (!status && status.error().code != Code::kNotFound &&
         status.error().code != Code::kInvalidArgument) {
       return Fail(status.error());
@@ -239,7 +251,7 @@ base::Status Follower::Run() {
     // server: then the container runs on, and so does its log.
     const auto has_ended = [this](const JobWatch::Snapshot& now) {
       const View after = ViewOf(now);
-      return after.stage != Stage::kRunning || !after.is_running;
+      return after.stage != Stage::kRunning || !after.is_running || IsStopped();
     };
     const base::Duration moment = backoff_.Next();
     if (!watch_.Wait(std::chrono::ceil<milliseconds>(moment), has_ended)) continue;
@@ -248,6 +260,31 @@ base::Status Follower::Run() {
 }
 
 }  // namespace
+
+bool IsJobFinished(const text::Json& job) {
+  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
+  if (conditions == nullptr) return false;
+  for (const text::Json& condition : *conditions) {
+    const std::string_view type = text::GetString(condition, {"type"});
+    if ((type == "Succeeded" || type == "Failed") &&
+        text::GetString(condition, {"status"}) == "True") {
+      return true;
+    }
+  }
+  return false;
+}
+
+void FollowStop::Stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+  if (wake_) wake_();
+}
+
+void FollowStop::SetWake(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+  if (is_stopped_ && wake_) wake_();
+}
 
 base::Status Follow(cluster::Client& client, const Context& context, const FollowRequest& request,
                     cli::Output& out) {

@@ -1,6 +1,10 @@
 // Following one instance's log until the instance ends (logs -f).
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "arena/app.h"
@@ -8,13 +12,33 @@
 
 namespace arena {
 
+// Whether the job's conditions say that it has succeeded or failed.
+bool IsJobFinished(const text::Json& job);
+
+// Ends a Follow from another thread.
+class FollowStop {
+ public:
+  // The Follow that has this prints what there is by now, and returns.
+  void Stop();
+
+  // For Follow: while it waits, `wake` is what wakes it. At once when stopped already.
+  void SetWake(std::function<void()> wake);
+  bool IsStopped() const { return is_stopped_; }
+
+ private:
+  std::atomic<bool> is_stopped_{false};  // asked under other locks
+  std::mutex mutex_;                     // guards wake_
+  std::function<void()> wake_;
+};
+
 struct FollowRequest {
   std::string namespace_name;
   std::string job;
   std::string pod_selector;
-  std::string instance;         // pod name
-  std::string container;        // "" is the training container
-  cluster::LogOptions options;  // tail, since, timestamps
+  std::string instance;                // pod name
+  std::string container;               // "" is the training container
+  cluster::LogOptions options;         // tail, since, timestamps
+  std::shared_ptr<FollowStop> stop{};  // nullptr: nobody will stop it
 };
 
 // Waits for the instance to start, streams its log to `out` line by line through restarts of the

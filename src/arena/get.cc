@@ -5,6 +5,7 @@
 #include <set>
 
 #include "arena/job_output.h"
+#include "arena/machine_output.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -55,23 +56,21 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const T
 }
 
 base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
-  if (!is_pytorch) {
-    return base::Fail(
-        base::Code::kNotFound,
-        fmt::format(
-            "Not found training job {} in namespace {},please use '{} submit' to create it.", name,
-            namespace_name, context.program));
-  }
+  if (!is_pytorch) return base::Fail(NotFoundJob(context, namespace_name, name));
   TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, name));
   GetExtras extras;
   extras.tensorboard = TensorboardUrl(*client, job);
-  if (format == Format::kJson || format == Format::kYaml) {
-    const text::Json json = JobToJson(job, extras.tensorboard);
+  if (flags.gpus) {
+    extras.gpu_metrics = MetricsOfRunning(*client, context, {job});
+  }
+  if (IsForMachines(format)) {
+    const text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics);
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
@@ -102,7 +101,7 @@ void AddGet(cli::Command& root, Context& context) {
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
-    TRY(ParseFormat(flags->output));
+    TRY(FormatOf(flags->output, call));
     TRY(MeansPyTorch(flags->type));
     return {};
   });

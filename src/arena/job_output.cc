@@ -14,6 +14,23 @@ namespace {
 
 bool IsFinished(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
 
+text::Json JsonNumber(double value) {
+  const auto whole = static_cast<int64_t>(value);
+  return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);
+}
+
+// By index; what is not known is 0, as a missing sample is in Arena.
+text::Json MetricsToJson(const std::vector<GpuMetric>& metrics) {
+  text::Object object;
+  for (const GpuMetric& metric : metrics) {
+    object[metric.id] =
+        text::Object{{"gpuDutyCycle", JsonNumber(metric.duty_cycle.value_or(0))},
+                     {"usedGPUMemory", JsonNumber(metric.memory_used.value_or(0))},
+                     {"totalGPUMemory", JsonNumber(metric.memory_total.value_or(0))}};
+  }
+  return object;
+}
+
 std::string Age(base::Time since, base::Time now) { return base::ShortDuration(now - since); }
 
 int64_t UnixSeconds(base::Time time) {
@@ -22,11 +39,6 @@ int64_t UnixSeconds(base::Time time) {
 
 std::string SecondsText(base::Duration duration) {
   return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(duration).count());
-}
-
-text::Json JsonNumber(double value) {
-  const auto whole = static_cast<int64_t>(value);
-  return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);
 }
 
 std::string_view Label(const TrainingJob& job, std::string_view label) {
@@ -61,7 +73,29 @@ std::string GpusOfJob(const api::TrainingSummary& summary) {
                      Number(summary.requested_gpus));
 }
 
-std::string RenderGpus(const TrainingJob& job) {
+// The cells that say how busy an instance's GPUs are, a row a GPU; N/A where that is not known.
+// Above them stands, in the first row only, what `head` says of the instance.
+void AddGpuRows(cli::Table& table, const TrainingJob& job, const api::InstanceSummary& instance,
+                const std::vector<GpuMetric>& metrics, std::vector<std::string> head) {
+  auto found = MetricsOfPod(metrics, job.summary.namespace_name, instance.name);
+  if (found.empty()) {
+    head.insert(head.end(), {"N/A", "N/A", "N/A"});
+    table.Row(std::move(head));
+    return;
+  }
+  for (const GpuMetric& metric : found) {
+    std::vector<std::string> row = head;
+    row.insert(row.end(), {metric.id, DutyCycleText(metric), MemoryText(metric)});
+    table.Row(std::move(row));
+    for (std::string& cell : head) cell.clear();
+  }
+}
+
+std::string NodeIpOf(const api::InstanceSummary& instance) {
+  return instance.node_ip.empty() ? "N/A" : instance.node_ip;
+}
+
+std::string RenderGpus(const TrainingJob& job, const std::vector<GpuMetric>& metrics) {
   if (job.summary.status == "SUCCEEDED" || job.summary.requested_gpus <= 0) return "";
   cli::Table table("  ");
   table.Row({"INSTANCE", "NODE(IP)", "GPU(Requested)", "GPU(IndexId)", "GPU(DutyCycle)",
@@ -69,8 +103,8 @@ std::string RenderGpus(const TrainingJob& job) {
   table.Row({"--------", "--------", "--------------", "------------", "--------------",
              "----------------------"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    table.Row({instance.name, instance.node_ip.empty() ? "N/A" : instance.node_ip,
-               Number(instance.requested_gpus), "N/A", "N/A", "N/A"});
+    AddGpuRows(table, job, instance, metrics,
+               {instance.name, NodeIpOf(instance), Number(instance.requested_gpus)});
   }
   return "\nGPUs:\n" + table.Render() + "\n" + GpusOfJob(job.summary);
 }
@@ -101,7 +135,7 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
                    instance.node});
   }
   out += instances.Render();
-  if (extras.gpus) out += RenderGpus(job);
+  if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
   if (extras.tensorboard) {
     out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n",
                        *extras.tensorboard);
@@ -136,7 +170,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   if (extras.tensorboard) {
     out += fmt::format("\nYour tensorboard will be available on:\n{}\n", *extras.tensorboard);
   }
-  if (extras.gpus) out += RenderGpus(job);
+  if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
   return out + RenderEvents(extras);
 }
 
@@ -194,6 +228,11 @@ base::Result<Format> ParseFormat(std::string_view text) {
                     "unknown output format,only support:[wide|json|yaml]");
 }
 
+base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call) {
+  // No format is a word of no meaning to Arena; left out, it is the documents' columns.
+  return ParseFormat(output.empty() && call.command.Changed("output") ? " " : output);
+}
+
 std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace) {
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
@@ -219,13 +258,14 @@ std::string RenderList(const std::vector<ListRow>& rows, Format format, bool wit
   return table.Render();
 }
 
+void SortByGpus(std::vector<TrainingJob>& jobs) {
+  std::stable_sort(jobs.begin(), jobs.end(), [](const TrainingJob& a, const TrainingJob& b) {
+    return a.summary.requested_gpus > b.summary.requested_gpus;
+  });
+}
+
 std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
                           base::Time now) {
-  std::vector<const TrainingJob*> sorted;
-  for (const TrainingJob& job : jobs) sorted.push_back(&job);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const TrainingJob* a, const TrainingJob* b) {
-    return a->summary.requested_gpus > b->summary.requested_gpus;
-  });
   const bool is_wide = format == Format::kWide;
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
@@ -241,8 +281,8 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
   }
   double requested = 0;
   double allocated = 0;
-  for (const TrainingJob* job : sorted) {
-    const api::TrainingSummary& summary = job->summary;
+  for (const TrainingJob& job : jobs) {
+    const api::TrainingSummary& summary = job.summary;
     const ListRow row = ToListRow(summary, now);
     if (is_wide) {
       add({row.name, row.status, row.trainer, row.duration, row.requested_gpus, row.allocated_gpus,
@@ -269,17 +309,18 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
                               Number(allocated), Number(requested));
 }
 
-std::string RenderTopJob(const TrainingJob& job) {
+std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics) {
   cli::Table head;
   AddHead(head, job);
   cli::Table instances("  ");
   instances.Row({"NAME", "STATUS", "GPU(Request)", "NODE", "GPU(DeviceIndex)", "GPU(DutyCycle)",
                  "GPU_MEMORY(Used/Total)"});
   instances.Row({"----", "------", "------------", "----", "----------------", "--------------",
-                 "----------------------"});
+                 "---------------"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    instances.Row({instance.name, instance.status, Number(instance.requested_gpus),
-                   instance.node_ip.empty() ? "N/A" : instance.node_ip, "N/A", "N/A", "N/A"});
+    AddGpuRows(
+        instances, job, instance, metrics,
+        {instance.name, instance.status, Number(instance.requested_gpus), NodeIpOf(instance)});
   }
   return head.Render() + "\nInstances:\n" + instances.Render() + "\nGPUs:\n" +
          GpusOfJob(job.summary);
@@ -290,20 +331,22 @@ std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& ex
   return format == Format::kWide ? RenderWide(job, extras) : RenderDocument(job, extras, now);
 }
 
-text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard) {
+text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,
+                     const std::vector<GpuMetric>& metrics) {
   const api::TrainingSummary& summary = job.summary;
   text::Array instances;
   for (const api::InstanceSummary& instance : summary.instances) {
-    instances.push_back(text::Object{{"ip", instance.pod_ip},
-                                     {"status", instance.status},
-                                     {"name", instance.name},
-                                     {"age", SecondsText(instance.age)},
-                                     {"node", instance.node},
-                                     {"nodeIP", instance.node_ip},
-                                     {"chief", instance.is_chief},
-                                     {"requestGPUs", JsonNumber(instance.requested_gpus)},
-                                     {"gpuMetrics", text::Object{}},
-                                     {"creationTimestamp", UnixSeconds(instance.created)}});
+    instances.push_back(text::Object{
+        {"ip", instance.pod_ip},
+        {"status", instance.status},
+        {"name", instance.name},
+        {"age", SecondsText(instance.age)},
+        {"node", instance.node},
+        {"nodeIP", instance.node_ip},
+        {"chief", instance.is_chief},
+        {"requestGPUs", JsonNumber(instance.requested_gpus)},
+        {"gpuMetrics", MetricsToJson(MetricsOfPod(metrics, summary.namespace_name, instance.name))},
+        {"creationTimestamp", UnixSeconds(instance.created)}});
   }
   return text::Object{{"uuid", summary.uid},
                       {"name", summary.name},

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "arena/gpu_metrics.h"
 #include "arena/jobs.h"
+#include "cli/command.h"
 #include "text/json.h"
 
 namespace arena {
@@ -27,11 +29,20 @@ ListRow ToListRow(const api::TrainingSummary& summary, base::Time now);
 enum class Format { kDocument, kWide, kJson, kYaml };
 // "" is kDocument, the columns of Arena's documents; the error is Arena's.
 base::Result<Format> ParseFormat(std::string_view text);
+// The value of the call's -o; an empty one that was typed is an error, as it is Arena's.
+base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call);
+constexpr bool IsForMachines(Format format) {
+  return format == Format::kJson || format == Format::kYaml;
+}
 
 std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace);
+// Those that ask for most first.
+void SortByGpus(std::vector<TrainingJob>& jobs);
+// In their order.
 std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
                           base::Time now);
-std::string RenderTopJob(const TrainingJob& job);
+// `metrics`: of any GPUs; the job's are picked out.
+std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics);
 
 struct JobEvent {
   std::string source;  // pod/x, pytorchjob/x
@@ -44,6 +55,7 @@ struct JobEvent {
 struct GetExtras {
   std::optional<std::string> tensorboard;
   bool gpus = false;
+  std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;
 };
@@ -51,7 +63,8 @@ std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& ex
                       base::Time now);
 
 // Arena's keys in its order.
-text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard);
+text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,
+                     const std::vector<GpuMetric>& metrics);
 // 4 blanks, no final newline; YAML with the keys in their order, model keys in lower case.
 std::string RenderJson(const text::Json& value);
 std::string RenderYaml(const text::Json& value);

@@ -75,6 +75,12 @@ void JobWatch::ApplyPod(cluster::WatchEvent event) {
   changed_.notify_all();
 }
 
+void JobWatch::Wake() {
+  // Not between a waiter's look and its sleep.
+  const auto snapshot = snapshot_.Lock();
+  changed_.notify_all();
+}
+
 bool JobWatch::Wait(std::chrono::milliseconds timeout,
                     const std::function<bool(const Snapshot&)>& done) {
   auto snapshot = snapshot_.Lock();

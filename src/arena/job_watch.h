@@ -33,6 +33,9 @@ class JobWatch {
   // before. `done` runs under the lock: it looks, and does nothing else.
   bool Wait(std::chrono::milliseconds timeout, const std::function<bool(const Snapshot&)>& done);
 
+  // From any thread: Wait looks again, for something else than the job or its pods.
+  void Wake();
+
  private:
   void ReplaceJob(std::vector<text::Json> items);
   void ReplacePods(std::vector<text::Json> items);

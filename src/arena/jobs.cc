@@ -8,6 +8,8 @@
 #include <map>
 
 #include "api/names.h"
+#include "api/object.h"
+#include "arena/isolation.h"
 
 namespace arena {
 namespace {
@@ -39,7 +41,24 @@ std::string Url(std::string_view host, int64_t port) {
                : fmt::format("http://{}:{}", host, port);
 }
 
-// InternalIP of the first Ready node.
+// "" when it cannot be reached. `node_address` is looked up once, by need.
+std::string UrlOfService(cluster::Client& client, const text::Json& service,
+                         std::optional<std::string>& node_address) {
+  constexpr int64_t kTensorboardPort = 6006;
+  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
+  if (ingress != nullptr && !ingress->empty()) {
+    return Url(text::GetString((*ingress)[0], {"ip"}), kTensorboardPort);
+  }
+  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
+  const std::optional<int64_t> port =
+      ports != nullptr && !ports->empty() ? text::GetInt((*ports)[0], {"nodePort"}) : std::nullopt;
+  if (!port) return "";
+  if (!node_address) node_address = ReadyNodeAddress(client);
+  return node_address->empty() ? "" : Url(*node_address, *port);
+}
+
+}  // namespace
+
 std::string ReadyNodeAddress(cluster::Client& client) {
   const auto nodes = client.List(api::kNodes, {});
   if (!nodes) return "";
@@ -61,8 +80,6 @@ std::string ReadyNodeAddress(cluster::Client& client) {
   }
   return "";
 }
-
-}  // namespace
 
 const text::Json* TrainingJob::Pod(std::string_view name) const {
   for (const text::Json& pod : pods) {
@@ -86,11 +103,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
   if (!job) {
     if (job.error().code == Code::kNotFound) {
-      return Fail(
-          Code::kNotFound,
-          fmt::format(
-              "Not found training job {} in namespace {},please use '{} submit' to create it.",
-              name, namespace_name, context.program));
+      return Fail(NotFoundJob(context, namespace_name, name));
     }
     if (job.error().code == Code::kPermissionDenied) {
       return Fail(
@@ -102,6 +115,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
     return Fail(std::move(job.error()));
   }
   found.job = std::move(*job);
+  TRY(CheckOwner(client, context, found.job, Admins::kMay));
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   options.label_selector = PodSelector(found.job);
@@ -117,17 +131,9 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
                                                 const std::string& namespace_name) {
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  options.label_selector = kJobSelector;
+  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
   auto jobs = client.List(api::kPyTorchJobs, options);
-  if (!jobs) {
-    if (jobs.error().code == Code::kPermissionDenied) {
-      return Fail(
-          Code::kPermissionDenied,
-          fmt::format("the user has no privileges to list the training jobs in {}",
-                      namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name));
-    }
-    return Fail(std::move(jobs.error()));
-  }
+  if (!jobs) return Fail(ListError(std::move(jobs.error()), namespace_name));
   std::vector<TrainingJob> result;
   if (jobs->items.empty()) return result;
   options.label_selector = "app=pytorchjob";
@@ -139,9 +145,7 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
   for (text::Json& job : jobs->items) {
     TrainingJob& entry = result.emplace_back();
     entry.job = std::move(job);
-    const std::string key =
-        fmt::format("{}/{}", text::GetString(entry.job, {"metadata", "namespace"}),
-                    text::GetString(entry.job, {"metadata", "name"}));
+    const std::string key = fmt::format("{}/{}", api::Namespace(entry.job), api::Name(entry.job));
     if (auto it = by_job.find(key); it != by_job.end()) entry.pods = std::move(it->second);
     std::erase_if(entry.pods,
                   [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
@@ -154,7 +158,6 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
 }
 
 std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job) {
-  constexpr int64_t kTensorboardPort = 6006;
   // Only Arena's submit makes one, and says so by its label.
   if (Label(job.job, "release") != job.summary.name) return std::nullopt;
   cluster::ListOptions options;
@@ -162,17 +165,48 @@ std::optional<std::string> TensorboardUrl(cluster::Client& client, const Trainin
   options.label_selector = fmt::format("release={},role=tensorboard", job.summary.name);
   const auto services = client.List(api::kServices, options);
   if (!services || services->items.empty()) return std::nullopt;
-  const text::Json& service = services->items[0];
-  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
-  if (ingress != nullptr && !ingress->empty()) {
-    return Url(text::GetString((*ingress)[0], {"ip"}), kTensorboardPort);
+  std::optional<std::string> node_address;
+  const std::string url = UrlOfService(client, services->items[0], node_address);
+  return url.empty() ? std::nullopt : std::optional(url);
+}
+
+std::map<std::string, std::string> TensorboardUrls(cluster::Client& client,
+                                                   const std::string& namespace_name) {
+  std::map<std::string, std::string> urls;
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = "release,role=tensorboard";
+  const auto services = client.List(api::kServices, options);
+  if (!services) return urls;
+  std::optional<std::string> node_address;
+  for (const text::Json& service : services->items) {
+    std::string url = UrlOfService(client, service, node_address);
+    const std::string key =
+        fmt::format("{}/{}", api::Namespace(service), Label(service, "release"));
+    if (!url.empty()) urls.emplace(key, std::move(url));
   }
-  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
-  const std::optional<int64_t> port =
-      ports != nullptr && !ports->empty() ? text::GetInt((*ports)[0], {"nodePort"}) : std::nullopt;
-  const std::string address = ReadyNodeAddress(client);
-  if (!port || address.empty()) return std::nullopt;
-  return Url(address, *port);
+  return urls;
+}
+
+base::Error NotFoundJob(const Context& context, const std::string& namespace_name,
+                        const std::string& name) {
+  return {
+      Code::kNotFound,
+      fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
+                  name, namespace_name, context.program),
+      0};
+}
+
+std::string KeyOf(const api::TrainingSummary& summary) {
+  return fmt::format("{}/{}", summary.namespace_name, summary.name);
+}
+
+base::Error ListError(base::Error error, const std::string& namespace_name) {
+  if (error.code != Code::kPermissionDenied) return error;
+  error.message =
+      fmt::format("the user has no privileges to list the training jobs in {}",
+                  namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name);
+  return error;
 }
 
 std::vector<std::string> CompleteJobNames(Context& context) {

@@ -1,6 +1,7 @@
 // Finding training jobs and what belongs to them, with Arena's texts for what is not there.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,11 +22,13 @@ struct TrainingJob {
   const text::Json* Pod(std::string_view name) const;
 };
 
-// A job and its pods. kNotFound with Arena's text when there is none.
+// A job and its pods. kNotFound with Arena's text when there is none, kPermissionDenied when it is
+// another user's in a namespace that keeps users apart.
 base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
                                   const std::string& namespace_name, const std::string& name);
 
-// Arena's jobs (labels app=pytorchjob, release) of a namespace, "" of all, newest first.
+// Arena's jobs (labels app=pytorchjob, release) of a namespace, "" of all, newest first; those
+// that the user may see. kPermissionDenied with Arena's text.
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name);
 inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
@@ -37,8 +40,23 @@ std::string PodSelector(const text::Json& job);
 // is shown without it.
 std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job);
 
+// The same for many jobs of a namespace ("" is all) in two requests: by namespace/name.
+std::map<std::string, std::string> TensorboardUrls(cluster::Client& client,
+                                                   const std::string& namespace_name);
+
+// InternalIP of the first node that is ready; "" when there is none.
+std::string ReadyNodeAddress(cluster::Client& client);
+
 // Offers the names of the jobs there are, for the shell's completion.
 std::vector<std::string> CompleteJobNames(Context& context);
+
+// kNotFound, in the words that Arena's SDKs look for.
+base::Error NotFoundJob(const Context& context, const std::string& namespace_name,
+                        const std::string& name);
+// namespace/name
+std::string KeyOf(const api::TrainingSummary& summary);
+// The error of a list that was refused, in Arena's words where it was for lack of privileges.
+base::Error ListError(base::Error error, const std::string& namespace_name);
 
 // Refuses a call without a JOB: prints the help, then Arena's text.
 base::Status NeedJobName(cli::Invocation& call);

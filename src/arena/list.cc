@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "arena/isolation.h"
 #include "arena/job_output.h"
+#include "arena/machine_output.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 
@@ -68,10 +70,14 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
                                              const std::string& namespace_name) {
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  options.label_selector = kJobSelector;
-  if (const auto table = client.GetTable(api::kPyTorchJobs, options)) {
+  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
+  auto table = client.GetTable(api::kPyTorchJobs, options);
+  if (table) {
     if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
+  } else if (table.error().code != base::Code::kInternal) {
+    return base::Fail(ListError(std::move(table.error()), namespace_name));
   }
+  // A server that has other columns, or no tables: its objects say the same.
   TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client, context, namespace_name));
   std::vector<ListRow> rows;
   for (const TrainingJob& job : jobs) rows.push_back(ToListRow(job.summary, context.clock.Now()));
@@ -79,11 +85,12 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
 }
 
 base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
-  if (format == Format::kDocument || format == Format::kWide) {
+  if (!IsForMachines(format)) {
     std::vector<ListRow> rows;
     if (is_pytorch) {
       TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name));
@@ -91,12 +98,11 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
     TRY(call.out.Write(RenderList(rows, format, flags.all_namespaces)));
     return 0;
   }
-  text::Array array;
+  std::vector<TrainingJob> jobs;
   if (is_pytorch) {
-    TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(*client, context, namespace_name));
-    for (const TrainingJob& job : jobs) array.push_back(JobToJson(job, std::nullopt));
+    TRY_ASSIGN(jobs, ListJobs(*client, context, namespace_name));
   }
-  TRY(call.out.Write(format == Format::kJson ? RenderJson(array) : RenderYaml(array)));
+  TRY(call.out.Write(RenderJobs(*client, context, jobs, namespace_name, format)));
   return 0;
 }
 
@@ -116,8 +122,8 @@ void AddList(cli::Command& root, Context& context) {
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
-  verb.Check([flags](cli::Invocation&) -> base::Status {
-    TRY(ParseFormat(flags->output));
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(flags->output, call));
     TRY(MeansPyTorch(flags->type));
     return {};
   });

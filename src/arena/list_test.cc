@@ -55,6 +55,7 @@ TEST_F(ListTest, AllNamespacesPutsTheNamespaceFirst) {
   text::Json other = MakeJob("b", "Created", seconds(9));
   text::Set(other, {"metadata", "namespace"}, "team");
   cluster_->Put("/apis/kubeflow.org/v1/namespaces/team/pytorchjobs", other);
+  cluster_->Put("/api/v1/namespaces", Json(R"({"metadata": {"name": "team"}})"));
   EXPECT_EQ(Run({"list", "-A"}).out,
             "NAMESPACE  NAME  STATUS   TRAINER     AGE  NODE\n"
             "default    a     PENDING  PYTORCHJOB  5s   N/A\n"

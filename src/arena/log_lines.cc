@@ -26,6 +26,25 @@ std::string Comparable(std::string_view timestamp) {
 
 }  // namespace
 
+std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last) {
+  std::vector<TimedLine> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    TimedLine& timed = lines.emplace_back();
+    const size_t blank = line.find(' ');
+    if (std::string time = Comparable(line.substr(0, blank)); !time.empty()) {
+      last = std::move(time);
+      timed.stamp = std::string(line.substr(0, blank)) + " ";
+      line = blank == std::string_view::npos ? "" : line.substr(blank + 1);
+    }
+    timed.time = last;
+    timed.text = std::string(line) + "\n";
+  }
+  return lines;
+}
+
 void LogLines::Begin() {
   buffer_.clear();
   skip_ = last_count_;

@@ -5,8 +5,21 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace arena {
+
+// A line with its time.
+struct TimedLine {
+  std::string time;   // UTC, compares as text; "" when none was ever seen
+  std::string stamp;  // as it stood before the line, with a blank; "" when there was none
+  std::string text;   // ends with a newline
+
+  std::string Text(bool with_stamp) const { return with_stamp ? stamp + text : text; }
+};
+// Whole lines that begin with timestamps. One without takes the time of the line before it, which
+// `last` carries from call to call.
+std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last);
 
 inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in pieces
 

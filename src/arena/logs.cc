@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "api/names.h"
+#include "arena/all_logs.h"
 #include "arena/follow.h"
 #include "arena/jobs.h"
 #include "arena/trainer.h"
@@ -20,7 +21,7 @@ using base::Fail;
 struct LogFlags {
   std::string type, since, since_time, instance, container;
   int64_t tail = -1;
-  bool follow = false, timestamps = false;
+  bool follow = false, timestamps = false, all = false;
 };
 
 // 1h1m1s in seconds; nothing for anything but digits and h, m, s.
@@ -81,15 +82,7 @@ std::string DefaultInstance(const TrainingJob& job) {
 
 base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
                       cluster::LogOptions options, cli::Output& out) {
-  const text::Json* pod = job.Pod(instance);
-  const std::string status = api::PodStatusText(*pod);
-  const bool is_initialising = status.starts_with("Init:") || status == "PodInitializing";
-  if (options.container.empty() && is_initialising) {
-    options.container = api::kArenaCodeContainer;
-  } else if (text::GetString(*pod, {"status", "phase"}) == "Pending" && options.container.empty()) {
-    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
-    return Fail(Code::kInvalidArgument, fmt::format("instance {} is not running{}", instance, why));
-  }
+  TRY_ASSIGN(options.container, ContainerToRead(job, instance, options.container));
   TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
              client.Logs(job.summary.namespace_name, instance, options));
   for (;;) {
@@ -109,19 +102,41 @@ base::Error UnknownInstance(const Context& context, const std::string& instance,
       0};
 }
 
+base::Result<TrainingJob> FindJobOfLogs(cluster::Client& client, const Context& context,
+                                        const std::string& name, bool is_pytorch) {
+  base::Result<TrainingJob> found = Fail(NotFoundJob(context, context.Namespace(), name));
+  if (is_pytorch) found = FindJob(client, context, context.Namespace(), name);
+  if (!found && found.error().code == Code::kNotFound) {
+    found.error().message = fmt::format(
+        "training job not found,please use '{} list' to make sure job is existed", context.program);
+  }
+  return found;
+}
+
+base::Result<int> RunAllLogs(cluster::Client& client, const Context& context,
+                             const TrainingJob& job, const cluster::LogOptions& options,
+                             cli::Output& out) {
+  const AllLogsRequest request{
+      job, options, out.IsTerminal() && !context.environment.Get("NO_COLOR").has_value()};
+  if (options.follow) {
+    TRY(FollowAllLogs(client, context, request, out));
+    return 0;
+  }
+  if (job.pods.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("not found instances of the job {}", job.summary.name));
+  }
+  TRY(PrintAllLogs(client, request, out));
+  return 0;
+}
+
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
-  auto found = FindJob(*client, context, context.Namespace(), name);
-  if (!found) {
-    if (found.error().code != Code::kNotFound) return Fail(std::move(found.error()));
-    return Fail(
-        Code::kNotFound,
-        fmt::format("training job not found,please use '{} list' to make sure job is existed",
-                    context.program));
-  }
-  const TrainingJob& job = *found;
+  TRY_ASSIGN(const TrainingJob job, FindJobOfLogs(*client, context, name, is_pytorch));
+  if (flags.all) return RunAllLogs(*client, context, job, options, call.out);
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
   if (instance.empty() && job.pods.empty() && flags.follow) {
     instance = api::ReplicaName(name, api::kMaster, 0);
@@ -169,16 +184,22 @@ void AddLogs(cli::Command& root, Context& context) {
   set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.Bool(&flags->follow, "follow", false, "go on until the instance ends").Short('f');
+  set.Bool(&flags->follow, "follow", false, "go on until the instance, or with --all the job, ends")
+      .Short('f');
   set.String(&flags->since, "since", "", "only what is younger: 5s, 2m, 1h1m1s");
   set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
   set.Int(&flags->tail, "tail", -1, "only that many lines of the end").Short('t');
   set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
   set.String(&flags->instance, "instance", "", "the instance; by default the master").Short('i');
+  set.Bool(&flags->all, "all", false,
+           "of all instances, in the order of time, each line behind its instance's name");
   set.String(&flags->container, "container", "", "the container of the instance").Short('c');
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));
+    if (flags->all && !flags->instance.empty()) {
+      return Fail(Code::kInvalidArgument, "give either --all or --instance, not both");
+    }
     TRY(ToOptions(*flags));
     return {};
   });

@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "arena/log_lines.h"
 #include "arena/verb_test_base.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -177,6 +180,101 @@ TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
     return log;
   };
   EXPECT_EQ(Run({"logs", "-f", "pt"}).out, "fatal: repository not found\n");
+}
+
+TEST_F(LogsTest, AllInstancesAreOneLogInTheOrderOfTime) {
+  PutJob("Running", "Running");
+  cluster_->on_log = [](const net::Target& target) {
+    EXPECT_EQ(target.Query("timestamps"), "true");
+    const bool is_master = target.segments[target.segments.size() - 2] == "pt-master-0";
+    FakeLog log;
+    log.body = is_master ? Stamp(1, "m1") + Stamp(4, "m2") + "2026-07-30T10:00:00.000000009Z rest"
+                         : Stamp(2, "w1") + Stamp(3, "w2") + Stamp(8, "w3");
+    return log;
+  };
+  EXPECT_EQ(Run({"logs", "pt", "--all"}).out,
+            "[pt-master-0] m1\n[pt-worker-0] w1\n[pt-worker-0] w2\n[pt-master-0] m2\n"
+            "[pt-worker-0] w3\n[pt-master-0] rest\n");
+  EXPECT_TRUE(Run({"logs", "pt", "--all", "--timestamps"})
+                  .out.starts_with("[pt-master-0] 2026-07-30T10:00:00.000000001Z m1\n"));
+}
+
+TEST_F(LogsTest, AllLeavesOutInstancesThatDoNotRunAndSaysSo) {
+  PutJob("Running", "Running");
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Pending"));
+  Echo();
+  const Ended some = Run({"logs", "pt", "--all"});
+  EXPECT_EQ(some.exit_code, 0);
+  EXPECT_TRUE(some.out.starts_with("[pt-master-0] pt-master-0 "));
+  EXPECT_NE(some.log.find("instance pt-worker-0 is not running"), std::string::npos);
+  PutJob("Created", "Pending");
+  const Ended none = Run({"logs", "pt", "--all"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.out, "");
+  EXPECT_NE(none.log.find("is not running"), std::string::npos);
+  EXPECT_EQ(Run({"logs", "pt", "--all", "-i", "pt-master-0"}).exit_code, 2);
+}
+
+TEST_F(LogsTest, FollowingAllEndsWithTheJobAndJoinsInstancesThatComeAgain) {
+  PutJob("Running", "Running");
+  const auto end = [this](const char* type, const char* phase) {
+    cluster_->Put(kPods, MakePod("pt", type, 0, phase));
+  };
+  std::atomic<int> master_streams{0};
+  cluster_->on_log = [&](const net::Target& target) {
+    const bool is_master = target.segments[target.segments.size() - 2] == "pt-master-0";
+    FakeLog log;
+    if (!is_master) {
+      log.body = Stamp(2, "w");
+      log.at_end = [&end] { end("worker", "Succeeded"); };
+    } else if (++master_streams == 1) {
+      log.body = Stamp(1, "m");
+      log.at_end = [this, &end] {
+        end("master", "Failed");
+        // The controller makes it anew.
+        text::Json pod = MakePod("pt", "master", 0, "Running");
+        text::Set(pod, {"metadata", "uid"}, text::Json("uid-again"));
+        cluster_->Remove(kPods, "pt-master-0");
+        cluster_->Put(kPods, pod);
+      };
+    } else {
+      log.body = Stamp(1, "m") + Stamp(9, "again");
+      log.at_end = [this] {
+        text::Json pod = MakePod("pt", "master", 0, "Succeeded");
+        text::Set(pod, {"metadata", "uid"}, text::Json("uid-again"));
+        cluster_->Put(kPods, pod);
+        cluster_->Put(kJobs, MakeJob("pt", "Succeeded", std::chrono::seconds(60)));
+      };
+    }
+    return log;
+  };
+  const Ended ended = Run({"logs", "pt", "--all", "-f"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  std::vector<std::string> lines = base::Split(ended.out, '\n');
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{"", "[pt-master-0] again", "[pt-master-0] m",
+                                             "[pt-worker-0] w"}));
+}
+
+TEST_F(LogsTest, FollowingAllDoesNotWaitForInstancesThatTheJobLeavesRunning) {
+  PutJob("Running", "Running");
+  cluster_->on_log = [&](const net::Target& target) {
+    FakeLog log;
+    if (target.segments[target.segments.size() - 2] == "pt-master-0") {
+      log.body = Stamp(1, "m");
+      log.at_end = [this] {
+        cluster_->Put(kPods, MakePod("pt", "master", 0, "Succeeded"));
+        cluster_->Put(kJobs, MakeJob("pt", "Succeeded", std::chrono::seconds(60)));
+      };
+    } else {
+      log.body = Stamp(2, "w");
+      log.stays_open = target.Query("follow") == "true";
+    }
+    return log;
+  };
+  const Ended ended = Run({"logs", "pt", "--all", "-f"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("[pt-worker-0] w\n"), std::string::npos) << ended.out;
 }
 
 }  // namespace

@@ -3,14 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
-#include "api/names.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "api/training_summary.h"
-#include "base/quantity.h"
-#include "base/strings.h"
 #include "cli/table.h"
 
 namespace arena {
@@ -18,224 +12,183 @@ namespace {
 
 constexpr size_t kDocumentDashes = 89;
 constexpr size_t kWideDashes = 99;
-
-int64_t GpusIn(const text::Json& node, std::string_view where) {
-  const text::Json* quantity = text::Find(node, {"status", where, api::kGpuResource});
-  if (quantity == nullptr) return 0;
-  if (const int64_t* number = quantity->if_int64()) return *number;
-  return base::ParseQuantity(text::GetString(*quantity, {})).value_or(0);
-}
-
-std::string RoleOf(const text::Json& node) {
-  constexpr std::string_view kRolePrefix = "node-role.kubernetes.io/";
-  std::vector<std::string> roles;
-  for (const auto& [label, value] : api::Labels(node)) {
-    if (label.starts_with(kRolePrefix) && label.size() > kRolePrefix.size()) {
-      roles.push_back(label.substr(kRolePrefix.size()));
-    } else if (label == "kubernetes.io/role" && !value.empty()) {
-      roles.push_back(value);
-    }
-  }
-  return roles.empty() ? "<none>" : base::Join(roles, ",");
-}
-
-std::string AddressOf(const text::Json& node) {
-  const text::Array* addresses = text::FindArray(node, {"status", "addresses"});
-  return addresses == nullptr || addresses->empty()
-             ? "unknown"
-             : std::string(text::GetString((*addresses)[0], {"address"}));
-}
-
-// What the documents print (lower case), and what v0.15 prints.
-std::string StatusOf(const NodeUse& node, Format format) {
-  std::string status;
-  if (format == Format::kDocument) {
-    status = node.is_ready ? "ready" : "notReady";
-  } else {
-    status = node.is_ready ? "Ready" : node.is_known ? "NotReady" : "Unknown";
-  }
-  return node.is_schedulable ? status : status + ",SchedulingDisabled";
-}
+constexpr size_t kShareDashes = 107;
 
 struct Totals {
-  int64_t total = 0;
-  int64_t allocated = 0;
-  int64_t unhealthy = 0;
+  double total = 0;
+  double allocated = 0;
+  double unhealthy = 0;
+  double memory = 0;
+  double allocated_memory = 0;
+  int64_t core = 0;
+  int64_t allocated_core = 0;
 };
 Totals Sum(const std::vector<NodeUse>& nodes) {
   Totals totals;
   for (const NodeUse& node : nodes) {
     totals.total += node.total_gpus;
     totals.allocated += node.allocated_gpus;
-    totals.unhealthy += node.UnhealthyGpus();
+    totals.unhealthy += node.unhealthy_gpus;
+    totals.memory += node.total_memory;
+    totals.allocated_memory += node.allocated_memory;
+    totals.core += node.total_core;
+    totals.allocated_core += node.allocated_core;
   }
   return totals;
 }
 
-double Percent(int64_t part, int64_t whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) * 100.0 / static_cast<double>(whole);
-}
+double Percent(double part, double whole) { return whole == 0 ? 0.0 : part * 100.0 / whole; }
 
 std::string RenderDocument(const std::vector<NodeUse>& nodes) {
   cli::Table table;
   table.Row({"NAME", "IPADDRESS", "ROLE", "STATUS", "GPU(Total)", "GPU(Allocated)"});
   for (const NodeUse& node : nodes) {
-    table.Row({node.name, node.address, node.role, StatusOf(node, Format::kDocument),
-               std::to_string(node.total_gpus), std::to_string(node.allocated_gpus)});
+    // Lower case in the documents.
+    const std::string status = node.is_ready ? "ready" : "notReady";
+    table.Row({node.name, node.address, node.role,
+               node.is_schedulable ? status : status + ",SchedulingDisabled",
+               Number(node.total_gpus), Number(node.allocated_gpus)});
   }
   const Totals totals = Sum(nodes);
   return table.Render() + std::string(kDocumentDashes, '-') +
-         fmt::format("\nAllocated/Total GPUs In Cluster:\n{}/{} ({}%)\n", totals.allocated,
-                     totals.total, static_cast<int64_t>(Percent(totals.allocated, totals.total)));
+         fmt::format("\nAllocated/Total GPUs In Cluster:\n{}/{} ({}%)\n", Number(totals.allocated),
+                     Number(totals.total),
+                     static_cast<int64_t>(Percent(totals.allocated, totals.total)));
 }
 
-std::string RenderWide(std::vector<NodeUse> nodes) {
-  std::stable_partition(nodes.begin(), nodes.end(),
-                        [](const NodeUse& node) { return !node.HasGpus(); });
-  const Totals totals = Sum(nodes);
-  const bool has_normal = !nodes.empty() && !nodes.front().HasGpus();
-  const bool has_gpus = !nodes.empty() && nodes.back().HasGpus();
-  cli::Table table;
-  std::vector<std::string> header = {"NAME", "IPADDRESS", "ROLE", "STATUS"};
-  if (has_gpus) {
-    header.insert(header.end(), {"GPU(Total)", "GPU(Allocated)"});
-    if (totals.unhealthy > 0) header.emplace_back("UNHEALTHY");
-  }
-  table.Row(std::move(header));
-  for (const NodeUse& node : nodes) {
-    std::vector<std::string> row = {node.name, node.address, node.role,
-                                    StatusOf(node, Format::kWide)};
-    if (has_gpus) {
-      row.push_back(std::to_string(node.total_gpus));
-      row.push_back(std::to_string(node.allocated_gpus));
-      if (totals.unhealthy > 0) row.push_back(std::to_string(node.UnhealthyGpus()));
-    }
-    table.Row(std::move(row));
-  }
-  std::string out = table.Render();
-  if (!has_gpus) return out;
-  out += std::string(kWideDashes, '-');
-  out += has_normal
-             ? "\nAllocated/Total GPUs In Cluster:\n"
-             : "\nAllocated/Total GPUs of nodes which own resource nvidia.com/gpu In Cluster:\n";
-  out += fmt::format("{}/{} ({:.1f}%)\n", totals.allocated, totals.total,
-                     Percent(totals.allocated, totals.total));
-  if (totals.unhealthy > 0) {
-    out += fmt::format("Unhealthy/Total GPUs In Cluster:\n{}/{} ({:.1f}%)\n", totals.unhealthy,
-                       totals.total, Percent(totals.unhealthy, totals.total));
-  }
+std::string GpuFooter(std::string_view of, const Totals& totals) {
+  std::string out = fmt::format("Allocated/Total GPUs{} In Cluster:\n{}/{} ({:.1f}%)\n", of,
+                                Number(totals.allocated), Number(totals.total),
+                                Percent(totals.allocated, totals.total));
   return out;
 }
 
-constexpr std::string_view kExclusiveDescription =
-    "\n  1.This node is enabled gpu exclusive mode.\n  2.Pods can request resource "
-    "'nvidia.com/gpu' to use gpu exclusive feature on this node";
-constexpr std::string_view kNormalDescription =
-    "\n  1.This node has none gpu devices\n  2.Pods can not request gpu resource on this node";
+std::string UnhealthyFooter(std::string_view of, const Totals& totals) {
+  if (totals.unhealthy == 0) return "";
+  return fmt::format("Unhealthy/Total GPUs{} In Cluster:\n{}/{} ({:.1f}%)\n", of,
+                     Number(totals.unhealthy), Number(totals.total),
+                     Percent(totals.unhealthy, totals.total));
+}
+
+bool HasUnhealthy(const std::vector<NodeUse>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const NodeUse& node) { return node.unhealthy_gpus != 0; });
+}
+
+// All of one kind whose GPUs are given whole, or that has none.
+std::string RenderWholeGpus(const std::vector<NodeUse>& nodes) {
+  const bool has_unhealthy = HasUnhealthy(nodes);
+  cli::Table table;
+  std::vector<std::string> header = {"NAME",   "IPADDRESS",  "ROLE",
+                                     "STATUS", "GPU(Total)", "GPU(Allocated)"};
+  if (has_unhealthy) header.emplace_back("UNHEALTHY");
+  table.Row(std::move(header));
+  for (const NodeUse& node : nodes) {
+    std::vector<std::string> row = {node.name,
+                                    node.address,
+                                    node.role,
+                                    NodeStatus(node),
+                                    Number(node.total_gpus),
+                                    Number(node.allocated_gpus)};
+    if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
+    table.Row(std::move(row));
+  }
+  if (nodes[0].kind == NodeKind::kNormal) return table.Render();
+  const std::string_view of = nodes[0].kind == NodeKind::kExclusive
+                                  ? " of nodes which own resource nvidia.com/gpu"
+                                  : " of nodes which own resource aliyun.com/gpu";
+  const Totals totals = Sum(nodes);
+  return table.Render() + std::string(kWideDashes, '-') + "\n" + GpuFooter(of, totals) +
+         UnhealthyFooter(of, totals);
+}
+
+std::string RenderShare(const std::vector<NodeUse>& nodes) {
+  const bool has_unhealthy = HasUnhealthy(nodes);
+  cli::Table table;
+  std::vector<std::string> header = {"NAME",
+                                     "IPADDRESS",
+                                     "ROLE",
+                                     "STATUS",
+                                     "GPUs(Allocated/Total)",
+                                     "GPU_MEMORY(Allocated/Total)",
+                                     "GPU_CORE(Allocated/Total)"};
+  if (has_unhealthy) header.emplace_back("UNHEALTHY");
+  table.Row(std::move(header));
+  for (const NodeUse& node : nodes) {
+    std::vector<std::string> row = {
+        node.name,
+        node.address,
+        node.role,
+        NodeStatus(node),
+        fmt::format("{}/{}", Number(node.allocated_gpus), Number(node.total_gpus)),
+        fmt::format("{:.1f}/{:.1f} GiB", node.allocated_memory / kGibibyte,
+                    node.total_memory / kGibibyte),
+        node.total_core > 0 ? fmt::format("{}/{}", node.allocated_core, node.total_core) : "__"};
+    if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
+    table.Row(std::move(row));
+  }
+  const Totals totals = Sum(nodes);
+  const std::string_view of = " of nodes which own resource aliyun.com/gpu-mem";
+  std::string out = table.Render() + std::string(kShareDashes, '-') + "\n" + GpuFooter(of, totals);
+  out += fmt::format("Allocated/Total GPU Memory{} In Cluster:\n{:.1f}/{:.1f} GiB({:.1f}%)\n", of,
+                     totals.allocated_memory / kGibibyte, totals.memory / kGibibyte,
+                     Percent(totals.allocated_memory, totals.memory));
+  if (totals.core > 0) {
+    out += fmt::format(
+        "Allocated/Total GPU Core of nodes which own resource aliyun.com/gpu-core.percentage In "
+        "Cluster:\n{}/{} ({:.1f}%)\n",
+        totals.allocated_core, totals.core,
+        Percent(static_cast<double>(totals.allocated_core), static_cast<double>(totals.core)));
+  }
+  return out + UnhealthyFooter(of, totals);
+}
+
+// Of several kinds, which stand one below the other.
+std::string RenderMixed(const std::vector<NodeUse>& nodes, size_t gpu_kinds, bool are_named) {
+  const bool has_unhealthy = HasUnhealthy(nodes);
+  const bool has_modes = gpu_kinds > 1;
+  cli::Table table;
+  std::vector<std::string> header = {"NAME",   "IPADDRESS",  "ROLE",
+                                     "STATUS", "GPU(Total)", "GPU(Allocated)"};
+  if (has_modes) header.emplace_back("GPU(Mode)");
+  if (has_unhealthy) header.emplace_back("UNHEALTHY");
+  table.Row(std::move(header));
+  for (const NodeKind kind : kNodeKinds) {
+    for (const NodeUse& node : nodes) {
+      if (node.kind != kind) continue;
+      std::vector<std::string> row = {node.name,
+                                      node.address,
+                                      node.role,
+                                      NodeStatus(node),
+                                      Number(node.total_gpus),
+                                      Number(node.allocated_gpus)};
+      if (has_modes) row.emplace_back(ModeOf(kind));
+      if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
+      table.Row(std::move(row));
+    }
+  }
+  if (are_named) return table.Render();
+  const Totals totals = Sum(nodes);
+  return table.Render() + std::string(kWideDashes, '-') + "\n" + GpuFooter("", totals) +
+         UnhealthyFooter("", totals);
+}
 
 }  // namespace
 
-std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
-                                const std::vector<text::Json>& pods) {
-  std::vector<NodeUse> result;
-  std::map<std::string, size_t, std::less<>> by_name;
-  for (const text::Json& node : nodes) {
-    NodeUse& use = result.emplace_back();
-    use.name = api::Name(node);
-    by_name[use.name] = result.size() - 1;
-    use.address = AddressOf(node);
-    use.role = RoleOf(node);
-    use.is_schedulable = !text::GetBool(node, {"spec", "unschedulable"}).value_or(false);
-    use.total_gpus = GpusIn(node, "capacity");
-    use.allocatable_gpus = GpusIn(node, "allocatable");
-    if (const text::Array* conditions = text::FindArray(node, {"status", "conditions"})) {
-      for (const text::Json& condition : *conditions) {
-        if (text::GetString(condition, {"type"}) != "Ready") continue;
-        use.is_ready = text::GetString(condition, {"status"}) == "True";
-        use.is_known = text::GetString(condition, {"status"}) != "Unknown";
-      }
-    }
-  }
-  for (const text::Json& pod : pods) {
-    if (api::IsPodFinished(pod) || api::IsDeleting(pod)) continue;
-    const auto node = by_name.find(api::NodeName(pod));
-    const int64_t gpus = api::SumOfLimits(pod, api::kGpuResource);
-    if (node == by_name.end() || gpus <= 0) continue;
-    NodeUse& use = result[node->second];
-    use.allocated_gpus += gpus;
-    use.instances.push_back({std::string(api::Namespace(pod)), std::string(api::Name(pod)),
-                             api::PodStatusText(pod), gpus});
-  }
-  return result;
+std::string NodeStatus(const NodeUse& node) {
+  const std::string status = node.is_ready ? "Ready" : node.is_known ? "NotReady" : "Unknown";
+  return node.is_schedulable ? status : status + ",SchedulingDisabled";
 }
 
-std::string RenderNodes(const std::vector<NodeUse>& nodes, Format format) {
-  return format == Format::kWide ? RenderWide(nodes) : RenderDocument(nodes);
-}
-
-std::string RenderNodeDetails(const std::vector<NodeUse>& nodes) {
-  std::string out;
-  for (const NodeUse& node : nodes) {
-    const bool has_gpus = node.HasGpus();
-    out += fmt::format(
-        "\nName:    {}\nStatus:  {}\nRole:    {}\nType:    {}\nAddress: {}\nDescription:{}\n",
-        node.name, StatusOf(node, Format::kWide), node.role, has_gpus ? "GPUExclusive" : "None",
-        node.address, has_gpus ? kExclusiveDescription : kNormalDescription);
-    if (!node.instances.empty()) {
-      cli::Table table("  ");
-      table.Row({"NAMESPACE", "NAME", "STATUS", "GPU(Requested)"});
-      table.Row({"---------", "----", "------", "--------------"});
-      for (const NodeInstance& instance : node.instances) {
-        table.Row({instance.namespace_name, instance.name, instance.status,
-                   std::to_string(instance.requested_gpus)});
-      }
-      out += "Instances:\n" + table.Render();
-    }
-    if (has_gpus) {
-      out += fmt::format(
-          "GPU Summary:\n  Total GPUs:     {}\n  Allocated GPUs: {}\n  Unhealthy GPUs: {}\n",
-          node.total_gpus, node.allocated_gpus, node.UnhealthyGpus());
-    }
+std::string RenderNodes(const std::vector<NodeUse>& nodes, Format format, bool are_named) {
+  if (format != Format::kWide) return RenderDocument(nodes);
+  std::set<NodeKind> kinds;
+  for (const NodeUse& node : nodes) kinds.insert(node.kind);
+  if (kinds.size() > 1) {
+    kinds.erase(NodeKind::kNormal);
+    return RenderMixed(nodes, kinds.size(), are_named);
   }
-  return out;
-}
-
-text::Json NodesToJson(const std::vector<NodeUse>& nodes) {
-  text::Array exclusive;
-  text::Array normal;
-  for (const NodeUse& node : nodes) {
-    // Arena leaves the role of a node with GPUs empty.
-    text::Object object;
-    if (node.HasGpus()) {
-      text::Array instances;
-      for (const NodeInstance& instance : node.instances) {
-        instances.push_back(text::Object{{"name", instance.name},
-                                         {"namespace", instance.namespace_name},
-                                         {"status", instance.status},
-                                         {"requestGPUs", instance.requested_gpus}});
-      }
-      object["instances"] = std::move(instances);
-    }
-    object["name"] = node.name;
-    object["description"] = node.HasGpus() ? kExclusiveDescription : kNormalDescription;
-    object["ip"] = node.address;
-    object["status"] = StatusOf(node, Format::kWide);
-    object["role"] = node.role == "<none>" ? "" : node.role;
-    object["type"] = node.HasGpus() ? "GPUExclusive" : "none";
-    if (!node.HasGpus()) {
-      normal.push_back(std::move(object));
-      continue;
-    }
-    object["totalGPUs"] = node.total_gpus;
-    object["allocatedGPUs"] = node.allocated_gpus;
-    object["unhealthyGPUs"] = node.UnhealthyGpus();
-    object["gpuMetrics"] = text::Array{};
-    exclusive.push_back(std::move(object));
-  }
-  return text::Object{{"gpuExclusiveNodes", std::move(exclusive)},
-                      {"gpuShareNodes", text::Array{}},
-                      {"gpuTopologyNodes", text::Array{}},
-                      {"normalNodes", std::move(normal)}};
+  return *kinds.begin() == NodeKind::kShare ? RenderShare(nodes) : RenderWholeGpus(nodes);
 }
 
 }  // namespace arena

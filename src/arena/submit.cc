@@ -181,32 +181,6 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   return 0;
 }
 
-struct OtherTrainer {
-  const char* name;
-  std::vector<std::string> aliases;
-};
-
-void AddOthers(cli::Command& submit) {
-  const OtherTrainer others[] = {
-      {"tfjob", {"tf"}},        {"mpijob", {"mpi", "mj"}}, {"horovodjob", {"horovod", "hj"}},
-      {"sparkjob", {"spark"}},  {"volcanojob", {"vj"}},    {"etjob", {"et"}},
-      {"deepspeedjob", {"dp"}}, {"rayjob", {"rj"}},
-  };
-  for (const OtherTrainer& other : others) {
-    const std::string name = other.name;
-    submit.Add(name, "")
-        .Hidden()
-        .Aliases(other.aliases)
-        .RawArgs()
-        .Run([name](cli::Invocation&) -> base::Result<int> {
-          base::LogError(
-              "{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)",
-              name);
-          return cli::kExitUsage;
-        });
-  }
-}
-
 }  // namespace
 
 void AddSubmit(cli::Command& root, Context& context) {
@@ -222,7 +196,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   state->flags().Declare(verb.flags());
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Run(call); });
-  AddOthers(submit);
+  AddForeignTrainers(submit);
 }
 
 }  // namespace arena

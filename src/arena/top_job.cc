@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <memory>
 
-#include "arena/job_output.h"
+#include "arena/machine_output.h"
+#include "arena/refresh.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 
@@ -9,7 +12,7 @@ namespace {
 
 struct TopJobFlags {
   std::string type, output, instance;
-  bool all_namespaces = false;
+  bool all_namespaces = false, refresh = false;
 };
 
 void KeepInstance(TrainingJob& job, const std::string& instance) {
@@ -18,28 +21,48 @@ void KeepInstance(TrainingJob& job, const std::string& instance) {
                 [&](const api::InstanceSummary& entry) { return entry.name != instance; });
 }
 
-base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
+base::Status ShowJob(cluster::Client& client, const Context& context, const TopJobFlags& flags,
+                     Format format, cli::Invocation& call) {
+  const std::string namespace_name = context.Namespace();
+  TRY_ASSIGN(TrainingJob job, FindJob(client, context, namespace_name, call.args[0]));
+  if (!flags.instance.empty() && job.Pod(flags.instance) == nullptr) {
+    return base::Fail(base::Code::kNotFound,
+                      fmt::format("invalid instance name {} in job {},please use '{} get {}' to "
+                                  "make sure instance name",
+                                  flags.instance, call.args[0], context.program, call.args[0]));
+  }
+  KeepInstance(job, flags.instance);
+  const std::vector<TrainingJob> jobs = {std::move(job)};
+  if (IsForMachines(format)) {
+    return call.out.Write(RenderJobs(client, context, jobs, namespace_name, format));
+  }
+  return call.out.Write(RenderTopJob(jobs[0], MetricsOfRunning(client, context, jobs)));
+}
+
+base::Status ShowJobs(cluster::Client& client, const Context& context, const TopJobFlags& flags,
+                      Format format, cli::Invocation& call) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
-  TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
   std::vector<TrainingJob> jobs;
-  if (!call.args.empty()) {
-    TRY_ASSIGN(TrainingJob job, FindJob(*client, context, context.Namespace(), call.args[0]));
-    KeepInstance(job, flags.instance);
-    jobs.push_back(std::move(job));
-  } else if (is_pytorch) {
-    TRY_ASSIGN(jobs, ListJobs(*client, context, namespace_name));
+  if (is_pytorch) {
+    TRY_ASSIGN(jobs, ListJobs(client, context, namespace_name));
   }
-  if (format == Format::kJson || format == Format::kYaml) {
-    text::Array array;
-    for (const TrainingJob& job : jobs) array.push_back(JobToJson(job, std::nullopt));
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(array) : RenderYaml(array)));
-  } else if (!call.args.empty()) {
-    TRY(call.out.Write(RenderTopJob(jobs[0])));
-  } else {
-    TRY(call.out.Write(RenderTopJobs(jobs, format, flags.all_namespaces, context.clock.Now())));
-  }
+  SortByGpus(jobs);
+  return call.out.Write(
+      IsForMachines(format)
+          ? RenderJobs(client, context, jobs, namespace_name, format)
+          : RenderTopJobs(jobs, format, flags.all_namespaces, context.clock.Now()));
+}
+
+base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------------------------",
+                "----------------------------------------------------", [&] {
+                  return call.args.empty() ? ShowJobs(*client, context, flags, format, call)
+                                           : ShowJob(*client, context, flags, format, call);
+                }));
   return 0;
 }
 
@@ -56,12 +79,17 @@ void AddTopJob(cli::Command& top, Context& context) {
   set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
+  set.Bool(&flags->refresh, "refresh", false, "again every two seconds").Short('r');
   set.String(&flags->instance, "instance", "", "only this instance").Short('i');
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
-  verb.Check([flags](cli::Invocation&) -> base::Status {
-    TRY(ParseFormat(flags->output));
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    if (flags->refresh && call.args.empty()) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        "you must specify the job name when using `-r` flag");
+    }
+    TRY(FormatOf(flags->output, call));
     TRY(MeansPyTorch(flags->type));
     return {};
   });

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "api/object.h"
 #include "arena/node_output.h"
+#include "arena/refresh.h"
 #include "arena/verbs.h"
 
 namespace arena {
@@ -10,62 +10,95 @@ namespace {
 
 struct TopNodeFlags {
   std::string output, gpu_mode;
-  bool details = false;
+  bool details = false, refresh = false, metric = false;
 };
 
-// -m: which nodes to show.
-enum class Mode { kAll, kNone, kExclusive, kNoneOfOurs };
-
-base::Result<Mode> ParseMode(std::string_view text) {
-  if (text.empty()) return Mode::kAll;
-  if (text == "n" || text == "none") return Mode::kNone;
-  if (text == "e" || text == "exclusive" || text == "GPUExclusive") return Mode::kExclusive;
-  for (const std::string_view other : {"t", "topology", "GPUTopology", "s", "share", "GPUShare"}) {
-    if (text == other) return Mode::kNoneOfOurs;
+// -m by letter, mode or type; nothing when it was not given.
+base::Result<std::optional<NodeKind>> ParseMode(std::string_view text) {
+  if (text.empty()) return std::optional<NodeKind>();
+  for (const NodeKind kind : kNodeKinds) {
+    const std::string_view mode = ModeOf(kind);
+    if (text == mode.substr(0, 1) || text == mode || text == TypeOf(kind)) {
+      return std::optional(kind);
+    }
   }
   return base::Fail(base::Code::kInvalidArgument,
                     "unknown node type,only supports:[n(none)|e(exclusive)|t(topology)|s(share)]");
 }
 
-void KeepChosen(std::vector<NodeUse>& nodes, Mode mode, const std::vector<std::string>& names) {
-  std::erase_if(nodes, [&](const NodeUse& node) {
-    if (!names.empty() && std::find(names.begin(), names.end(), node.name) == names.end())
-      return true;
-    switch (mode) {
-      case Mode::kAll:
-        return false;
-      case Mode::kNone:
-        return node.HasGpus();
-      case Mode::kExclusive:
-        return !node.HasGpus();
-      case Mode::kNoneOfOurs:
-        return true;
-    }
-    return false;
+base::Result<std::vector<NodeUse>> FetchNodes(cluster::Client& client, const Context& context,
+                                              const TopNodeFlags& flags,
+                                              const std::vector<std::string>& names) {
+  TRY_ASSIGN(const std::optional<NodeKind> mode, ParseMode(flags.gpu_mode));
+  TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
+  cluster::ListOptions options;
+  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
+  cluster::ObjectList topologies;
+  if (HasTopologyNode(nodes.items)) {
+    cluster::ListOptions of_topologies;
+    of_topologies.namespace_name = "kube-system";
+    of_topologies.label_selector = kTopologySelector;
+    TRY_ASSIGN(topologies, client.List(api::kConfigMaps, of_topologies));
+  }
+  std::vector<GpuMetric> metrics;
+  if (flags.metric) metrics = GpuMetricsOrNone(client, context);
+  std::vector<NodeUse> uses = CountNodes(nodes.items, pods.items, topologies.items, metrics);
+  std::erase_if(uses, [&](const NodeUse& node) {
+    const bool is_named =
+        names.empty() || std::find(names.begin(), names.end(), node.name) != names.end();
+    return !is_named || (mode && node.kind != *mode);
   });
-}
-
-base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const Format format, ParseFormat(flags.output));
-  TRY_ASSIGN(const Mode mode, ParseMode(flags.gpu_mode));
-  TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const cluster::ObjectList nodes, client->List(api::kNodes, {}));
-  cluster::ListOptions unfinished;
-  unfinished.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
-  TRY_ASSIGN(const cluster::ObjectList pods, client->List(api::kPods, unfinished));
-  std::vector<NodeUse> uses = CountNodes(nodes.items, pods.items);
-  KeepChosen(uses, mode, call.args);
   if (uses.empty()) {
     return base::Fail(base::Code::kNotFound,
                       "failed to display nodes's informations: not found nodes");
   }
-  if (format == Format::kJson || format == Format::kYaml) {
-    const text::Json json = NodesToJson(uses);
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
-  } else {
-    TRY(call.out.Write(flags.details ? RenderNodeDetails(uses) : RenderNodes(uses, format)));
-  }
+  return uses;
+}
+
+base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const auto show = [&]() -> base::Status {
+    TRY_ASSIGN(const std::vector<NodeUse> nodes, FetchNodes(*client, context, flags, call.args));
+    if (IsForMachines(format)) {
+      const text::Json json = NodesToJson(nodes);
+      return call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json));
+    }
+    return call.out.Write(flags.details ? RenderNodeDetails(nodes)
+                                        : RenderNodes(nodes, format, !call.args.empty()));
+  };
+  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------",
+                "-------------------------------------", show));
   return 0;
+}
+
+base::Status CheckFlags(const TopNodeFlags& flags, const cli::Invocation& call) {
+  TRY(FormatOf(flags.output, call));
+  TRY(ParseMode(flags.gpu_mode));
+  if (!flags.refresh) return {};
+  if (!flags.details) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "-r needs -d: it shows one node again and again");
+  }
+  if (call.args.size() != 1) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "must specify only one node name when '-r' is enabled");
+  }
+  return {};
+}
+
+std::vector<std::string> CompleteNodeNames(Context& context) {
+  std::vector<std::string> names;
+  const auto client = context.connect(context);
+  if (!client) return names;
+  if (const auto nodes = (*client)->List(api::kNodes, {})) {
+    for (const text::Json& node : nodes->items) {
+      names.emplace_back(text::GetString(node, {"metadata", "name"}));
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -75,6 +108,9 @@ void AddTopNode(cli::Command& top, Context& context) {
   auto flags = std::make_shared<TopNodeFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->details, "details", false, "show what is on each node").Short('d');
+  set.Bool(&flags->refresh, "refresh", false, "with -d and one node: again every two seconds")
+      .Short('r');
+  set.Bool(&flags->metric, "metric", false, "show how busy the GPUs are");
   set.String(&flags->gpu_mode, "gpu-mode", "",
              "only nodes whose GPUs are none, exclusive, topology or share")
       .Short('m')
@@ -82,11 +118,9 @@ void AddTopNode(cli::Command& top, Context& context) {
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
-  verb.Check([flags](cli::Invocation&) -> base::Status {
-    TRY(ParseFormat(flags->output));
-    TRY(ParseMode(flags->gpu_mode));
-    return {};
-  });
+  verb.Check([flags](cli::Invocation& call) { return CheckFlags(*flags, call); });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteNodeNames(context); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunTopNode(context, *flags, call); });
 }
 

@@ -1,3 +1,4 @@
+#include "arena/refresh.h"
 #include "arena/verb_test_base.h"
 
 namespace arena {
@@ -85,8 +86,8 @@ TEST_F(TopTest, NodesOfArena015) {
                 "\nAllocated/Total GPUs of nodes which own resource nvidia.com/gpu In Cluster:\n"
                 "8/8 (100.0%)\n");
   EXPECT_EQ(Run({"top", "node", "-m=none", "-o", "wide"}).out,
-            "NAME   IPADDRESS  ROLE           STATUS\n"
-            "cpu-1  10.0.0.10  control-plane  Ready\n");
+            "NAME   IPADDRESS  ROLE           STATUS  GPU(Total)  GPU(Allocated)\n"
+            "cpu-1  10.0.0.10  control-plane  Ready   0           0\n");
 }
 
 TEST_F(TopTest, NodeDetails) {
@@ -105,7 +106,7 @@ TEST_F(TopTest, NodeDetails) {
                     "GPU Summary:\n"
                     "  Total GPUs:     8\n"
                     "  Allocated GPUs: 2\n"
-                    "  Unhealthy GPUs: 0\n"))
+                    "  Unhealthy GPUs: 0\n\n"))
       << out;
 }
 
@@ -166,11 +167,56 @@ TEST_F(TopTest, OneJob) {
                                  "  NAME         STATUS   GPU(Request)  NODE       "
                                  "GPU(DeviceIndex)  GPU(DutyCycle)  GPU_MEMORY(Used/Total)\n"
                                  "  ----         ------   ------------  ----       "
-                                 "----------------  --------------  ----------------------\n"
+                                 "----------------  --------------  ---------------\n"
                                  "  pt-master-0  Running  1             10.0.0.11  N/A             "
                                  "  N/A             N/A\n"
                                  "\nGPUs:\n"
                                  "  Allocated/Requested GPUs of Job: 1/1\n"));
+}
+
+// Takes so many writes, and then no more.
+class FullOutput : public cli::Output {
+ public:
+  explicit FullOutput(int room) : room_(room) {}
+  base::Status Write(std::string_view text) override {
+    if (room_-- == 0) return base::Fail(base::Code::kExhausted, "full");
+    text_ += text;
+    return {};
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  int room_;
+  std::string text_;
+};
+
+TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
+  base::FakeClock& clock = clock_;
+  Context context{.environment = base::Environment(environment_),
+                  .clock = clock,
+                  .program = "arena",
+                  .flags = {},
+                  .connect = {},
+                  .cluster_is_this_machine = true,
+                  .cluster_namespace = "",
+                  .user_name = "",
+                  .pause = [&clock](base::Duration time) { clock.Advance(time); }};
+  FullOutput out(4);
+  int calls = 0;
+  const base::Status status = ShowAgain(context, out, true, "--", "---", [&]() -> base::Status {
+    if (++calls == 2) return base::Fail(base::Code::kUnavailable, "gone for a while");
+    return out.Write("row\n");
+  });
+  EXPECT_FALSE(status);
+  EXPECT_EQ(out.text(), "row\n-- 2026-07-30 10:00:00 ---\n-- 2026-07-30 10:00:02 ---\nrow\n");
+}
+
+TEST_F(TopTest, RefreshNeedsAJob) {
+  const Ended ended = Run({"top", "job", "-r"});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_NE(ended.log.find("you must specify the job name when using `-r` flag"),
+            std::string::npos);
+  EXPECT_EQ(Run({"top", "node", "-r"}).exit_code, 2);
 }
 
 class DataTest : public VerbTest {};

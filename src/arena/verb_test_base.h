@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,7 +41,7 @@ class VerbTest : public testing::Test {
   }
 
   Ended Run(const std::vector<std::string>& args, const std::string& program = "arena") {
-    Context context{.environment = base::Environment({{"HOME", "/nowhere"}, {"USER", "tom"}}),
+    Context context{.environment = base::Environment(environment_),
                     .clock = clock_,
                     .program = program,
                     .flags = {},
@@ -72,6 +73,7 @@ class VerbTest : public testing::Test {
                      const std::string& phase, int64_t gpus = 0,
                      const std::string& host = "10.0.0.11");
 
+  std::map<std::string, std::string> environment_ = {{"HOME", "/nowhere"}, {"USER", "tom"}};
   base::FakeClock clock_;
   FakeCluster* cluster_ = nullptr;
   std::unique_ptr<cluster::Client> client_;

@@ -10,11 +10,21 @@ void AddSubmit(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
 void AddGet(cli::Command& root, Context& context);
 void AddLogs(cli::Command& root, Context& context);
+void AddLogViewer(cli::Command& root, Context& context);
 void AddDelete(cli::Command& root, Context& context);
+void AddPrune(cli::Command& root, Context& context);
+void AddSuspend(cli::Command& root, Context& context);
+void AddResume(cli::Command& root, Context& context);
 void AddTopNode(cli::Command& top, Context& context);
 void AddTopJob(cli::Command& top, Context& context);
 void AddData(cli::Command& root, Context& context);
 void AddVersion(cli::Command& root, Context& context);
 void AddWhoami(cli::Command& root, Context& context);
+// `completion SHELL` with Arena's texts.
+void AddArenaCompletion(cli::Command& root);
+// Arena's commands for what muster does not run (serve, cron, ...), and its other trainers below
+// `submit`: each says so in one line.
+void AddForeignCommands(cli::Command& root);
+void AddForeignTrainers(cli::Command& submit);
 
 }  // namespace arena

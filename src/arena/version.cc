@@ -22,7 +22,12 @@ struct VersionFlags {
 
 std::string Platform() {
   utsname names{};
-  return ::uname(&names) == 0 ? fmt::format("linux/{}", names.machine) : "linux";
+  if (::uname(&names) != 0) return "linux";
+  // Go's words for them, as kubectl and Arena print them.
+  const std::string_view machine = names.machine;
+  return fmt::format("linux/{}", machine == "x86_64"    ? "amd64"
+                                 : machine == "aarch64" ? "arm64"
+                                                        : machine);
 }
 
 base::Result<int> RunVersion(const Context& context, const VersionFlags& flags,

@@ -1,0 +1,96 @@
+#include "arena/deletion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/object.h"
+#include "arena/isolation.h"
+#include "arena/job_watch.h"
+#include "arena/jobs.h"
+#include "arena/submit_objects.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// `deployment.apps` -> the resource; nullptr for a kind that muster does not know.
+const api::Resource* ResourceOfKind(std::string_view kind) {
+  const size_t dot = kind.find('.');
+  const std::string_view singular = kind.substr(0, dot);
+  const std::string_view group = dot == std::string_view::npos ? "" : kind.substr(dot + 1);
+  for (const api::Resource* resource : api::AllResources()) {
+    if (resource->singular == singular && resource->group == group) return resource;
+  }
+  return nullptr;
+}
+
+base::Status DeleteIfThere(cluster::Client& client, const api::Resource& resource,
+                           const std::string& namespace_name, const std::string& name) {
+  const base::Status status = client.Delete(resource, namespace_name, name);
+  if (status || status.error().code == Code::kNotFound) return {};
+  return Fail(status.error().Wrap(fmt::format("delete {} {}", resource.singular, name)));
+}
+
+}  // namespace
+
+base::Result<std::optional<text::Json>> Deletion::Find(const api::Resource& resource,
+                                                       const std::string& name) {
+  auto found = client_.Get(resource, namespace_, name);
+  if (found) return std::optional<text::Json>(std::move(*found));
+  if (found.error().code == Code::kNotFound) return std::optional<text::Json>();
+  return Fail(std::move(found.error()));
+}
+
+base::Status Deletion::DeleteListed(std::string_view app) {
+  for (const std::string& line : base::Split(app, '\n')) {
+    const std::string_view entry = base::Trim(line);
+    const size_t slash = entry.find('/');
+    if (slash == std::string_view::npos) continue;
+    const api::Resource* resource = ResourceOfKind(entry.substr(0, slash));
+    if (resource == nullptr) {
+      base::LogWarn("{} is of a kind that muster does not know: delete it by hand", entry);
+    } else if (resource != &api::kPyTorchJobs) {
+      TRY(DeleteIfThere(client_, *resource, namespace_, std::string(entry.substr(slash + 1))));
+    }
+  }
+  return {};
+}
+
+base::Result<bool> Deletion::Begin() {
+  TRY_ASSIGN(identity_, Find(api::kConfigMaps, IdentityName(name_)));
+  TRY_ASSIGN(job_, Find(api::kPyTorchJobs, name_));
+  if (!identity_ && !job_) return false;
+  if (identity_) TRY(CheckOwner(client_, context_, *identity_, Admins::kMayNot));
+  if (job_) TRY(CheckOwner(client_, context_, *job_, Admins::kMayNot));
+  if (identity_) TRY(DeleteListed(text::GetString(*identity_, {"data", "app"})));
+  if (job_) TRY(DeleteIfThere(client_, api::kPyTorchJobs, namespace_, name_));
+  return true;
+}
+
+base::Status Deletion::AwaitPods() {
+  const std::string uid(api::Uid(*job_));
+  JobWatch watch(client_, namespace_, name_, PodSelector(*job_));
+  size_t left = 0;
+  const bool is_gone = watch.Wait(kPatience, [&](const JobWatch::Snapshot& now) {
+    left =
+        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
+          return api::ControllerUid(entry.second) == uid;
+        }));
+    return left == 0 && !(now.job && api::Uid(*now.job) == uid);
+  });
+  if (!is_gone) base::LogWarn("{} instances of the job {} are still ending", left, name_);
+  return {};
+}
+
+base::Status Deletion::AwaitEnd() {
+  if (job_) TRY(AwaitPods());
+  if (identity_) TRY(DeleteIfThere(client_, api::kConfigMaps, namespace_, IdentityName(name_)));
+  return {};
+}
+
+}  // namespace arena

@@ -1,0 +1,267 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "api/object.h"
+#include "arena/all_logs.h"
+#include "arena/follow.h"
+#include "arena/job_watch.h"
+#include "arena/log_lines.h"
+#include "arena/log_merge.h"
+#include "base/guarded.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A wait for something to happen is interrupted that often to see whether the server is there.
+constexpr seconds kServerProbeInterval{20};
+
+// What the followers' threads hand to the one that prints.
+class Inbox {
+ public:
+  explicit Inbox(JobWatch& watch) : watch_(watch) {}
+
+  void Add(const std::string& instance, std::vector<TimedLine> lines) {
+    {
+      auto content = content_.Lock();
+      for (TimedLine& line : lines) content->push_back({instance, std::move(line)});
+    }
+    Ring();
+  }
+  // Something happened that is to be looked at.
+  void Ring() {
+    is_rung_ = true;
+    watch_.Wake();
+  }
+  // Whether it has been rung since the last Take.
+  bool IsRung() const { return is_rung_; }
+
+  struct Entry {
+    std::string instance;
+    TimedLine line;
+  };
+  std::vector<Entry> Take() {
+    is_rung_ = false;
+    return std::exchange(*content_.Lock(), {});
+  }
+
+ private:
+  JobWatch& watch_;
+  std::atomic<bool> is_rung_{false};  // asked under the watch's lock
+  base::Guarded<std::vector<Entry>> content_;
+};
+
+// Takes what Follow prints of one instance.
+class InstanceOutput : public cli::Output {
+ public:
+  InstanceOutput(Inbox& inbox, std::string instance, std::string printed_to)
+      : inbox_(inbox), instance_(std::move(instance)), printed_to_(std::move(printed_to)) {}
+
+  base::Status Write(std::string_view text) override {
+    std::vector<TimedLine> lines = SplitTimedLines(text, last_time_);
+    // Of an instance that is followed once more: what has been printed.
+    std::erase_if(lines, [&](const TimedLine& line) {
+      return !printed_to_.empty() && line.time <= printed_to_;
+    });
+    if (!lines.empty()) inbox_.Add(instance_, std::move(lines));
+    return {};
+  }
+  const std::string& last_time() const { return last_time_; }
+
+ private:
+  Inbox& inbox_;
+  const std::string instance_;
+  const std::string printed_to_;
+  std::string last_time_;
+};
+
+// One instance, through as many pods as it has.
+struct Instance {
+  std::string uid;  // of the pod that it is, or was, followed for
+  std::string last_time;
+  std::unique_ptr<InstanceOutput> output;
+  std::shared_ptr<FollowStop> stop;
+  std::atomic<bool> is_done{true};  // the thread has nothing left to do
+  base::Status status;              // once is_done
+  std::jthread thread;
+};
+
+class AllFollower {
+ public:
+  AllFollower(cluster::Client& client, const Context& context, const AllLogsRequest& request,
+              cli::Output& out)
+      : client_(client),
+        context_(context),
+        request_(request),
+        out_(out),
+        namespace_(request.job.summary.namespace_name),
+        name_(request.job.summary.name),
+        selector_(PodSelector(request.job.job)),
+        prefixes_(request.has_colours),
+        watch_(client, namespace_, name_, selector_),
+        inbox_(watch_) {}
+  ~AllFollower() {
+    for (const auto& [name, instance] : instances_) instance.stop->Stop();
+  }
+  AllFollower(const AllFollower&) = delete;
+  AllFollower& operator=(const AllFollower&) = delete;
+
+  base::Status Run();
+
+ private:
+  struct View {
+    bool has_ended = false;                   // the job, or it is gone
+    bool leaves_pods = false;                 // its cleanPodPolicy
+    std::map<std::string, std::string> pods;  // uid by name
+    std::set<std::string> ended;              // names
+    bool operator==(const View&) const = default;
+  };
+  View ViewOf(const JobWatch::Snapshot& snapshot) const;
+  base::Status AwaitNews();
+  void FollowNewPods();
+  void Begin(const std::string& name, const std::string& uid);
+  base::Status Print();
+  bool IsOver() const;
+  void StopThoseThatGoOn();
+
+  cluster::Client& client_;
+  const Context& context_;
+  const AllLogsRequest& request_;
+  cli::Output& out_;
+  const std::string namespace_;
+  const std::string name_;
+  const std::string selector_;
+  LinePrefixes prefixes_;
+  LogMerge merge_;
+  JobWatch watch_;
+  Inbox inbox_;
+  std::optional<View> view_;
+  bool has_told_ = false;                      // that there is nothing yet
+  std::map<std::string, Instance> instances_;  // last: its threads use the rest
+};
+
+AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const {
+  View view;
+  view.has_ended = !snapshot.job || api::Uid(*snapshot.job) != request_.job.summary.uid ||
+                   IsJobFinished(*snapshot.job);
+  const std::string_view policy =
+      snapshot.job ? text::GetString(*snapshot.job, {"spec", "runPolicy", "cleanPodPolicy"}) : "";
+  view.leaves_pods = snapshot.job && (policy == "None" || policy.empty());
+  for (const auto& [name, pod] : snapshot.pods) {
+    if (api::ControllerUid(pod) != request_.job.summary.uid) continue;
+    view.pods[name] = api::Uid(pod);
+    const std::string_view phase = text::GetString(pod, {"status", "phase"});
+    if (phase == "Succeeded" || phase == "Failed") view.ended.insert(name);
+  }
+  return view;
+}
+
+base::Status AllFollower::AwaitNews() {
+  const auto next = merge_.NextAt();
+  const auto now = context_.clock.Steady();
+  const milliseconds timeout =
+      next ? std::max(std::chrono::ceil<milliseconds>(*next - now), milliseconds(0))
+           : milliseconds(kServerProbeInterval);
+  const bool has_news = watch_.Wait(timeout, [&](const JobWatch::Snapshot& snapshot) {
+    View view = ViewOf(snapshot);
+    const bool is_new = !view_ || view != *view_;
+    if (is_new) view_ = std::move(view);
+    return is_new || inbox_.IsRung();
+  });
+  if (has_news || next) return {};
+  const auto job = client_.Get(api::kPyTorchJobs, namespace_, name_);
+  if (!job && job.error().code != Code::kNotFound) return base::Fail(job.error());
+  return {};
+}
+
+void AllFollower::Begin(const std::string& name, const std::string& uid) {
+  Instance& instance = instances_[name];
+  if (instance.thread.joinable()) instance.thread.join();
+  if (instance.output) instance.last_time = instance.output->last_time();
+  instance.uid = uid;
+  instance.is_done = false;
+  instance.stop = std::make_shared<FollowStop>();
+  instance.output = std::make_unique<InstanceOutput>(inbox_, name, instance.last_time);
+  FollowRequest request{namespace_,       name_,        selector_, name, request_.options.container,
+                        request_.options, instance.stop};
+  request.options.timestamps = true;
+  instance.thread = std::jthread([this, &instance, request = std::move(request)] {
+    instance.status = Follow(client_, context_, request, *instance.output);
+    instance.is_done = true;
+    inbox_.Ring();
+  });
+}
+
+void AllFollower::FollowNewPods() {
+  for (const auto& [name, uid] : view_->pods) {
+    const auto known = instances_.find(name);
+    // One that is followed still goes on with the new pod by itself.
+    const bool is_new =
+        known == instances_.end() || (known->second.is_done && known->second.uid != uid);
+    if (is_new) Begin(name, uid);
+  }
+}
+
+void AllFollower::StopThoseThatGoOn() {
+  if (!view_->has_ended || !view_->leaves_pods) return;
+  for (auto& [name, instance] : instances_) {
+    if (!instance.is_done && !view_->ended.contains(name)) instance.stop->Stop();
+  }
+}
+
+base::Status AllFollower::Print() {
+  const auto now = context_.clock.Steady();
+  for (Inbox::Entry& entry : inbox_.Take()) {
+    merge_.Add(std::move(entry.line.time),
+               prefixes_.Of(entry.instance) + entry.line.Text(request_.options.timestamps), now);
+  }
+  const std::string text = IsOver() ? merge_.TakeAll() : merge_.Take(now);
+  return text.empty() ? base::Status() : out_.Write(text);
+}
+
+bool AllFollower::IsOver() const {
+  return view_ && view_->has_ended && !inbox_.IsRung() &&
+         std::all_of(instances_.begin(), instances_.end(),
+                     [](const auto& entry) { return entry.second.is_done.load(); });
+}
+
+base::Status AllFollower::Run() {
+  for (;;) {
+    TRY(AwaitNews());
+    if (!view_) continue;
+    if (!has_told_ && view_->pods.empty() && !view_->has_ended) {
+      base::LogInfo("waiting for the instances of the job {}", name_);
+    }
+    has_told_ = true;
+    FollowNewPods();
+    StopThoseThatGoOn();
+    TRY(Print());
+    if (IsOver()) break;
+  }
+  TRY(Print());  // what came between the last look and the end
+  for (const auto& [name, instance] : instances_) {
+    if (!instance.status && instance.status.error().code != Code::kCancelled) {
+      return base::Fail(instance.status.error().Wrap(name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status FollowAllLogs(cluster::Client& client, const Context& context,
+                           const AllLogsRequest& request, cli::Output& out) {
+  return AllFollower(client, context, request, out).Run();
+}
+
+}  // namespace arena

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "api/object.h"
+#include "arena/jobs.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+constexpr std::string_view kDashboard = "kubernetes-dashboard";
+
+int64_t FirstPort(const text::Json& service, std::string_view field) {
+  const text::Array* ports = text::FindArray(service, {"spec", "ports"});
+  if (ports == nullptr || ports->empty()) return 0;
+  return text::GetInt((*ports)[0], {field}).value_or(0);
+}
+
+// host:port of the service as it can be reached from here; "" when it cannot.
+std::string AddressOf(cluster::Client& client, const text::Json& service) {
+  const std::string_view type = text::GetString(service, {"spec", "type"});
+  std::string host;
+  int64_t port = FirstPort(service, "port");
+  const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
+  if (type == "LoadBalancer" && ingress != nullptr && !ingress->empty()) {
+    host = text::GetString((*ingress)[0], {"ip"});
+  } else if (type == "NodePort") {
+    host = ReadyNodeAddress(client);
+    port = FirstPort(service, "nodePort");
+  } else if (const std::string_view ip = text::GetString(service, {"spec", "clusterIP"});
+             ip != "None") {
+    host = ip;
+  }
+  return host.empty() || port == 0 ? "" : fmt::format("{}:{}", host, port);
+}
+
+// Of the dashboard in the job's namespace, in Arena's or in the system's.
+base::Result<std::string> FindDashboard(cluster::Client& client, const Context& context,
+                                        const std::string& namespace_name) {
+  for (const std::string& place :
+       {namespace_name, context.flags.arena_namespace, std::string("kube-system")}) {
+    const auto service = client.Get(api::kServices, place, kDashboard);
+    if (!service) continue;
+    if (std::string address = AddressOf(client, *service); !address.empty()) return address;
+  }
+  return base::Fail(base::Code::kNotFound, "failed to get LogViewer: no LOGVIEWER Installed");
+}
+
+base::Result<int> RunLogViewer(Context& context, const std::string& type, cli::Invocation& call) {
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string namespace_name = context.Namespace();
+  if (!is_pytorch) return base::Fail(NotFoundJob(context, namespace_name, call.args[0]));
+  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, call.args[0]));
+  TRY_ASSIGN(const std::string dashboard, FindDashboard(*client, context, namespace_name));
+  std::string out = "Your LogViewer will be available on:\n";
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    const text::Array* containers =
+        text::FindArray(*job.Pod(instance.name), {"spec", "containers"});
+    if (containers == nullptr || containers->empty()) continue;
+    out += fmt::format("{}/#!/log/{}/{}/{}?namespace={}\n", dashboard, namespace_name,
+                       instance.name, text::GetString((*containers)[0], {"name"}), namespace_name);
+  }
+  TRY(call.out.Write(out));
+  return 0;
+}
+
+}  // namespace
+
+void AddLogViewer(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("logviewer JOB", "Print where the Kubernetes dashboard shows a job's logs");
+  auto type = std::make_shared<std::string>();
+  verb.flags()
+      .String(type.get(), "type", "", "kind of the job: pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  verb.Check([type](cli::Invocation& call) -> base::Status {
+    TRY(NeedJobName(call));
+    TRY(MeansPyTorch(*type));
+    return {};
+  });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.Run([type, &context](cli::Invocation& call) { return RunLogViewer(context, *type, call); });
+}
+
+}  // namespace arena

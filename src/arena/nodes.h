@@ -1,0 +1,96 @@
+// The nodes of a cluster and who uses their GPUs, counted as Arena counts (spec/arena.md 2.8).
+// Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena/gpu_metrics.h"
+#include "text/json.h"
+
+namespace arena {
+
+inline constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
+// What GPUs of a node may be asked for. A node is of the last one that it fits.
+enum class NodeKind {
+  kNormal,     // it has none
+  kExclusive,  // nvidia.com/gpu: whole ones
+  kTopology,   // aliyun.com/gpu: whole ones that are close to each other
+  kShare,      // aliyun.com/gpu-mem, aliyun.com/gpu-core.percentage: parts of one
+};
+inline constexpr NodeKind kNodeKinds[] = {NodeKind::kNormal, NodeKind::kExclusive,
+                                          NodeKind::kTopology, NodeKind::kShare};
+
+// none, exclusive, topology, share
+std::string_view ModeOf(NodeKind kind);
+// Normal, GPUExclusive, GPUTopology, GPUShare
+std::string_view TypeOf(NodeKind kind);
+
+// A pod that asks for GPUs of its node's kind.
+struct NodeInstance {
+  std::string namespace_name;
+  std::string name;
+  std::string status;
+  bool is_running = false;
+  int64_t requested_gpus = 0;
+  // Share: GiB and percent, in all and by device.
+  int64_t requested_memory = 0;
+  int64_t requested_core = 0;
+  std::map<std::string, int64_t> memory;
+  std::map<std::string, int64_t> core;
+  // Topology: the devices.
+  std::vector<std::string> allocation;
+  std::vector<std::string> visible;
+};
+
+struct NodeDevice {
+  std::string id;
+  // Share, bytes and percent.
+  double total_memory = 0;
+  double allocated_memory = 0;
+  int64_t total_core = 0;
+  int64_t allocated_core = 0;
+  // Topology
+  bool is_healthy = false;
+  bool is_used = false;
+};
+
+struct NodeUse {
+  std::string name;
+  std::string address;
+  std::string role;  // "<none>" without one
+  NodeKind kind = NodeKind::kNormal;
+  bool is_ready = false;
+  bool is_known = true;  // its Ready condition is not Unknown
+  bool is_schedulable = true;
+  double total_gpus = 0;
+  double allocated_gpus = 0;
+  double unhealthy_gpus = 0;
+  double total_memory = 0;  // share, bytes
+  double allocated_memory = 0;
+  int64_t total_core = 0;  // share, percent
+  int64_t allocated_core = 0;
+  std::vector<NodeInstance> instances;
+  std::vector<NodeDevice> devices;  // share and topology, by id
+  text::Array links;                // topology: GPU to GPU
+  text::Array bandwidths;
+  std::vector<GpuMetric> metrics;
+};
+
+// What Arena says of nodes of that kind; begins and ends with a line break.
+std::string_view DescriptionOf(const NodeUse& node);
+
+// In the order of `nodes`. `topologies`: the ConfigMaps of kTopologySelector in kube-system, which
+// say which GPUs of which node are how close. `metrics` count a node's GPUs where there are any.
+std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
+                                const std::vector<text::Json>& pods,
+                                const std::vector<text::Json>& topologies,
+                                const std::vector<GpuMetric>& metrics);
+inline constexpr std::string_view kTopologySelector = "ack.node.gpu.schedule=topology";
+// Whether any of the nodes says that its topology is known.
+bool HasTopologyNode(const std::vector<text::Json>& nodes);
+
+}  // namespace arena

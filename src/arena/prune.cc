@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "arena/deletion.h"
+#include "arena/jobs.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+struct PruneFlags {
+  std::chrono::nanoseconds since{-1};
+  bool all_namespaces = false;
+};
+
+bool HasEnded(const TrainingJob& job) {
+  return job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED";
+}
+
+base::Status DeleteWhole(cluster::Client& client, const Context& context,
+                         const api::TrainingSummary& job) {
+  Deletion deletion(client, context, job.namespace_name, job.name);
+  TRY(deletion.Begin());
+  return deletion.AwaitEnd();
+}
+
+// Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
+base::Result<int> RunPrune(Context& context, const PruneFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const std::vector<TrainingJob> jobs,
+             ListJobs(*client, context, flags.all_namespaces ? "" : context.Namespace()));
+  const base::Time now = context.clock.Now();
+  int exit_code = 0;
+  bool has_found = false;
+  for (const TrainingJob& job : jobs) {
+    const base::Duration age = now - job.summary.created;
+    if (!HasEnded(job) || age < flags.since) continue;
+    has_found = true;
+    const std::string& name = job.summary.name;
+    TRY(call.out.Write(
+        fmt::format("Delete pytorchjob {} with Age {} \n", name, base::ShortDuration(age))));
+    const base::Status deleted = DeleteWhole(*client, context, job.summary);
+    if (deleted) continue;
+    TRY(call.out.Write(
+        fmt::format("Failed to delete pytorchjob {}, err: {}\n", name, deleted.error().message)));
+    exit_code = cli::kExitFailure;
+  }
+  if (!has_found) TRY(call.out.Write("No job need to be deleted\n"));
+  return exit_code;
+}
+
+}  // namespace
+
+void AddPrune(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("prune", "Delete the training jobs that ended and are older than --since")
+          .Args(cli::NoArgs())
+          .Example(fmt::format("  {} prune --since 72h", context.program));
+  auto flags = std::make_shared<PruneFlags>();
+  verb.flags()
+      .Duration(&flags->since, "since", std::chrono::nanoseconds(-1),
+                "how old a job that ended must be, counted from its creation: 10h, 30m")
+      .Short('s');
+  verb.flags()
+      .Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+      .Short('A')
+      .OldName("allNamespaces");
+  verb.Check([flags](cli::Invocation&) -> base::Status {
+    if (flags->since >= std::chrono::nanoseconds(0)) return {};
+    return base::Fail(base::Code::kInvalidArgument,
+                      "you need to specify the relative duration live time of the job that need to "
+                      "be cleaned by --since. Like --since 10h");
+  });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunPrune(context, *flags, call); });
+}
+
+}  // namespace arena

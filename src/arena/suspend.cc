@@ -1,0 +1,124 @@
+// `suspend` and `resume`: a job's runPolicy.suspend, and what follows from it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "api/object.h"
+#include "arena/deletion.h"
+#include "arena/job_watch.h"
+#include "arena/jobs.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct SuspendFlags {
+  std::string type;
+  bool wait = true;
+};
+
+bool IsSuspended(const text::Json& job) {
+  return text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
+}
+
+// Until no pod of the job is left: what it held is free then.
+void AwaitNoPods(cluster::Client& client, const TrainingJob& job) {
+  const std::string uid(api::Uid(job.job));
+  JobWatch watch(client, job.summary.namespace_name, job.summary.name, PodSelector(job.job));
+  size_t left = 0;
+  const bool is_done = watch.Wait(Deletion::kPatience, [&](const JobWatch::Snapshot& now) {
+    // Deleted or resumed meanwhile: nothing to wait for.
+    if (!now.job || !IsSuspended(*now.job)) return true;
+    left =
+        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
+          return api::ControllerUid(entry.second) == uid;
+        }));
+    return left == 0;
+  });
+  if (!is_done) {
+    base::LogWarn("{} instances of the job {} are still ending", left, job.summary.name);
+  }
+}
+
+base::Status SetSuspended(cluster::Client& client, const Context& context, const std::string& name,
+                          bool is_suspended, bool waits) {
+  TRY_ASSIGN(const TrainingJob job, FindJob(client, context, context.Namespace(), name));
+  if (job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("the job {} has ended ({}): submit it again to run it once more", name,
+                            job.summary.status));
+  }
+  const bool is_so_already = IsSuspended(job.job) == is_suspended;
+  if (!is_so_already) {
+    const text::Json patch = text::Object{
+        {"spec", text::Object{{"runPolicy", text::Object{{"suspend", is_suspended}}}}}};
+    TRY(client.Patch(api::kPyTorchJobs, job.summary.namespace_name, name,
+                     cluster::PatchType::kMerge, patch));
+  }
+  if (is_suspended && waits) AwaitNoPods(client, job);
+  if (is_so_already) {
+    base::LogInfo("The training job {} is {} already", name,
+                  is_suspended ? "suspended" : "not suspended");
+  } else {
+    base::LogInfo("The training job {} has been {}", name, is_suspended ? "suspended" : "resumed");
+  }
+  return {};
+}
+
+base::Result<int> RunSuspend(Context& context, const SuspendFlags& flags, bool is_suspended,
+                             cli::Invocation& call) {
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  int exit_code = 0;
+  for (const std::string& name : call.args) {
+    const base::Status done =
+        is_pytorch ? SetSuspended(*client, context, name, is_suspended, flags.wait)
+                   : base::Status(Fail(NotFoundJob(context, context.Namespace(), name)));
+    if (done) continue;
+    base::LogError("{}", done.error().message);
+    exit_code = cli::kExitFailure;
+  }
+  return exit_code;
+}
+
+void Add(cli::Command& root, Context& context, bool is_suspended, std::string use,
+         std::string summary) {
+  cli::Command& verb = root.Add(std::move(use), std::move(summary));
+  auto flags = std::make_shared<SuspendFlags>();
+  verb.flags()
+      .String(&flags->type, "type", "", "kind of the jobs: pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  if (is_suspended) {
+    verb.flags().Bool(&flags->wait, "wait", true, "return when the instances have ended");
+  }
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(NeedJobName(call));
+    TRY(MeansPyTorch(flags->type));
+    return {};
+  });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.Run([flags, &context, is_suspended](cli::Invocation& call) {
+    return RunSuspend(context, *flags, is_suspended, call);
+  });
+}
+
+}  // namespace
+
+void AddSuspend(cli::Command& root, Context& context) {
+  Add(root, context, true, "suspend JOB [JOB...]",
+      "End the instances of training jobs until they are resumed");
+}
+
+void AddResume(cli::Command& root, Context& context) {
+  Add(root, context, false, "resume JOB [JOB...]", "Run suspended training jobs again");
+}
+
+}  // namespace arena

@@ -1,0 +1,131 @@
+"""Arena's verbs with the real binary, as scripts call them."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT, Cluster
+
+FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
+
+
+@pytest.fixture
+def arena(cluster):
+    """Runs the binary under Arena's name."""
+    link = cluster.path("bin", "arena")
+    os.symlink(cluster.binary, link)
+
+    def run(*args, code=0):
+        done = subprocess.run([link, *args], env=cluster.env, cwd=cluster.path("home"), text=True,
+                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+        assert done.returncode == code, f"arena {args}: {done.returncode} {done.stdout}{done.stderr}"
+        return done
+    return run
+
+
+def test_the_life_of_a_job_under_arena_s_name(cluster, arena):
+    done = arena("submit", "pytorchjob", "--name=pytorchjob-test", "--image=python", "sleep 1")
+    assert "pytorchjob.kubeflow.org/pytorchjob-test created" in done.stdout
+    assert "pytorchjob-test" in arena("list").stdout
+    assert arena("get", "pytorchjob-test", "--type=pytorchjob", "--namespace=default",
+                 "--loglevel=info", "--arena-namespace=arena-system").stdout
+    cluster.wait("pytorchjob-test", "SUCCEEDED")
+    # Java's SDK reads both streams as one.
+    for args in (["list", "-A", "-o", "json"], ["get", "pytorchjob-test", "-o=json"],
+                 ["top", "node", "-d", "-o", "json"]):
+        done = arena(*args)
+        json.loads(done.stdout + done.stderr)
+    deleted = arena("delete", "pytorchjob-test")
+    assert deleted.stdout == ""
+    assert "The training job pytorchjob-test has been deleted successfully" in deleted.stderr
+    missing = arena("get", "pytorchjob-test", code=1)
+    assert ("Not found training job pytorchjob-test in namespace default,please use 'arena submit' "
+            "to create it.") in missing.stderr
+    arena("delete", "pytorchjob-test", code=0)
+    assert arena("completion", "fish", code=1).stdout == (
+        "Invalid shell 'fish'. The supported shells are bash and zsh.\n")
+    assert "muster" in arena("serve", "list", code=1).stderr
+    assert arena("prune", "--since=1h").stdout == "No job need to be deleted\n"
+    assert "\x1b[" not in arena("list", "-n", "nowhere", code=1).stderr
+
+
+def test_all_ranks_are_one_log(cluster):
+    cluster.submit("pt", "for i in 1 2 3; do echo rank $RANK line $i; sleep 0.2; done",
+                   "--workers=3")
+    followed = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
+    cluster.wait("pt", "SUCCEEDED")
+    printed = cluster.run("logs", "pt", "--all", "--timestamps").stdout.splitlines()
+    expected = sorted(f"[pt-{name}] rank {rank} line {i}" for i in (1, 2, 3)
+                      for rank, name in enumerate(("master-0", "worker-0", "worker-1")))
+    assert sorted(followed) == expected
+    stamps = [line.split()[1] for line in printed]
+    assert stamps == sorted(stamps) and len(stamps) == 9
+    assert sorted(" ".join([line.split()[0], *line.split()[2:]]) for line in printed) == expected
+    tail = cluster.run("logs", "pt", "--all", "--tail=1").stdout.splitlines()
+    assert len(tail) == 3 and all(line.endswith("line 3") for line in tail)
+
+
+def test_following_all_goes_on_through_a_restart(cluster):
+    cluster.submit("pt", 'if [ $RANK = 1 ] && [ ! -e seen ]; then touch seen; echo first; exit 1; fi;'
+                   ' echo again; sleep 2', "--workers=2", f"--working-dir={cluster.path('tmp')}")
+    lines = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
+    assert sorted(lines) == ["[pt-master-0] again", "[pt-worker-0] again", "[pt-worker-0] first"]
+
+
+def test_suspend_returns_when_the_machine_is_free_and_resume_runs_it_again(cluster):
+    cluster.submit("pt", "echo begins; sleep 600", "--workers=2")
+    cluster.wait("pt", "RUNNING")
+    assert "has been suspended" in cluster.run("suspend", "pt").stderr
+    assert cluster.pod_processes() == []
+    shown = cluster.run("get", "pt").stdout
+    assert shown.startswith("STATUS: PENDING") and "REASON: PyTorchJob pt is suspended." in shown
+    assert "is suspended already" in cluster.run("suspend", "pt").stderr
+    cluster.run("resume", "pt")
+    cluster.wait("pt", "RUNNING")
+
+
+def test_delete_by_label_and_prune(cluster):
+    for name, team in (("a", "vision"), ("b", "vision"), ("c", "nlp")):
+        cluster.submit(name, "true", f"--label=team={team}")
+    for name in "abc":
+        cluster.wait(name, "SUCCEEDED")
+    cluster.run("delete", "-l", "team=vision")
+    left = [job["name"] for job in json.loads(cluster.run("list", "-o", "json").stdout)]
+    assert left == ["c"]
+    assert cluster.run("prune", "--since=0s").stdout.startswith("Delete pytorchjob c with Age ")
+    assert json.loads(cluster.run("list", "-o", "json").stdout) == []
+
+
+@pytest.fixture
+def gpu_cluster():
+    assert os.path.exists(os.path.join(FAKE, "libnvidia-ml.so")), "build the dev preset first"
+    made = Cluster()
+    made.env.update(MUSTER_NVML=FAKE, MUSTER_FAKE_NVML="2")
+    made.run("up")
+    yield made
+    made.close()
+
+
+def test_gpus_are_measured_when_somebody_asks(gpu_cluster):
+    deadline = time.monotonic() + 20
+    while "0/2 (0%)" not in gpu_cluster.run("top", "node").stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    gpu_cluster.submit("pt", "sleep 600", "--gpus=1")
+    gpu_cluster.wait("pt", "RUNNING")
+    instance = json.loads(gpu_cluster.run("list", "-o", "json").stdout)[0]["instances"][0]
+    (index, metric), = instance["gpuMetrics"].items()
+    assert metric["totalGPUMemory"] > metric["usedGPUMemory"] > 0
+    measured = json.loads(gpu_cluster.run("get", "pt", "-g", "-o", "json").stdout)["instances"][0]
+    assert measured["gpuMetrics"] == instance["gpuMetrics"]
+    assert json.loads(gpu_cluster.run("get", "pt", "-o", "json").stdout)[
+        "instances"][0]["gpuMetrics"] == {}
+    shown = gpu_cluster.run("top", "job", "pt").stdout
+    assert f"{metric['gpuDutyCycle']:.1f}%" in shown and "(MiB)" in shown
+    details = gpu_cluster.run("top", "node", "-d", "--metric").stdout
+    assert "DUTY_CYCLE" in details and f"gpu{index}" in details
+    # One that has ended holds nothing.
+    gpu_cluster.run("delete", "pt")
+    assert gpu_cluster.run("list", "-o", "json").stdout == "[]"
