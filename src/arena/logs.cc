@@ -135,7 +135,14 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
-  TRY_ASSIGN(const TrainingJob job, FindJobOfLogs(*client, context, name, is_pytorch));
+  auto found = FindJobOfLogs(*client, context, name, is_pytorch);
+  // `logs -- help`, as one of Arena's documents prints it, is no job's name (docs/errata.md).
+  if (!found && found.error().code == Code::kNotFound && name == "help" && call.dash == 0u) {
+    TRY(call.out.Write(call.command.HelpText()));
+    return 0;
+  }
+  if (!found) return Fail(std::move(found.error()));
+  const TrainingJob& job = *found;
   if (flags.all) return RunAllLogs(*client, context, job, options, call.out);
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
   if (instance.empty() && job.pods.empty() && flags.follow) {

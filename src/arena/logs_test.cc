@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "arena/all_logs.h"
 #include "arena/log_lines.h"
 #include "arena/verb_test_base.h"
 #include "base/strings.h"
@@ -180,6 +181,22 @@ TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
     return log;
   };
   EXPECT_EQ(Run({"logs", "-f", "pt"}).out, "fatal: repository not found\n");
+}
+
+TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
+  const Ended ended = Run({"logs", "--", "help"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.out.find("Usage:\n  arena logs JOB [flags]\n"), std::string::npos) << ended.out;
+  EXPECT_EQ(Run({"logs", "help"}).exit_code, 1);
+}
+
+TEST(LinePrefixes, AreColouredByInstanceOnATerminalOnly) {
+  LinePrefixes plain(false);
+  EXPECT_EQ(plain.Of("pt-master-0"), "[pt-master-0] ");
+  LinePrefixes coloured(true);
+  EXPECT_EQ(coloured.Of("a"), "\x1b[36m[a]\x1b[0m ");
+  EXPECT_EQ(coloured.Of("b"), "\x1b[33m[b]\x1b[0m ");
+  EXPECT_EQ(coloured.Of("a"), "\x1b[36m[a]\x1b[0m ");
 }
 
 TEST_F(LogsTest, AllInstancesAreOneLogInTheOrderOfTime) {

@@ -203,6 +203,7 @@ TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
                   .pause = [&clock](base::Duration time) { clock.Advance(time); }};
   FullOutput out(4);
   int calls = 0;
+  testing::internal::CaptureStderr();
   const base::Status status = ShowAgain(context, out, true, "--", "---", [&]() -> base::Status {
     if (++calls == 2) return base::Fail(base::Code::kUnavailable, "gone for a while");
     return out.Write("row\n");
