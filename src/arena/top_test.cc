@@ -208,6 +208,7 @@ TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
     if (++calls == 2) return base::Fail(base::Code::kUnavailable, "gone for a while");
     return out.Write("row\n");
   });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("gone for a while"), std::string::npos);
   EXPECT_FALSE(status);
   EXPECT_EQ(out.text(), "row\n-- 2026-07-30 10:00:00 ---\n-- 2026-07-30 10:00:02 ---\nrow\n");
 }
