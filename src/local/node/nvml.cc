@@ -17,17 +17,6 @@ constexpr size_t kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr size_t kVersionBytes = 80;
 constexpr unsigned kMaxDevices = 256;
 
-struct Memory {  // nvmlMemory_t
-  unsigned long long total = 0;
-  unsigned long long free = 0;
-  unsigned long long used = 0;
-};
-
-struct Utilization {  // nvmlUtilization_t
-  unsigned gpu = 0;
-  unsigned memory = 0;
-};
-
 template <typename F>
 bool Load(void* library, const char* name, F*& function) {
   function = reinterpret_cast<F*>(::dlsym(library, name));
@@ -46,6 +35,17 @@ void* OpenLibrary(const std::string& directory) {
 
 struct Nvml::Functions {
   using Device = void*;
+  struct Memory {  // nvmlMemory_t
+    unsigned long long total = 0;
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+  };
+
+  struct Utilization {  // nvmlUtilization_t
+    unsigned gpu = 0;
+    unsigned memory = 0;
+  };
+
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   const char* (*error_string)(int) = nullptr;
@@ -131,7 +131,7 @@ base::Result<GpuDevice> Nvml::ReadDevice(unsigned index) {
   void* handle = nullptr;
   std::array<char, kUuidBytes> uuid{};
   std::array<char, kNameBytes> name{};
-  Memory memory;
+  Functions::Memory memory;
   int code = functions_->device_by_index(index, &handle);
   if (code == kSuccess) code = functions_->device_uuid(handle, uuid.data(), kUuidBytes);
   if (code == kSuccess) code = functions_->device_name(handle, name.data(), kNameBytes);
@@ -146,7 +146,7 @@ base::Result<GpuDevice> Nvml::ReadDevice(unsigned index) {
     device.memory_total = static_cast<int64_t>(memory.total);
     device.memory_used = static_cast<int64_t>(memory.used);
   }
-  Utilization utilization;
+  Functions::Utilization utilization;
   if (functions_->device_utilization != nullptr &&
       functions_->device_utilization(handle, &utilization) == kSuccess) {
     device.utilisation_percent = static_cast<int>(utilization.gpu);
@@ -179,7 +179,7 @@ std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {
     if (functions_->device_name(handle, name.data(), kNameBytes) == kSuccess) {
       instance.name = name.data();
     }
-    Memory memory;
+    Functions::Memory memory;
     if (functions_->device_memory(handle, &memory) == kSuccess) {
       instance.memory_total = static_cast<int64_t>(memory.total);
       instance.memory_used = static_cast<int64_t>(memory.used);
