@@ -1,35 +1,17 @@
 """list, get, top job and their JSON agree at every instant of a job's life."""
-import http.client
 import json
-import os
-import socket
 import threading
 import time
 
+from embedded_api import Api
 
-class Api(http.client.HTTPConnection):
-    """The embedded cluster's own API, over its socket."""
 
-    def __init__(self, cluster):
-        super().__init__("localhost")
-        cluster.run("up")
-        run = cluster.path("run")
-        self.paths = [os.path.join(folder, name) for folder, _, names in os.walk(run)
-                      for name in names if name.endswith(".sock")]
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.paths[0])
-
-    def versions(self):
-        """resourceVersion of each job and pod: while they stay, nothing has changed."""
-        found = {}
-        for path in ("/apis/kubeflow.org/v1/namespaces/default/pytorchjobs",
-                     "/api/v1/namespaces/default/pods"):
-            self.request("GET", path)
-            for item in json.loads(self.getresponse().read())["items"]:
-                found[path, item["metadata"]["name"]] = item["metadata"]["resourceVersion"]
-        return found
+def versions(api):
+    """resourceVersion of each job and pod: while they stay, nothing has changed."""
+    return {(path, item["metadata"]["name"]): item["metadata"]["resourceVersion"]
+            for path in ("/apis/kubeflow.org/v1/namespaces/default/pytorchjobs",
+                         "/api/v1/namespaces/default/pods")
+            for item in api.call("GET", path)["items"]}
 
 
 def rows(text, name):
@@ -81,9 +63,9 @@ def watch(cluster, name, until, act):
     deadline = time.monotonic() + 60
     while True:
         assert time.monotonic() < deadline, seen
-        before = api.versions()
+        before = versions(api)
         said, whole = views(cluster, name)
-        if api.versions() != before:
+        if versions(api) != before:
             continue  # something changed on the way: the views need not agree
         compared += 1
         assert len(set(said.values())) == 1, said

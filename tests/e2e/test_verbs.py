@@ -1,12 +1,14 @@
 """Arena's verbs with the real binary, as scripts call them."""
 import json
 import os
+import re
 import subprocess
 import time
 
 import pytest
 
 from conftest import ROOT, Cluster
+from embedded_api import Api
 
 FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
@@ -49,6 +51,39 @@ def test_the_life_of_a_job_under_arena_s_name(cluster, arena):
     assert "muster" in arena("serve", "list", code=1).stderr
     assert arena("prune", "--since=1h").stdout == "No job need to be deleted\n"
     assert "\x1b[" not in arena("list", "-n", "nowhere", code=1).stderr
+
+
+def first_separator(process):
+    """The first line of dashes and a time that a refreshing command prints; ends the command."""
+    for line in process.stdout:
+        if line.startswith("----"):
+            process.kill()
+            process.communicate()
+            return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", line)
+    raise AssertionError(process.stderr.read())
+
+
+def test_refreshing_separates_as_arena_does(cluster):
+    cluster.submit("pt", "true")
+    assert first_separator(cluster.start("top", "job", "pt", "-r")) == (
+        "-" * 43 + " TIME " + "-" * 52 + "\n")
+    node = cluster.run("top", "node").stdout.splitlines()[1].split()[0]
+    assert first_separator(cluster.start("top", "node", node, "-d", "-r")) == (
+        "-" * 25 + " TIME " + "-" * 37 + "\n")
+
+
+def test_users_are_kept_apart_where_the_namespace_says_so(cluster):
+    cluster.submit("mine", "true")
+    Api(cluster).call("PATCH", "/api/v1/namespaces/default",
+                      {"metadata": {"labels": {"arena.kubeflow.org/isolate-user": "true"}}})
+    other = {"USER": "another"}
+    assert "mine" in cluster.run("list").stdout
+    assert "mine" not in cluster.run("list", env=other).stdout
+    for args in (["get", "mine"], ["logs", "mine"], ["suspend", "mine"], ["delete", "mine"]):
+        refused = cluster.run(*args, env=other, code=1)
+        assert ("you have no privileges to operate the job,because the owner of job is not you"
+                in refused.stderr)
+    cluster.run("delete", "mine")
 
 
 def test_all_ranks_are_one_log(cluster):
