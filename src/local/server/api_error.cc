@@ -54,6 +54,9 @@ std::string_view CauseReason(std::string_view text) {
       {"Too long", "FieldValueTooLong"},
       {"Not found", "FieldValueNotFound"},
   };
+  if (text.find(" in body must be of type ") != std::string_view::npos) {
+    return "FieldValueTypeInvalid";
+  }
   for (const auto& [prefix, reason] : kReasons) {
     if (text.starts_with(prefix)) return reason;
   }

@@ -9,6 +9,7 @@
 #include "local/server/openapi.h"
 #include "local/server/pod_log.h"
 #include "local/server/reads.h"
+#include "local/server/reviews.h"
 #include "local/server/watches.h"
 #include "local/server/writes.h"
 
@@ -61,14 +62,16 @@ void RouteObject(Backend& backend, Call call) {
 
 }  // namespace
 
-ApiServer::ApiServer(net::HttpHandler fallback) : fallback_(std::move(fallback)) {}
+ApiServer::ApiServer(net::HttpHandler fallback, std::string user)
+    : fallback_(std::move(fallback)), user_(std::move(user)) {}
 
 ApiServer::~ApiServer() {
   backend_->timers.reset();  // its tasks use the rest
 }
 
 base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path, Options options) {
-  std::unique_ptr<ApiServer> server(new ApiServer(std::move(options.fallback)));
+  std::unique_ptr<ApiServer> server(
+      new ApiServer(std::move(options.fallback), std::move(options.user)));
   server->backend_ = std::make_unique<Backend>();
   Backend& backend = *server->backend_;
   backend.clock = options.clock != nullptr ? options.clock : &base::SystemClock();
@@ -121,9 +124,11 @@ void ApiServer::Handle(net::HttpRequest request, std::shared_ptr<net::Responder>
   if (!target)
     return responder->Send(ToResponse(BadRequest("the path of the request is malformed")));
   if (request.method == "GET") {
-    if (auto found = Discover(*target)) return responder->Send(std::move(*found));
+    const std::string_view accept = net::FindHeader(request.headers, "Accept");
+    if (auto found = Discover(*target, accept)) return responder->Send(std::move(*found));
     if (auto found = DescribeOpenApi(*target)) return responder->Send(std::move(*found));
   }
+  if (auto found = AnswerReview(*target, request, user_)) return responder->Send(std::move(*found));
   const bool is_api =
       !target->segments.empty() && (target->segments[0] == "api" || target->segments[0] == "apis");
   auto rest = ParseRestRequest(std::move(*target));

@@ -31,6 +31,7 @@ class ApiServer {
     net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
     std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
     int64_t max_store_bytes = 0;          // 0 is no limit
+    std::string user = "admin";           // whom a client is told that it is
   };
 
   // Opens the store at `path` and makes the namespaces default and kube-system.
@@ -47,10 +48,11 @@ class ApiServer {
   }
 
  private:
-  explicit ApiServer(net::HttpHandler fallback);
+  ApiServer(net::HttpHandler fallback, std::string user);
   base::Status MakeNamespace(const std::string& name);
 
   const net::HttpHandler fallback_;
+  const std::string user_;
   std::unique_ptr<Backend> backend_;
 };
 

@@ -116,7 +116,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad continue", "GET", "/api/v1/pods?continue=eHg", "", 400, "BadRequest", nullptr},
       {"bad selector", "GET", "/api/v1/pods?labelSelector=a%20b", "", 400, "BadRequest", nullptr},
       {"bad field", "GET", "/api/v1/pods?fieldSelector=spec.x%3Dy", "", 400, "BadRequest", nullptr},
-      {"bad dry run", "POST", std::string(kPodsPath) + "?dryRun=Some", pod, 400, "BadRequest",
+      {"bad dry run", "POST", std::string(kPodsPath) + "?dryRun=Some", pod, 422, "Invalid",
        nullptr},
       {"future version", "GET", "/api/v1/pods?resourceVersion=999999", "", 504, "Timeout", nullptr},
       {"bad propagation", "DELETE", Path(kPodsPath, "taken?propagationPolicy=x"), "", 400,
@@ -202,7 +202,9 @@ TEST(ApiServer, Patches) {
   server.Patch(422, Path(kJobsPath, "j"),
                text::Array{text::Object{{"op", "test"}, {"path", "/kind"}, {"value", "x"}}},
                "application/json-patch+json");
-  server.Patch(415, Path(kJobsPath, "j"), text::Object{}, "application/apply-patch+yaml");
+  server.Patch(415, Path(kJobsPath, "j"), text::Object{}, "application/nonsense");
+  // Kinds that a CRD defines have no strategic merge.
+  server.Patch(415, Path(kJobsPath, "j"), text::Object{}, "application/strategic-merge-patch+json");
   server.Patch(400, Path(kJobsPath, "j"), text::Array{}, "application/merge-patch+json");
   server.Patch(400, Path(kJobsPath, "j"),
                text::Array{text::Object{{"op", "replace"}, {"path", ""}, {"value", "x"}}},
@@ -210,8 +212,9 @@ TEST(ApiServer, Patches) {
   server.Patch(409, Path(kJobsPath, "j"),
                text::Object{{"metadata", text::Object{{"resourceVersion", "1"}}}});
   server.Patch(404, Path(kJobsPath, "none"), text::Object{});
+  server.Expect(201, "POST", kPodsPath, PodObject("p"));
   const text::Json strategic = server.Patch(
-      200, Path(kJobsPath, "j"), *text::ParseJson(R"({"metadata":{"finalizers":["a/b"]}})"),
+      200, Path(kPodsPath, "p"), *text::ParseJson(R"({"metadata":{"finalizers":["a/b"]}})"),
       "application/strategic-merge-patch+json");
   EXPECT_EQ(text::FindArray(strategic, {"metadata", "finalizers"})->size(), 1U);
 }

@@ -136,6 +136,10 @@ void Append(std::vector<Mutation>& to, std::vector<Mutation> more) {
 
 void Mark(text::Json& object, base::Time now, int64_t grace) {
   text::Json& metadata = text::Ensure(object, {"metadata"});
+  const int64_t generation = text::GetInt(metadata, {"generation"}).value_or(0);
+  if (generation > 0 && !api::IsDeleting(object)) {
+    text::Set(metadata, {"generation"}, generation + 1);
+  }
   text::Set(metadata, {"deletionTimestamp"},
             text::Json(base::FormatRfc3339(now + std::chrono::seconds(grace))));
   text::Set(metadata, {"deletionGracePeriodSeconds"}, grace);
@@ -152,6 +156,7 @@ base::Result<Next> DeletePod(View& view, Record current, const DeleteOptions& op
                              base::Time now) {
   const int64_t grace = GraceOf(current.object, options);
   if (grace == 0 && !HasFinalizers(current.object)) {
+    Mark(current.object, now, 0);
     return Remove(view, std::move(current), options.propagation, now);
   }
   if (api::IsDeleting(current.object)) {
@@ -222,18 +227,28 @@ Answer<DeleteOptions> ParseDeleteOptions(const RestRequest& request, const net::
 Check CheckPreconditions(const api::Resource& resource, const text::Json& object,
                          const DeleteOptions& options) {
   const std::string_view name = api::Name(object);
+  const auto refuse = [&](const std::string& why) {
+    ApiError conflict = Conflict(resource, name, why);
+    const std::string kind = resource.group.empty()
+                                 ? std::string(resource.kind)
+                                 : fmt::format("{}.{}", resource.kind, resource.group);
+    conflict.message =
+        fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", kind, name, why);
+    text::Set(conflict.details, {"kind"}, text::Json(resource.kind));
+    return Refuse(std::move(conflict));
+  };
   if (!options.uid.empty() && options.uid != api::Uid(object)) {
-    return Refuse(
-        Conflict(resource, name,
-                 fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
-                             options.uid, api::Uid(object))));
+    return refuse(
+        fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). The "
+                    "object might have been deleted and then recreated",
+                    options.uid, api::Uid(object)));
   }
   if (!options.resource_version.empty() &&
       options.resource_version != api::ResourceVersion(object)) {
-    return Refuse(Conflict(resource, name,
-                           fmt::format("Precondition failed: ResourceVersion in precondition: {}, "
-                                       "ResourceVersion in object meta: {}",
-                                       options.resource_version, api::ResourceVersion(object))));
+    return refuse(fmt::format(
+        "the ResourceVersion in the precondition ({}) does not match the ResourceVersion in record "
+        "({}). The object might have been modified",
+        options.resource_version, api::ResourceVersion(object)));
   }
   return {};
 }

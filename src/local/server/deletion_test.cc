@@ -27,11 +27,19 @@ void Bind(TestServer& server, const std::string& pod) {
 TEST(Deletion, AnUnboundPodGoesAtOnce) {
   TestServer server;
   const text::Json pod = server.Expect(201, "POST", kPodsPath, PodObject("a"));
-  const text::Json status = server.Expect(200, "DELETE", Path(kPodsPath, "a"));
+  const text::Json last = server.Expect(200, "DELETE", Path(kPodsPath, "a"));
+  EXPECT_EQ(GetString(last, {"metadata", "uid"}), GetString(pod, {"metadata", "uid"}));
+  EXPECT_EQ(text::GetInt(last, {"metadata", "deletionGracePeriodSeconds"}), 0);
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "a")));
+}
+
+TEST(Deletion, OfMostKindsAnswersAStatus) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const text::Json status = server.Expect(200, "DELETE", Path(kJobsPath, "j"));
   EXPECT_EQ(GetString(status, {"kind"}), "Status");
   EXPECT_EQ(GetString(status, {"status"}), "Success");
-  EXPECT_EQ(GetString(status, {"details", "uid"}), GetString(pod, {"metadata", "uid"}));
-  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "a")));
+  EXPECT_EQ(GetString(status, {"details", "uid"}), GetString(job, {"metadata", "uid"}));
 }
 
 TEST(Deletion, ABoundPodIsMarkedAndGoesWithoutGrace) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "base/strings.h"
 #include "local/server/api_error.h"
+#include "local/server/reviews.h"
 #include "text/json.h"
 
 namespace local::server {
@@ -78,6 +80,14 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
       resources.push_back(std::move(scale));
     }
   }
+  for (const Review& review : kReviews) {
+    if (review.group != group || version != kReviewVersion) continue;
+    resources.push_back(text::Object{{"name", review.plural},
+                                     {"singularName", base::ToLower(review.kind)},
+                                     {"namespaced", false},
+                                     {"kind", review.kind},
+                                     {"verbs", text::Array{"create"}}});
+  }
   return text::Object{
       {"kind", "APIResourceList"},
       {"apiVersion", "v1"},
@@ -85,16 +95,38 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
       {"resources", std::move(resources)}};
 }
 
+// Everything that is served, the core group first.
+std::vector<std::string_view> Groups() {
+  std::vector<std::string_view> groups = {""};
+  const auto add = [&](std::string_view group) {
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  };
+  for (const api::Resource* resource : api::AllResources()) add(resource->group);
+  for (const Review& review : kReviews) add(review.group);
+  return groups;
+}
+
+std::vector<std::string_view> VersionsOf(std::string_view group) {
+  std::vector<std::string_view> versions;
+  const auto add = [&](std::string_view version) {
+    if (std::find(versions.begin(), versions.end(), version) == versions.end()) {
+      versions.push_back(version);
+    }
+  };
+  for (const api::Resource* resource : api::AllResources()) {
+    if (resource->group == group) add(resource->version);
+  }
+  for (const Review& review : kReviews) {
+    if (review.group == group) add(kReviewVersion);
+  }
+  return versions;
+}
+
 text::Json Group(std::string_view group) {
   text::Array versions;
-  std::vector<std::string_view> seen;
-  for (const api::Resource* resource : api::AllResources()) {
-    if (resource->group != group) continue;
-    if (std::find(seen.begin(), seen.end(), resource->version) != seen.end()) continue;
-    seen.push_back(resource->version);
+  for (const std::string_view version : VersionsOf(group)) {
     versions.push_back(
-        text::Object{{"groupVersion", fmt::format("{}/{}", group, resource->version)},
-                     {"version", resource->version}});
+        text::Object{{"groupVersion", fmt::format("{}/{}", group, version)}, {"version", version}});
   }
   if (versions.empty()) return nullptr;
   text::Json preferred = versions.front();
@@ -105,14 +137,82 @@ text::Json Group(std::string_view group) {
 
 text::Json GroupList() {
   text::Array groups;
-  std::vector<std::string_view> seen = {""};
-  for (const api::Resource* resource : api::AllResources()) {
-    if (std::find(seen.begin(), seen.end(), resource->group) != seen.end()) continue;
-    seen.push_back(resource->group);
-    groups.push_back(Group(resource->group));
+  for (const std::string_view group : Groups()) {
+    if (!group.empty()) groups.push_back(Group(group));
   }
   return text::Object{
       {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
+}
+
+// A resource (or subresource) of an APIResourceList as aggregated discovery has it.
+text::Json Discovered(const text::Json& entry, std::string_view group, std::string_view version) {
+  const text::Json* own_group = text::Find(entry, {"group"});
+  const std::string_view own_version = text::GetString(entry, {"version"});
+  const std::string_view name = text::GetString(entry, {"name"});
+  const size_t slash = name.find('/');
+  text::Object out;
+  out[slash == std::string_view::npos ? "resource" : "subresource"] =
+      slash == std::string_view::npos ? name : name.substr(slash + 1);
+  out["responseKind"] =
+      text::Object{{"group", own_group == nullptr ? text::Json(group) : *own_group},
+                   {"version", own_version.empty() ? version : own_version},
+                   {"kind", text::GetString(entry, {"kind"})}};
+  out["verbs"] = *text::Find(entry, {"verbs"});
+  if (slash != std::string_view::npos) return out;
+  out["scope"] = text::GetBool(entry, {"namespaced"}).value_or(false) ? "Namespaced" : "Cluster";
+  out["singularResource"] = text::GetString(entry, {"singularName"});
+  for (const char* key : {"shortNames", "categories"}) {
+    if (const text::Json* value = text::Find(entry, {key})) out[key] = *value;
+  }
+  return out;
+}
+
+text::Json DiscoveredGroup(std::string_view group) {
+  text::Array versions;
+  for (const std::string_view version : VersionsOf(group)) {
+    text::Array resources;
+    const text::Json list = ResourceList(group, version);
+    for (const text::Json& entry : *text::FindArray(list, {"resources"})) {
+      text::Json found = Discovered(entry, group, version);
+      if (found.get_object().contains("resource")) {
+        resources.push_back(std::move(found));
+        continue;
+      }
+      text::Json& owner = text::Ensure(resources.back(), {"subresources"});
+      if (!owner.is_array()) owner = text::Array{};
+      owner.get_array().push_back(std::move(found));
+    }
+    versions.push_back(text::Object{
+        {"version", version}, {"resources", std::move(resources)}, {"freshness", "Current"}});
+  }
+  return text::Object{{"metadata", text::Object{{"name", group}, {"creationTimestamp", nullptr}}},
+                      {"versions", std::move(versions)}};
+}
+
+// The core group for /api, the others for /apis; nothing when the client does not ask for it.
+std::optional<net::HttpResponse> DiscoverAll(bool is_core, std::string_view accept) {
+  for (const std::string& offer : base::Split(accept, ',')) {
+    if (offer.find("as=APIGroupDiscoveryList") == std::string::npos) continue;
+    const std::string_view version =
+        offer.find("v=v2beta1") == std::string::npos ? "v2" : "v2beta1";
+    text::Array items;
+    for (const std::string_view group : Groups()) {
+      if (group.empty() == is_core) items.push_back(DiscoveredGroup(group));
+    }
+    net::HttpResponse response = JsonResponse(
+        200,
+        text::ToJson(text::Object{{"kind", "APIGroupDiscoveryList"},
+                                  {"apiVersion", fmt::format("apidiscovery.k8s.io/{}", version)},
+                                  {"metadata", text::Object{}},
+                                  {"items", std::move(items)}}));
+    response.headers = {
+        {"Content-Type",
+         fmt::format("application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList",
+                     version)},
+        {"Vary", "Accept"}};
+    return response;
+  }
+  return std::nullopt;
 }
 
 text::Json Version() {
@@ -132,13 +232,16 @@ net::HttpResponse Ok(const text::Json& json) { return JsonResponse(200, text::To
 
 }  // namespace
 
-std::optional<net::HttpResponse> Discover(const net::Target& target) {
+std::optional<net::HttpResponse> Discover(const net::Target& target, std::string_view accept) {
   const auto& path = target.segments;
   if (path.empty()) return std::nullopt;
   if (path[0] == "healthz" || path[0] == "readyz" || path[0] == "livez") {
     return net::HttpResponse{200, {{"Content-Type", "text/plain; charset=utf-8"}}, "ok"};
   }
   if (path[0] == "version" && path.size() == 1) return Ok(Version());
+  if (path.size() == 1 && (path[0] == "api" || path[0] == "apis")) {
+    if (auto all = DiscoverAll(path[0] == "api", accept)) return all;
+  }
   if (path[0] == "api" && path.size() == 1) {
     return Ok(text::Object{{"kind", "APIVersions"},
                            {"versions", text::Array{"v1"}},

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "net/http.h"
 
 namespace local::server {
 
-// Nothing when the path is none of these.
-std::optional<net::HttpResponse> Discover(const net::Target& target);
+// Nothing when the path is none of these. `accept` may ask for everything in one answer (aggregated
+// discovery, apidiscovery.k8s.io/v2).
+std::optional<net::HttpResponse> Discover(const net::Target& target, std::string_view accept);
 
 }  // namespace local::server

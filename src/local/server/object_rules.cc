@@ -6,9 +6,12 @@
 
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/pytorch_job.h"
 #include "base/strings.h"
 #include "base/uid.h"
 #include "local/server/deployment_rules.h"
+#include "local/server/protobuf.h"
+#include "local/server/service_rules.h"
 #include "text/yaml.h"
 
 namespace local::server {
@@ -174,6 +177,12 @@ bool HasSameContent(const text::Json& a, const text::Json& b) {
   return strip(a) == strip(b);
 }
 
+// Kubernetes counts the specs of some kinds only.
+bool HasGeneration(const api::Resource& resource) {
+  return resource.has_status && &resource != &api::kServices && &resource != &api::kNamespaces &&
+         &resource != &api::kNodes && &resource != &api::kPersistentVolumeClaims;
+}
+
 void Keep(const text::Json& old, text::Json& object, text::Path path) {
   if (const text::Json* value = text::Find(old, path)) {
     text::Set(object, path, *value);
@@ -209,10 +218,15 @@ void CheckContainers(const text::Json& pod, std::string_view list, bool is_requi
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what) {
   const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
   const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
-  if (media == "application/yaml") {
+  if (media == "application/yaml" || media == "application/apply-patch+yaml") {
     auto yaml = text::ParseYaml(http.body);
     if (!yaml) return Refuse(BadRequest(yaml.error().Wrap(what).message));
     return std::move(*yaml);
+  }
+  if (media == kProtobufMedia) {
+    auto object = DecodeProtobuf(http.body);
+    if (!object) return Refuse(UnsupportedMediaType(object.error().Wrap(what).message));
+    return std::move(*object);
   }
   if (!media.empty() && !media.ends_with("json") && media != "application/x-www-form-urlencoded" &&
       media != "text/plain" && media != "*/*") {
@@ -304,10 +318,11 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   }
   text::Set(metadata, {"uid"}, text::Json(base::NewUid()));
   text::Set(metadata, {"creationTimestamp"}, text::Json(base::FormatRfc3339(now)));
-  if (resource.has_status) text::Set(metadata, {"generation"}, 1);
+  if (HasGeneration(resource)) text::Set(metadata, {"generation"}, 1);
 
   // A kubelet registers its node with a status; everybody else's begins empty.
   if (resource.has_status && &resource != &api::kNodes) text::Erase(object, {"status"});
+  if (&resource == &api::kPyTorchJobs) api::ApplySchemaDefaults(object);
   if (&resource == &api::kPods) {
     PreparePod(object);
   } else if (&resource == &api::kSecrets) {
@@ -320,10 +335,13 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   } else if (&resource == &api::kPersistentVolumeClaims) {
     text::Set(object, {"status", "phase"}, "Pending");
   } else if (&resource == &api::kServices) {
-    SetDefault(object, {"spec", "type"}, "ClusterIP");
+    SetServiceDefaults(object);
     text::Set(object, {"status"}, text::Object{{"loadBalancer", text::Object{}}});
   } else if (&resource == &api::kDeployments) {
     SetDeploymentDefaults(object);
+  } else if (&resource == &api::kEvents) {
+    SetDefault(object, {"reportingComponent"}, "");
+    SetDefault(object, {"reportingInstance"}, "");
   }
 }
 
@@ -369,10 +387,13 @@ Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::
           {"spec: Forbidden: pod updates may not change fields other than "
            "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
            "`spec.tolerations` (only additions to existing tolerations),"
-           "`spec.terminationGracePeriodSeconds`"}));
+           "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+           "negative)"}));
     }
   }
-  if (resource.has_status && !HasSameContent(old, object)) {
+  if (&resource == &api::kServices) SetServiceDefaults(object);
+  if (&resource == &api::kPyTorchJobs) api::ApplySchemaDefaults(object);
+  if (HasGeneration(resource) && !HasSameContent(old, object)) {
     const int64_t generation = text::GetInt(old_metadata, {"generation"}).value_or(0);
     text::Set(metadata, {"generation"}, generation + 1);
   }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 
 #include "api/resources.h"
 #include "local/server/api_error.h"
+#include "local/server/schema.h"
 #include "text/json.h"
 
 namespace local::server {
@@ -31,34 +33,176 @@ text::Json PatchOperation(const api::Resource& resource) {
            {"group", resource.group}, {"version", resource.version}, {"kind", resource.kind}}}};
 }
 
-}  // namespace
+std::string PathOf(const api::Resource& resource) {
+  return fmt::format("/{}/{}{}/{{name}}", GroupVersionPath(resource),
+                     resource.namespaced ? "namespaces/{namespace}/" : "", resource.plural);
+}
 
-std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target) {
-  const auto& segments = target.segments;
-  if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
-  std::string wanted;
-  for (size_t i = 2; i < segments.size(); ++i) {
-    wanted += (wanted.empty() ? "" : "/") + segments[i];
+// Schemas of the types that the kinds lead to.
+class Schemas {
+ public:
+  // `prefix`: where references point to, "#/definitions/".
+  explicit Schemas(std::string_view prefix, bool is_v3) : prefix_(prefix), is_v3_(is_v3) {}
+
+  void AddKind(const api::Resource& resource) {
+    const ObjectType* type = TypeOf(resource);
+    if (type == nullptr) return;
+    Add(*type);
+    text::Object& schema = schemas_[Name(*type)].as_object();
+    text::Object properties{
+        {"apiVersion",
+         text::Object{{"type", "string"},
+                      {"description", "The group and version that the object is written in."}}},
+        {"kind", text::Object{{"type", "string"}, {"description", "The kind of the object."}}}};
+    for (const auto& [key, value] : schema["properties"].as_object()) properties[key] = value;
+    schema["properties"] = std::move(properties);
+    schema["x-kubernetes-group-version-kind"] = text::Array{text::Object{
+        {"group", resource.group}, {"version", resource.version}, {"kind", resource.kind}}};
   }
+  text::Object Take() { return std::move(schemas_); }
+
+ private:
+  static std::string Name(const ObjectType& type) { return fmt::format("muster.v1.{}", type.name); }
+
+  void Add(const ObjectType& type) {
+    if (!seen_.insert(type.name).second) return;
+    text::Object properties;
+    AddProperties(type, properties);
+    text::Object schema{{"type", "object"}, {"properties", std::move(properties)}};
+    if (const auto words = Describe(type.name, ""); !words.empty()) schema["description"] = words;
+    if (type.is_atomic) schema["x-kubernetes-map-type"] = "atomic";
+    schemas_[Name(type)] = std::move(schema);
+  }
+
+  void AddProperties(const ObjectType& type, text::Object& properties) {
+    for (const TypeField& field : type.fields) {
+      if (field.name == "~") {
+        AddProperties(*field.shape.type, properties);
+        continue;
+      }
+      text::Object property = SchemaOf(field.shape);
+      if (const auto words = Describe(type.name, field.name); !words.empty()) {
+        property["description"] = words;
+      }
+      properties[field.name] = std::move(property);
+    }
+  }
+
+  text::Object SchemaOf(const Shape& shape) {
+    switch (shape.kind) {
+      case Shape::Kind::kScalar:
+        return Scalar(shape.scalar);
+      case Shape::Kind::kObject:
+        Add(*shape.type);
+        return Reference(*shape.type);
+      case Shape::Kind::kMap: {
+        text::Object map{{"type", "object"}, {"additionalProperties", SchemaOf(shape.Element())}};
+        if (shape.is_atomic) map["x-kubernetes-map-type"] = "atomic";
+        return map;
+      }
+      case Shape::Kind::kList: {
+        text::Object list{{"type", "array"}, {"items", SchemaOf(shape.Element())}};
+        if (!shape.keys.empty()) {
+          list["x-kubernetes-list-type"] = "map";
+          text::Array keys;
+          for (const std::string_view key : shape.keys) keys.push_back(text::Json(key));
+          list["x-kubernetes-list-map-keys"] = std::move(keys);
+        } else {
+          list["x-kubernetes-list-type"] = shape.is_set ? "set" : "atomic";
+        }
+        return list;
+      }
+      case Shape::Kind::kAny:
+        break;
+    }
+    return text::Object{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  }
+
+  text::Object Reference(const ObjectType& type) const {
+    const text::Object to{{"$ref", prefix_ + Name(type)}};
+    // Beside a $ref, v3 allows no description.
+    if (!is_v3_) return to;
+    return text::Object{{"allOf", text::Array{to}}};
+  }
+
+  static text::Object Scalar(char scalar) {
+    switch (scalar) {
+      case 'i':
+        return {{"type", "integer"}, {"format", "int32"}};
+      case 'l':
+        return {{"type", "integer"}, {"format", "int64"}};
+      case 'b':
+        return {{"type", "boolean"}};
+      case 'y':
+        return {{"type", "string"}, {"format", "byte"}};
+      case 't':
+      case 'm':
+        return {{"type", "string"}, {"format", "date-time"}};
+      case 'x':
+        return {{"type", "string"}, {"format", "int-or-string"}};
+      case 'F':
+        return {{"type", "object"}};
+      default:
+        return {{"type", "string"}};
+    }
+  }
+
+  const std::string prefix_;
+  const bool is_v3_;
+  std::set<std::string_view> seen_;
+  text::Object schemas_;
+};
+
+text::Object Info() { return {{"title", "muster"}, {"version", MUSTER_VERSION}}; }
+
+net::HttpResponse VersionTwo() {
+  Schemas schemas("#/definitions/", false);
+  text::Object paths;
+  for (const api::Resource* resource : api::AllResources()) {
+    schemas.AddKind(*resource);
+    paths[PathOf(*resource)] = text::Object{{"patch", PatchOperation(*resource)}};
+  }
+  return JsonResponse(200, text::ToJson(text::Object{{"swagger", "2.0"},
+                                                     {"info", Info()},
+                                                     {"paths", std::move(paths)},
+                                                     {"definitions", schemas.Take()}}));
+}
+
+std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
+  Schemas schemas("#/components/schemas/", true);
   text::Object paths;
   for (const api::Resource* resource : api::AllResources()) {
     const std::string home = GroupVersionPath(*resource);
     if (wanted.empty()) {
       paths[home] = text::Object{{"serverRelativeURL", "/openapi/v3/" + home}};
     } else if (wanted == home) {
-      paths[fmt::format("/{}/{}{}/{{name}}", home,
-                        resource->namespaced ? "namespaces/{namespace}/" : "", resource->plural)] =
-          text::Object{{"patch", PatchOperation(*resource)}};
+      schemas.AddKind(*resource);
+      paths[PathOf(*resource)] = text::Object{{"patch", PatchOperation(*resource)}};
     }
   }
   if (paths.empty()) return std::nullopt;
   text::Object document;
   if (!wanted.empty()) {
     document["openapi"] = "3.0.0";
-    document["info"] = text::Object{{"title", "muster"}, {"version", MUSTER_VERSION}};
+    document["info"] = Info();
+    document["components"] = text::Object{{"schemas", schemas.Take()}};
   }
   document["paths"] = std::move(paths);
   return JsonResponse(200, text::ToJson(document));
+}
+
+}  // namespace
+
+std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target) {
+  const auto& segments = target.segments;
+  if (segments.size() < 2 || segments[0] != "openapi") return std::nullopt;
+  if (segments[1] == "v2" && segments.size() == 2) return VersionTwo();
+  if (segments[1] != "v3") return std::nullopt;
+  std::string wanted;
+  for (size_t i = 2; i < segments.size(); ++i) {
+    wanted += (wanted.empty() ? "" : "/") + segments[i];
+  }
+  return VersionThree(wanted);
 }
 
 }  // namespace local::server

@@ -1,5 +1,6 @@
-// OpenAPI v3 as far as kubectl insists on it: before it creates or applies it asks whether the
-// server knows the query parameters of a PATCH. No schemas: fields are not pruned.
+// OpenAPI v3 and v2 of what is served, as kubectl reads them: the query parameters of a PATCH,
+// which it asks for before it creates or applies; and the kinds' fields, which `kubectl explain`
+// prints.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,7 @@
 
 namespace local::server {
 
-// /openapi/v3 and what it leads to; nothing for other paths.
+// /openapi/v3 and what it leads to, and /openapi/v2; nothing for other paths.
 std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target);
 
 }  // namespace local::server

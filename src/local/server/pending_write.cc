@@ -5,7 +5,9 @@
 #include "api/object.h"
 #include "base/strings.h"
 #include "local/server/deletion.h"
+#include "local/server/managed_fields.h"
 #include "local/server/object_rules.h"
+#include "local/server/service_rules.h"
 #include "local/server/strategic_merge.h"
 #include "text/patch.h"
 
@@ -57,13 +59,69 @@ Check CheckSameObject(const PendingWrite& pending, const Record& current, const 
   return {};
 }
 
-Answer<Next> Update(PendingWrite& pending, Part part, const Change& change, View& view,
-                    Record current) {
+Check CheckNamespace(View& view, const api::Resource& resource, const RestRequest& rest) {
+  if (!resource.namespaced) return {};
+  auto record = view.Get({"namespaces", "", rest.namespace_name});
+  if (!record) return Refuse(FromError(record.error()));
+  if (!*record) return Refuse(NotFound(api::kNamespaces, rest.namespace_name));
+  if (!api::IsDeleting((*record)->object)) return {};
+  return Refuse(Forbidden(
+      fmt::format("{} \"{}\" is forbidden: unable to create new content in namespace {} because it "
+                  "is being terminated",
+                  store::ResourceName(resource), rest.name, rest.namespace_name)));
+}
+
+text::Json TakeManagedFields(text::Json& object) {
+  text::Json* sent = text::Find(object, {"metadata", "managedFields"});
+  if (sent == nullptr) return nullptr;
+  text::Json taken = std::move(*sent);
+  text::Erase(object, {"metadata", "managedFields"});
+  return taken;
+}
+
+void SetManagedFields(PendingWrite& pending, const text::Json& before, text::Json sent,
+                      text::Json& object) {
+  if (pending.is_apply) {
+    text::Set(object, {"metadata", "managedFields"}, std::move(sent));
+    return;
+  }
+  const RestRequest& rest = pending.call.rest;
+  RecordUpdate(pending.resource(), {FieldManagerOf(rest, pending.call.http), rest.subresource},
+               pending.backend->clock->Now(), before, sent, object);
+}
+
+}  // namespace
+
+Answer<Next> CreateObject(PendingWrite& pending, text::Json object, View& view) {
+  const api::Resource& resource = pending.resource();
+  if (auto fine = CheckNamespace(view, resource, pending.call.rest); !fine) {
+    return Refuse(fine.error());
+  }
+  const base::Time now = pending.backend->clock->Now();
+  text::Json sent = TakeManagedFields(object);
+  PrepareCreate(resource, now, object);
+  if (auto fine = CheckSpec(resource, object); !fine) return Refuse(fine.error());
+  SetManagedFields(pending, nullptr, std::move(sent), object);
+  if (&resource == &api::kServices) SetServiceFamilies(object);
+  auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
+                        object, nullptr);
+  if (!warnings) return Refuse(std::move(warnings.error()));
+  pending.warnings = std::move(*warnings);
+  Next next{Next::Action::kPut, std::move(object), {}};
+  auto orphan = CollectIfOrphaned(view, pending.call.rest.key(), next.object, now);
+  if (!orphan) return Refuse(FromError(orphan.error()));
+  next.then = std::move(*orphan);
+  return next;
+}
+
+Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change, View& view,
+                          Record current) {
   const api::Resource& resource = pending.resource();
   auto changed = change(current.object);
   if (!changed) return Refuse(std::move(changed.error()));
   text::Json next = std::move(*changed);
   if (auto same = CheckSameObject(pending, current, next); !same) return Refuse(same.error());
+  text::Json sent = TakeManagedFields(next);
   if (part == Part::kStatus) {
     PrepareStatusUpdate(current.object, next);
   } else {
@@ -75,6 +133,7 @@ Answer<Next> Update(PendingWrite& pending, Part part, const Change& change, View
     if (auto fine = CheckMetadata(resource, next); !fine) return Refuse(fine.error());
     if (auto fine = CheckSpec(resource, next); !fine) return Refuse(fine.error());
   }
+  SetManagedFields(pending, current.object, std::move(sent), next);
   if (part == Part::kMain) {
     auto warnings = Admit(pending.backend->admission, Operation::kUpdate, resource,
                           pending.call.http, next, &current.object);
@@ -94,10 +153,8 @@ Answer<Next> Update(PendingWrite& pending, Part part, const Change& change, View
   return Next{Next::Action::kPut, std::move(next), {}};
 }
 
-}  // namespace
-
 Pending MakePending(Backend& backend, Call call) {
-  auto dry_run = call.rest.IsDryRun();
+  auto dry_run = call.rest.IsDryRun(call.http.method);
   if (!dry_run) {
     call.responder->Send(ToResponse(dry_run.error()));
     return nullptr;
@@ -136,21 +193,21 @@ void SubmitUpdate(const Pending& pending, Part part, Change change, Body body) {
       [raw = pending.get(), part, change = std::move(change)](
           View& view, std::optional<Record> current) -> Answer<Next> {
         if (!current) return Refuse(NotFound(raw->resource(), raw->call.rest.name));
-        return Update(*raw, part, change, view, std::move(*current));
+        return UpdateObject(*raw, part, change, view, std::move(*current));
       },
       std::move(body));
 }
 
-Answer<Change> ParsePatch(const net::HttpRequest& http) {
+Answer<Change> ParsePatch(const net::HttpRequest& http, bool is_custom) {
   const std::string type = base::ToLower(net::FindHeader(http.headers, "Content-Type"));
   const std::string_view media = base::Trim(std::string_view(type).substr(0, type.find(';')));
-  if (media != "application/merge-patch+json" && media != "application/json-patch+json" &&
-      media != "application/strategic-merge-patch+json") {
+  const bool is_strategic = media == "application/strategic-merge-patch+json";
+  if ((is_strategic && is_custom) || (!is_strategic && media != "application/merge-patch+json" &&
+                                      media != "application/json-patch+json")) {
     return Refuse(UnsupportedMediaType(fmt::format(
         "the body of the request was in an unknown format - accepted media types include: "
-        "application/json-patch+json, application/merge-patch+json, "
-        "application/strategic-merge-patch+json (got {}; server-side apply is not served)",
-        media.empty() ? "none" : media)));
+        "application/json-patch+json, application/merge-patch+json, {}application/apply-patch+yaml",
+        is_custom ? "" : "application/strategic-merge-patch+json, ")));
   }
   auto parsed = DecodeBody(http, "couldn't read the patch");
   if (!parsed) return Refuse(parsed.error());

@@ -19,6 +19,7 @@ struct PendingWrite {
   Backend* backend = nullptr;
   Call call;
   bool dry_run = false;
+  bool is_apply = false;  // the next object comes with its managedFields
   int success_status = 200;
   // Set by the mutation.
   std::optional<ApiError> refusal;
@@ -48,8 +49,15 @@ using Change = std::function<Answer<text::Json>(const text::Json& current)>;
 enum class Part { kMain, kStatus, kScale };
 void SubmitUpdate(const Pending& pending, Part part, Change change, Body body = {});
 
+// The parts of a write that decide inside the store's transaction: POST's (and a server-side
+// apply's of what does not exist), and SubmitUpdate's.
+Answer<store::Next> CreateObject(PendingWrite& pending, text::Json object, store::View& view);
+Answer<store::Next> UpdateObject(PendingWrite& pending, Part part, const Change& change,
+                                 store::View& view, store::Record current);
+
 // How a PATCH's body changes an object.
-Answer<Change> ParsePatch(const net::HttpRequest& http);
+// `is_custom`: of a kind that a CRD defines, which has no strategic merge.
+Answer<Change> ParsePatch(const net::HttpRequest& http, bool is_custom = false);
 
 // A Refusal from what went wrong in a store call.
 template <typename T>

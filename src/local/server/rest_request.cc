@@ -12,13 +12,31 @@ bool RestRequest::Flag(std::string_view parameter) const {
          value == "True";
 }
 
-Answer<bool> RestRequest::IsDryRun() const {
+namespace {
+
+ApiError UnsupportedDryRun(std::string_view method, std::string_view value) {
+  const std::string_view kind = method == "POST"    ? "CreateOptions"
+                                : method == "PATCH" ? "PatchOptions"
+                                : method == "PUT"   ? "UpdateOptions"
+                                                    : "DeleteOptions";
+  const std::string why =
+      fmt::format("Unsupported value: []string{{\"{}\"}}: supported values: \"All\"", value);
+  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: dryRun: {}", kind, why),
+          text::Object{{"group", "meta.k8s.io"},
+                       {"kind", kind},
+                       {"causes", text::Array{text::Object{{"reason", "FieldValueNotSupported"},
+                                                           {"message", why},
+                                                           {"field", "dryRun"}}}}}};
+}
+
+}  // namespace
+
+Answer<bool> RestRequest::IsDryRun(std::string_view method) const {
   bool is_dry_run = false;
   for (const auto& [parameter, value] : target.query) {
     if (parameter != "dryRun" || value.empty()) continue;
     if (value != "All") {
-      return Refuse(BadRequest(
-          fmt::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", value)));
+      return Refuse(UnsupportedDryRun(method, value));
     }
     is_dry_run = true;
   }

@@ -24,7 +24,7 @@ struct RestRequest {
   // "1", "true", as Go's strconv.ParseBool.
   bool Flag(std::string_view parameter) const;
   // dryRun=All. Anything else that is not empty is refused.
-  Answer<bool> IsDryRun() const;
+  Answer<bool> IsDryRun(std::string_view method) const;
   // A whole number, nothing when absent or "".
   Answer<std::optional<int64_t>> Number(std::string_view parameter) const;
 };

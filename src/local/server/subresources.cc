@@ -18,13 +18,16 @@ text::Json ScaleOf(const text::Json& job) {
   }
   const text::Path kStatus = {"status", "replicaStatuses", "Worker", "active"};
   const text::Path kSelector = {"status", "replicaStatuses", "Worker", "selector"};
+  text::Object status{{"replicas", text::GetInt(job, kStatus).value_or(0)}};
+  if (const auto selector = text::GetString(job, kSelector); !selector.empty()) {
+    status["selector"] = selector;
+  }
   return text::Object{
       {"kind", "Scale"},
       {"apiVersion", "autoscaling/v1"},
       {"metadata", std::move(metadata)},
       {"spec", text::Object{{"replicas", text::GetInt(job, kWorkerReplicas).value_or(0)}}},
-      {"status", text::Object{{"replicas", text::GetInt(job, kStatus).value_or(0)},
-                              {"selector", text::GetString(job, kSelector)}}}};
+      {"status", std::move(status)}};
 }
 
 std::string ScaleBody(const std::shared_ptr<const std::string>& json) {

@@ -34,7 +34,7 @@ constexpr Column kPodColumns[] = {{"Name", "string"},
                                   {"Readiness Gates", "string", 1}};
 constexpr Column kJobColumns[] = {{"Name", "string"},
                                   {"State", "string"},
-                                  {"Age", "string"},
+                                  {"Age", "date"},
                                   {"Status", "string", 1},
                                   {"Trainer", "string", 1},
                                   {"Duration", "string", 1},
@@ -52,7 +52,7 @@ constexpr Column kEventColumns[] = {{"Last Seen", "string"}, {"Type", "string"},
                                     {"Reason", "string"},    {"Object", "string"},
                                     {"Message", "string"},   {"Name", "string", 1}};
 constexpr Column kStatusColumns[] = {{"Name", "string"}, {"Status", "string"}, {"Age", "string"}};
-constexpr Column kDataColumns[] = {{"Name", "string"}, {"Data", "integer"}, {"Age", "string"}};
+constexpr Column kDataColumns[] = {{"Name", "string"}, {"Data", "string"}, {"Age", "string"}};
 constexpr Column kDeploymentColumns[] = {{"Name", "string"},
                                          {"Ready", "string"},
                                          {"Up-to-date", "integer"},
@@ -62,7 +62,7 @@ constexpr Column kClaimColumns[] = {{"Name", "string"},         {"Status", "stri
                                     {"Volume", "string"},       {"Capacity", "string"},
                                     {"Access Modes", "string"}, {"Age", "string"}};
 constexpr Column kSecretColumns[] = {
-    {"Name", "string"}, {"Type", "string"}, {"Data", "integer"}, {"Age", "string"}};
+    {"Name", "string"}, {"Type", "string"}, {"Data", "string"}, {"Age", "string"}};
 
 std::span<const Column> ColumnsOf(const api::Resource& resource) {
   if (&resource == &api::kPods) return kPodColumns;
@@ -89,6 +89,7 @@ class Cells {
     out_ += text;
     out_ += '"';
   }
+  void Null() { Raw("null"); }
   void TextOr(std::string_view text, std::string_view otherwise) {
     Text(text.empty() ? otherwise : text);
   }
@@ -289,7 +290,11 @@ void TableBuilder::Add(const JobRow& row, std::string_view object) {
   rows_ += rows_.empty() ? R"({"cells":[)" : R"(,{"cells":[)";
   Cells cells(rows_);
   cells.Plain(row.name);
-  cells.Text(row.state);
+  if (row.state.empty()) {
+    cells.Null();
+  } else {
+    cells.Text(row.state);
+  }
   cells.Plain(Age(row.created, now_));
   cells.Plain(row.status);
   cells.Plain("PYTORCHJOB");

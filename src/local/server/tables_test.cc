@@ -73,7 +73,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
             "Name | State | Age | Status | Trainer | Duration | GPU(Requested) | GPU(Allocated) | "
             "Node | Created");
   EXPECT_EQ(Row(table, 0, 1),
-            "j |  | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00Z");
+            "j | null | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00Z");
 
   text::Json pod = PodObject("j-master-0");
   text::Set(pod, {"metadata", "labels"}, *text::ParseJson(R"({"training.kubeflow.org/job-name":"j",
@@ -122,14 +122,14 @@ TEST(Table, JobsAreSelectedAndPaged) {
   const text::Json selected =
       server.Table(kJobsPath + std::string("?labelSelector=app%3Dpytorchjob&includeObject=None"));
   ASSERT_EQ(text::FindArray(selected, {"rows"})->size(), 2U);
-  EXPECT_EQ(Row(selected, 1, 0), "c |  | 0s");
+  EXPECT_EQ(Row(selected, 1, 0), "c | null | 0s");
   EXPECT_TRUE(text::Find(text::FindArray(selected, {"rows"})->front(), {"object"})->is_null());
   const text::Json first = server.Table(kJobsPath + std::string("?limit=2"));
   const std::string token(GetString(first, {"metadata", "continue"}));
   const text::Json second =
       server.Table(kJobsPath + std::string("?limit=2&continue=") + net::PercentEncode(token));
   ASSERT_EQ(text::FindArray(second, {"rows"})->size(), 1U);
-  EXPECT_EQ(Row(second, 0, 0), "c |  | 0s");
+  EXPECT_EQ(Row(second, 0, 0), "c | null | 0s");
   const text::Json whole = server.Table(kJobsPath + std::string("?includeObject=Object"));
   EXPECT_EQ(GetString(text::FindArray(whole, {"rows"})->front(), {"object", "kind"}), "PyTorchJob");
 }

@@ -7,9 +7,11 @@
 #include "api/object.h"
 #include "api/selector.h"
 #include "base/uid.h"
+#include "local/server/apply.h"
 #include "local/server/deletion.h"
 #include "local/server/object_rules.h"
 #include "local/server/pending_write.h"
+#include "local/server/schema.h"
 
 namespace local::server {
 namespace {
@@ -27,38 +29,6 @@ constexpr size_t kMaxGeneratedBase = 63 - kRandomSuffix;
 // Namespaces that the server makes and keeps.
 bool IsBuiltInNamespace(std::string_view name) {
   return name == "default" || name == "kube-system";
-}
-
-Check CheckNamespace(View& view, const api::Resource& resource, const RestRequest& rest) {
-  if (!resource.namespaced) return {};
-  auto record = view.Get({"namespaces", "", rest.namespace_name});
-  if (!record) return Refuse(FromError(record.error()));
-  if (!*record) return Refuse(NotFound(api::kNamespaces, rest.namespace_name));
-  if (!api::IsDeleting((*record)->object)) return {};
-  return Refuse(Forbidden(
-      fmt::format("{} \"{}\" is forbidden: unable to create new content in namespace {} because it "
-                  "is being terminated",
-                  store::ResourceName(resource), rest.name, rest.namespace_name)));
-}
-
-Answer<Next> Create(PendingWrite& pending, const text::Json& body, View& view) {
-  const api::Resource& resource = pending.resource();
-  if (auto fine = CheckNamespace(view, resource, pending.call.rest); !fine) {
-    return Refuse(fine.error());
-  }
-  text::Json object = body;
-  const base::Time now = pending.backend->clock->Now();
-  PrepareCreate(resource, now, object);
-  if (auto fine = CheckSpec(resource, object); !fine) return Refuse(fine.error());
-  auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
-                        object, nullptr);
-  if (!warnings) return Refuse(std::move(warnings.error()));
-  pending.warnings = std::move(*warnings);
-  Next next{Next::Action::kPut, std::move(object), {}};
-  auto orphan = CollectIfOrphaned(view, pending.call.rest.key(), next.object, now);
-  if (!orphan) return Refuse(FromError(orphan.error()));
-  next.then = std::move(*orphan);
-  return next;
 }
 
 // POST with a name, or with one of the names that generateName may become.
@@ -80,7 +50,7 @@ void SubmitCreation(const std::shared_ptr<Creation>& creation) {
       [creation](View& view, std::optional<Record> current) -> Answer<Next> {
         PendingWrite& write = *creation->pending;
         if (current) return Refuse(AlreadyExists(write.resource(), current->key.name));
-        return Create(write, creation->object, view);
+        return CreateObject(write, creation->object, view);
       },
       {},
       [creation] {
@@ -153,9 +123,10 @@ void HandleUpdate(Backend& backend, Call call) {
 }
 
 void HandlePatch(Backend& backend, Call call) {
+  if (IsApply(call.http)) return HandleApply(backend, std::move(call));
   auto pending = MakePending(backend, std::move(call));
   if (!pending) return;
-  auto change = ParsePatch(pending->call.http);
+  auto change = ParsePatch(pending->call.http, IsCustom(*pending->call.rest.resource));
   if (!change) return pending->call.responder->Send(ToResponse(change.error()));
   const Part part = pending->call.rest.subresource == "status" ? Part::kStatus : Part::kMain;
   SubmitUpdate(pending, part, std::move(*change));
@@ -185,7 +156,12 @@ void HandleDelete(Backend& backend, Call call) {
       },
       // What is only marked is answered with the object, as it goes on to exist.
       [raw = pending.get(), uid](const Outcome& outcome) {
-        if (outcome.action != Next::Action::kDelete && outcome.json) return *outcome.json;
+        // Of pods and services clients are told the last state, too, as Kubernetes has it.
+        const bool tells_object =
+            &raw->resource() == &api::kPods || &raw->resource() == &api::kServices;
+        if (outcome.json && (tells_object || outcome.action != Next::Action::kDelete)) {
+          return *outcome.json;
+        }
         return DeletionStatus(raw->resource(), raw->call.rest.name, *uid);
       });
 }

@@ -1,0 +1,304 @@
+#include "local/server/field_merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace local::server {
+namespace {
+
+using Kind = Shape::Kind;
+
+// How a value merges: its own type decides where the schema knows nothing.
+enum class Form { kLeaf, kFields, kItems };
+
+Form FormOf(const text::Json& value, const Shape& shape) {
+  switch (shape.kind) {
+    case Kind::kScalar:
+      return Form::kLeaf;
+    case Kind::kObject:
+      return value.is_object() && !shape.is_atomic && !shape.type->is_atomic ? Form::kFields
+                                                                             : Form::kLeaf;
+    case Kind::kMap:
+      return value.is_object() && !shape.is_atomic ? Form::kFields : Form::kLeaf;
+    case Kind::kList:
+      return value.is_array() && !shape.is_atomic ? Form::kItems : Form::kLeaf;
+    case Kind::kAny:
+      break;
+  }
+  return value.is_object() ? Form::kFields : Form::kLeaf;
+}
+
+// Whether a field is one that its type names; what is not is recorded itself, too.
+bool IsNamed(const Shape& shape, std::string_view field) {
+  return shape.kind == Kind::kObject && shape.type->Find(field) != nullptr;
+}
+
+Shape FieldShape(const Shape& shape, std::string_view field) {
+  if (shape.kind == Kind::kMap) return shape.Element();
+  if (shape.kind == Kind::kObject) {
+    if (const Shape* found = shape.type->Find(field)) return *found;
+  }
+  return {};
+}
+
+std::string FieldElement(std::string_view name) { return fmt::format("f:{}", name); }
+
+// "" when the item lacks a key.
+std::string ItemElement(const text::Json& item, const Shape& shape) {
+  if (shape.is_set) return "v:" + text::ToJson(item);
+  const text::Object* object = item.if_object();
+  if (object == nullptr) return "";
+  std::map<std::string_view, text::Json> sorted;
+  for (const std::string_view key : shape.keys) {
+    if (const text::Json* value = object->if_contains(key)) {
+      sorted[key] = *value;
+    } else if (key == "protocol") {
+      sorted[key] = "TCP";  // the one key with a default
+    }
+  }
+  if (sorted.empty()) return "";
+  text::Object keys;
+  for (auto& [key, value] : sorted) keys[key] = std::move(value);
+  return "k:" + text::ToJson(keys);
+}
+
+using Items = std::vector<std::pair<std::string, const text::Json*>>;
+
+Items ItemsOf(const text::Json& list, const Shape& shape) {
+  Items items;
+  if (!list.is_array()) return items;
+  for (const text::Json& item : list.get_array()) {
+    std::string element = ItemElement(item, shape);
+    if (!element.empty()) items.emplace_back(std::move(element), &item);
+  }
+  return items;
+}
+
+const text::Json* FindItem(const Items& items, std::string_view element) {
+  for (const auto& [candidate, item] : items) {
+    if (candidate == element) return item;
+  }
+  return nullptr;
+}
+
+bool IsEmptyContainer(const text::Json& value) {
+  return (value.is_object() && value.get_object().empty()) ||
+         (value.is_array() && value.get_array().empty());
+}
+
+void AddFields(const text::Json& value, const Shape& shape, FieldSet& set) {
+  const Form form = FormOf(value, shape);
+  if (form == Form::kLeaf) {
+    set.AddSelf();
+  } else if (form == Form::kFields) {
+    for (const auto& [key, field] : value.get_object()) {
+      FieldSet& child = set.Child(FieldElement(key));
+      if (!field.is_null()) AddFields(field, FieldShape(shape, key), child);
+      if (field.is_null() || (field.is_object() && field.get_object().empty()) ||
+          !IsNamed(shape, key)) {
+        child.AddSelf();
+      }
+    }
+  } else {
+    for (const auto& [element, item] : ItemsOf(value, shape)) {
+      FieldSet& child = set.Child(element);
+      AddFields(*item, shape.Element(), child);
+      child.AddSelf();
+    }
+  }
+}
+
+// Walks two values, either of which may be absent (nullptr).
+class Comparer {
+ public:
+  explicit Comparer(Comparison& out) : out_(out) {}
+
+  void Run(const text::Json* before, const text::Json* after, const Shape& shape) {
+    const text::Json& one = after != nullptr ? *after : *before;
+    const bool are_both_empty = (before == nullptr || IsEmptyContainer(*before)) &&
+                                (after == nullptr || IsEmptyContainer(*after));
+    const Form form = FormOf(one, shape);
+    const bool fits = before == nullptr || after == nullptr || FormOf(*before, shape) == form;
+    if (form == Form::kLeaf || !fits || are_both_empty) return Leaf(before, after);
+    if (form == Form::kFields) {
+      Fields(before, after, shape);
+    } else {
+      ListItems(before, after, shape);
+    }
+  }
+
+ private:
+  void Leaf(const text::Json* before, const text::Json* after) {
+    if (before == nullptr) {
+      At(out_.added).AddSelf();
+    } else if (after == nullptr) {
+      At(out_.removed).AddSelf();
+    } else if (*before != *after) {
+      At(out_.modified).AddSelf();
+    }
+  }
+
+  void Step(const std::string& element, const text::Json* before, const text::Json* after,
+            const Shape& shape) {
+    path_.push_back(element);
+    Run(before, after, shape);
+    if (before == nullptr) At(out_.added).AddSelf();
+    if (after == nullptr) At(out_.removed).AddSelf();
+    path_.pop_back();
+  }
+
+  void Fields(const text::Json* before, const text::Json* after, const Shape& shape) {
+    static const text::Object kNone;
+    const text::Object& old_fields = before != nullptr ? before->get_object() : kNone;
+    const text::Object& new_fields = after != nullptr ? after->get_object() : kNone;
+    for (const auto& [key, field] : new_fields) {
+      const text::Json* old_field = old_fields.if_contains(key);
+      // Equal values need no walk.
+      if (old_field != nullptr && *old_field == field) continue;
+      Step(FieldElement(key), old_field, &field, FieldShape(shape, key));
+    }
+    for (const auto& [key, field] : old_fields) {
+      if (!new_fields.contains(key)) {
+        Step(FieldElement(key), &field, nullptr, FieldShape(shape, key));
+      }
+    }
+  }
+
+  void ListItems(const text::Json* before, const text::Json* after, const Shape& shape) {
+    const Items old_items = before != nullptr ? ItemsOf(*before, shape) : Items{};
+    const Items new_items = after != nullptr ? ItemsOf(*after, shape) : Items{};
+    for (const auto& [element, item] : new_items) {
+      const text::Json* old_item = FindItem(old_items, element);
+      if (old_item == nullptr || *old_item != *item) Step(element, old_item, item, shape.Element());
+    }
+    for (const auto& [element, item] : old_items) {
+      if (FindItem(new_items, element) == nullptr) Step(element, item, nullptr, shape.Element());
+    }
+  }
+
+  FieldSet& At(FieldSet& root) {
+    FieldSet* at = &root;
+    for (const std::string& element : path_) at = &at->Child(element);
+    return *at;
+  }
+
+  Comparison& out_;
+  std::vector<std::string> path_;
+};
+
+text::Json MergedItems(const text::Json& live, const text::Json& applied, const Shape& shape) {
+  const Items old_items = ItemsOf(live, shape);
+  const Items new_items = ItemsOf(applied, shape);
+  text::Array merged;
+  std::set<std::string_view> done;
+  size_t at = 0;
+  const auto pass_live = [&] {
+    while (at < old_items.size()) {
+      const auto& [element, item] = old_items[at];
+      if (FindItem(new_items, element) == nullptr) {
+        merged.push_back(*item);
+      } else if (!done.contains(element)) {
+        return;
+      }
+      ++at;
+    }
+  };
+  for (const auto& [element, item] : new_items) {
+    pass_live();
+    const text::Json* old_item = FindItem(old_items, element);
+    merged.push_back(old_item == nullptr ? *item : Merged(*old_item, *item, shape.Element()));
+    done.insert(element);
+  }
+  pass_live();
+  return merged;
+}
+
+void RemoveItems(text::Json& value, const FieldSet& gone, const Shape& shape) {
+  text::Array left;
+  for (text::Json& item : value.get_array()) {
+    const FieldSet* below = gone.Find(ItemElement(item, shape));
+    if (below != nullptr && below->is_member()) continue;
+    if (below != nullptr) RemoveFields(item, *below, shape.Element());
+    left.push_back(std::move(item));
+  }
+  value = std::move(left);
+}
+
+}  // namespace
+
+FieldSet FieldsOf(const text::Json& value, const Shape& shape) {
+  FieldSet set;
+  AddFields(value, shape, set);
+  return set;
+}
+
+Comparison Compare(const text::Json& before, const text::Json& after, const Shape& shape) {
+  Comparison comparison;
+  Comparer(comparison).Run(&before, &after, shape);
+  return comparison;
+}
+
+text::Json Merged(const text::Json& live, const text::Json& applied, const Shape& shape) {
+  const Form form = FormOf(applied, shape);
+  if (form == Form::kLeaf || FormOf(live, shape) != form) return applied;
+  if (form == Form::kItems) return MergedItems(live, applied, shape);
+  text::Object merged = live.get_object();
+  for (const auto& [key, field] : applied.get_object()) {
+    const text::Json* old_field = merged.if_contains(key);
+    merged[key] = old_field == nullptr ? field : Merged(*old_field, field, FieldShape(shape, key));
+  }
+  return merged;
+}
+
+void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
+  const Form form = FormOf(value, shape);
+  if (form == Form::kItems) return RemoveItems(value, gone, shape);
+  if (form == Form::kLeaf) return;
+  text::Object& object = value.get_object();
+  for (const auto& [element, below] : gone.children()) {
+    if (!element.starts_with("f:")) continue;
+    const std::string_view key = std::string_view(element).substr(2);
+    auto* const found = object.find(key);
+    if (found == object.end()) continue;
+    bool is_gone = below.is_member();
+    if (!is_gone) {
+      const bool was_empty = IsEmptyContainer(found->value());
+      RemoveFields(found->value(), below, FieldShape(shape, key));
+      // What has lost its last field goes, too.
+      is_gone = !was_empty && IsEmptyContainer(found->value());
+    }
+    if (is_gone) object.stable_erase(found);
+  }
+}
+
+std::string CheckLists(const text::Json& value, const Shape& shape, const std::string& path) {
+  const Form form = FormOf(value, shape);
+  if (form == Form::kFields) {
+    for (const auto& [key, field] : value.get_object()) {
+      std::string why = CheckLists(field, FieldShape(shape, key),
+                                   fmt::format("{}.{}", path, std::string_view(key)));
+      if (!why.empty()) return why;
+    }
+  } else if (form == Form::kItems) {
+    std::set<std::string> seen;
+    for (const text::Json& item : value.get_array()) {
+      const std::string element = ItemElement(item, shape);
+      if (element.empty()) {
+        return fmt::format(
+            "{}: element 0: associative list with keys has an element that omits "
+            "key field \"{}\"",
+            path, shape.keys.front());
+      }
+      if (!seen.insert(element).second) {
+        return fmt::format("{}: duplicate entries for key {}", path, element.substr(2));
+      }
+      std::string why = CheckLists(item, shape.Element(), path);
+      if (!why.empty()) return why;
+    }
+  }
+  return "";
+}
+
+}  // namespace local::server

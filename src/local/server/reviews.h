@@ -1,0 +1,30 @@
+// What a client asks about itself: who it is and what it may do. Whoever reaches the embedded
+// cluster is its owner, and may do everything.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/http.h"
+
+namespace local::server {
+
+struct Review {
+  std::string_view group;
+  std::string_view plural;
+  std::string_view kind;
+};
+inline constexpr std::string_view kReviewVersion = "v1";
+inline constexpr Review kReviews[] = {
+    {"authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"},
+    {"authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"},
+    {"authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"},
+};
+
+// The answer to a POST of one of them; nothing for other requests.
+std::optional<net::HttpResponse> AnswerReview(const net::Target& target,
+                                              const net::HttpRequest& http,
+                                              const std::string& user);
+
+}  // namespace local::server

@@ -1,0 +1,339 @@
+"""One table of requests, sent to a real kube-apiserver and to the embedded cluster: the answers must be
+the same, but for what differs between any two clusters (uids, versions, times) and what is listed in
+ALLOWED, each with its reason."""
+import datetime
+import http.client
+import json
+import re
+import socket
+import ssl
+
+import pytest
+
+from conftest import Muster
+
+JOBS = "/apis/kubeflow.org/v1/namespaces/{ns}/pytorchjobs"
+CORE = "/api/v1/namespaces/{ns}/"
+TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+MERGE, JSON_PATCH, STRATEGIC = ({"Content-Type": f"application/{kind}+json"} for kind in (
+    "merge-patch", "json-patch", "strategic-merge-patch"))
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+
+# Fields that no two clusters have alike.
+VOLATILE = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "time", "continue",
+            "storageVersionHash")
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# What kube-apiserver defaults into pods, and the embedded cluster has no use for.
+POD_DEFAULTS = ("imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "dnsPolicy",
+                "enableServiceLinks", "preemptionPolicy", "priority", "tolerations")
+# Differences that are meant: where a job was submitted from, which its pods need.
+OWN_ANNOTATIONS = "muster.dev/"
+# (case, step): only status and reason are compared, because ...
+ONLY_REASON = {
+    ("bad_names", 3): "... kube-apiserver names Go types",
+    ("pod", 2): "... kube-apiserver prints a diff of Go structs",
+    ("conflict", 3): "... ours says what is accepted",
+    ("job_life", 5): "... ours says which operation failed",
+    ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
+}
+
+
+class Endpoint:
+    """HTTP to one of the two clusters, as a client of that name."""
+
+    def __init__(self, connect):
+        self._connect = connect
+
+    def open(self, method, path, body=None, headers=None):
+        connection = self._connect()
+        data = None if body is None else body if isinstance(body, str) else json.dumps(body)
+        connection.request(method, path, data, {
+            "User-Agent": "tester/1", "Accept": "application/json",
+            "Content-Type": "application/json", **(headers or {})})
+        return connection.getresponse()
+
+    def send(self, *args, **options):
+        answer = self.open(*args, **options)
+        text = answer.read()
+        try:
+            return answer.status, json.loads(text)
+        except ValueError:
+            return answer.status, text.decode()
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+@pytest.fixture(scope="module")
+def real(real_cluster):
+    context = ssl.create_default_context(cafile=real_cluster.authority.cert)
+    context.load_cert_chain(real_cluster.admin_cert, real_cluster.admin_key)
+    return Endpoint(lambda: http.client.HTTPSConnection(
+        "127.0.0.1", real_cluster.port, context=context, timeout=30))
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    muster = Muster(None)
+    muster.env["MUSTER_CLUSTER"] = "local"
+    muster.run("up")
+    path = next(line.split()[-1] for line in muster.run("cluster").stdout.splitlines()
+                if line.startswith("Socket:"))
+    yield Endpoint(lambda: UnixConnection(path))
+    muster.run("down", "--force")
+    muster.close()
+
+
+def container(**more):
+    return {"name": "pytorch", "image": "torch", **more}
+
+
+def job(name, **more):
+    """A job that no controller touches, so that only the API server writes it."""
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+            "metadata": {"name": name, **more.pop("metadata", {})},
+            "spec": {"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue", "suspend": False},
+                     "pytorchReplicaSpecs": {"Master": {
+                         "replicas": 1, "restartPolicy": "Never",
+                         "template": {"spec": {"containers": [container()]}}}}, **more}}
+
+
+def pod(name, **spec):
+    # Of a node that there is not: nothing happens to it.
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"a": "b"}},
+            "spec": {"nodeName": "nowhere", "containers": [container()], **spec}}
+
+
+def thing(kind, name, **more):
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, **more.pop("metadata", {})},
+            **more}
+
+
+NOW = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def event(name, reason="Tried"):
+    return thing("Event", name, reason=reason, message="it was tried", type="Normal",
+                 involvedObject={"kind": "Pod", "namespace": "{ns}", "name": "p", "apiVersion": "v1",
+                                 "uid": "1"},
+                 source={"component": "tester"}, count=1,
+                 firstTimestamp=NOW, lastTimestamp=NOW)
+
+
+WORKER = {"replicas": 2, "restartPolicy": "OnFailure",
+          "template": {"spec": {"containers": [container(env=[{"name": "A", "value": "1"}])]}}}
+
+# name -> (method, path, body, headers)...
+CASES = {
+    "configmap_life": [
+        ("POST", CORE + "configmaps", thing("ConfigMap", "c", data={"a": "1"}), {}),
+        ("POST", CORE + "configmaps", thing("ConfigMap", "c"), {}),
+        ("GET", CORE + "configmaps/c", None, {}),
+        ("PATCH", CORE + "configmaps/c", {"data": {"b": "2"}}, MERGE),
+        ("PATCH", CORE + "configmaps/c", {"data": {"b": None}}, MERGE),
+        ("PATCH", CORE + "configmaps/c", [{"op": "add", "path": "/data/c", "value": "3"}], JSON_PATCH),
+        ("PATCH", CORE + "configmaps/c", {"metadata": {"labels": {"l": "1"}}}, STRATEGIC),
+        ("PUT", CORE + "configmaps/c", thing("ConfigMap", "c", data={"z": "26"}), {}),
+        ("GET", CORE + "configmaps?labelSelector=l%3D1", None, {}),
+        ("GET", CORE + "configmaps", None, TABLE),
+        ("DELETE", CORE + "configmaps/c", None, {}),
+        ("GET", CORE + "configmaps/c", None, {}),
+        ("DELETE", CORE + "configmaps/c", None, {}),
+    ],
+    "bad_names": [
+        ("POST", CORE + "configmaps", thing("ConfigMap", "UPPER"), {}),
+        ("POST", CORE + "configmaps", {"apiVersion": "v1", "kind": "ConfigMap"}, {}),
+        ("POST", CORE + "configmaps", thing("ConfigMap", "c", metadata={"labels": {"a b": "c"}}), {}),
+        ("POST", CORE + "configmaps", thing("Secret", "c"), {}),
+        ("POST", "/api/v1/namespaces/absent-namespace/configmaps", thing("ConfigMap", "c"), {}),
+        ("POST", CORE + "configmaps", thing("ConfigMap", "c", metadata={"namespace": "other"}), {}),
+        ("POST", CORE + "configmaps?dryRun=Some", thing("ConfigMap", "c"), {}),
+        ("GET", "/api/v1/nothings", None, {}),
+    ],
+    "configmap_dry_run": [
+        ("POST", CORE + "configmaps?dryRun=All", thing("ConfigMap", "dry", data={"a": "1"}), {}),
+        ("GET", CORE + "configmaps/dry", None, {}),
+    ],
+    "conflict": [
+        ("POST", CORE + "configmaps", thing("ConfigMap", "v"), {}),
+        ("PUT", CORE + "configmaps/v", thing("ConfigMap", "v", metadata={"resourceVersion": "1"}), {}),
+        ("DELETE", CORE + "configmaps/v", {"preconditions": {"uid": "nobody"}}, {}),
+        ("PATCH", CORE + "configmaps/v", {}, {"Content-Type": "application/nonsense"}),
+    ],
+    "secret": [
+        ("POST", CORE + "secrets", thing("Secret", "s", stringData={"k": "v"}), {}),
+        ("PATCH", CORE + "secrets/s", {"stringData": {"k2": "v2"}}, MERGE),
+        ("GET", CORE + "secrets", None, TABLE),
+        ("DELETE", CORE + "secrets/s", None, {}),
+    ],
+    "service": [
+        ("POST", CORE + "services", thing("Service", "s", spec={
+            "clusterIP": "None", "selector": {"a": "b"},
+            "ports": [{"name": "one", "port": 23456, "targetPort": 23456}]}), {}),
+        ("GET", CORE + "services/s", None, TABLE),
+        ("PATCH", CORE + "services/s", {"metadata": {"annotations": {"a": "b"}}}, MERGE),
+        ("POST", CORE + "services", thing("Service", "9s", spec={"ports": [{"port": 1}]}), {}),
+        ("DELETE", CORE + "services/s", None, {}),
+    ],
+    "pod": [
+        ("POST", CORE + "pods", pod("p"), {}),
+        ("PATCH", CORE + "pods/p", {"metadata": {"labels": {"a": "c"}}}, STRATEGIC),
+        ("PATCH", CORE + "pods/p", {"spec": {"restartPolicy": "Never"}}, MERGE),
+        ("GET", CORE + "pods?fieldSelector=spec.nodeName%3Dnowhere", None, TABLE),
+        ("GET", CORE + "pods?fieldSelector=spec.nodeName%3Delsewhere", None, TABLE),
+        ("POST", CORE + "pods", pod("q", containers=[]), {}),
+        ("POST", CORE + "pods", pod("q", containers=[{"name": "x"}]), {}),
+        ("DELETE", CORE + "pods/p?gracePeriodSeconds=0", None, {}),
+    ],
+    "event": [
+        ("POST", CORE + "events", event("e"), {}),
+        ("GET", CORE + "events?fieldSelector=involvedObject.name%3Dp", None, {}),
+        ("DELETE", CORE + "events/e", None, {}),
+    ],
+    "job_life": [
+        ("POST", JOBS, job("j"), {}),
+        ("POST", JOBS, job("j"), {}),
+        ("GET", JOBS + "/j", None, {}),
+        ("GET", JOBS + "/j", None, TABLE),
+        ("PATCH", JOBS + "/j", {"spec": {"pytorchReplicaSpecs": {"Worker": WORKER}}}, MERGE),
+        ("PATCH", JOBS + "/j", [{"op": "test", "path": "/spec/nope", "value": 1}], JSON_PATCH),
+        ("GET", JOBS + "/j/scale", None, {}),
+        ("PATCH", JOBS + "/j/scale", {"spec": {"replicas": 3}}, MERGE),
+        ("PATCH", JOBS + "/j/status", {"status": {"conditions": [
+            {"type": "Running", "status": "True", "reason": "R", "message": "m"}]}}, MERGE),
+        ("GET", JOBS, None, TABLE),
+        ("GET", JOBS + "/j", None, {}),
+        ("PATCH", JOBS + "/j", {"spec": {"runPolicy": {"backoffLimit": 2}}}, STRATEGIC),
+        ("DELETE", JOBS + "/j", None, {}),
+        ("GET", JOBS + "/j", None, {}),
+    ],
+    "job_schema": [
+        ("POST", JOBS, job("bad", pytorchReplicaSpecs={"Master": {"replicas": "one"}}), {}),
+        ("POST", JOBS, {**job("bad"), "spec": {}}, {}),
+        ("POST", JOBS, {**job("bad"), "apiVersion": "kubeflow.org/v2"}, {}),
+    ],
+    "apply_configmap": [
+        ("PATCH", CORE + "configmaps/a", thing("ConfigMap", "a", data={"x": "1"}), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=one",
+         thing("ConfigMap", "a", data={"x": "1", "y": "1"}), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=two",
+         thing("ConfigMap", "a", data={"x": "2", "z": "2"}), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=two&force=true",
+         thing("ConfigMap", "a", data={"x": "2", "z": "2"}), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=one", thing("ConfigMap", "a"), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=hand", {"data": {"z": "3", "w": "3"}}, MERGE),
+        ("PATCH", CORE + "configmaps/a?fieldManager=two",
+         thing("ConfigMap", "a", data={"x": "3", "z": "2", "w": "2"}), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=two", thing("ConfigMap", "b"), APPLY),
+        ("PATCH", CORE + "configmaps/a?fieldManager=two",
+         thing("ConfigMap", "a", metadata={"managedFields": [{}]}), APPLY),
+        ("GET", CORE + "configmaps/a", None, {}),
+    ],
+    "apply_job": [
+        ("PATCH", JOBS + "/a?fieldManager=one", job("a", metadata={"labels": {"t": "1"}}), APPLY),
+        ("PATCH", JOBS + "/a?fieldManager=two", {
+            "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"},
+            "spec": {"pytorchReplicaSpecs": {"Master": {"template": {"spec": {"containers": [
+                {"name": "side", "image": "i", "ports": [{"containerPort": 1}]}]}}}}}}, APPLY),
+        ("PATCH", JOBS + "/a?fieldManager=two", {
+            "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"},
+            "spec": {"pytorchReplicaSpecs": {"Master": {"template": {"spec": {"containers": [
+                {"name": "pytorch", "image": "other"}]}}}}}}, APPLY),
+        ("PATCH", JOBS + "/a?fieldManager=one", job("a"), APPLY),
+        ("PATCH", JOBS + "/a?fieldManager=two", {
+            "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}}, APPLY),
+        ("DELETE", JOBS + "/a", None, {}),
+    ],
+    "reviews": [
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+            "kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
+            "spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}}}, {}),
+    ],
+    "discovery": [
+        ("GET", "/apis/kubeflow.org/v1", None, {}),
+        ("GET", "/apis/kubeflow.org", None, {}),
+    ],
+}
+
+
+def normal(value, ns):
+    """`value` without what differs between any two clusters."""
+    if isinstance(value, dict):
+        if value.get("kind") == "Table":
+            # The job's wide columns are muster's own; Age and the like move with the clock.
+            value = table_of(value)
+        value_is_pod = "containers" in value or "image" in value
+        out = {}
+        for key, item in value.items():
+            if key in VOLATILE or item is None or (value_is_pod and key in POD_DEFAULTS):
+                continue
+            if key == "annotations":
+                item = {k: v for k, v in item.items() if not k.startswith(OWN_ANNOTATIONS)}
+            elif key == "managedFields":
+                item = sorted(map(normal_entry, item), key=json.dumps)
+            elif key == "verbs":
+                item = sorted(item)
+            elif key == "items":
+                # Each of the embedded cluster's says its kind, as those of a CRD do.
+                item = [{k: v for k, v in one.items() if k not in ("kind", "apiVersion")}
+                        for one in item]
+            if (item := normal(item, ns)) not in ({}, None):
+                out[key] = item
+        return out
+    if isinstance(value, list):
+        return [normal(item, ns) for item in value]
+    return UID.sub("{uid}", value.replace(ns, "{ns}")) if isinstance(value, str) else value
+
+
+def normal_entry(entry):
+    fields = sorted(path for path in paths_of(entry.pop("fieldsV1"))
+                    if path.split()[-1][2:] not in (*POD_DEFAULTS, "resources", "securityContext"))
+    return {**{k: v for k, v in entry.items() if k != "time"}, "fields": fields}
+
+
+def paths_of(fields, prefix=""):
+    """The members of a fieldsV1, each as one line."""
+    for key, below in fields.items():
+        if not below:
+            yield f"{prefix} {key}"
+        yield from paths_of(below, f"{prefix} {key}")
+
+
+def table_of(table):
+    columns = [column for column in table.get("columnDefinitions") or [] if not column["priority"]]
+    names = [column["name"] for column in columns]
+    return {"columns": [(column["name"], column["type"], column.get("format", ""))
+                        for column in columns],
+            "rows": [dict(zip(names, ["<age>" if names[i] in ("Age", "Last Seen") else cell
+                                      for i, cell in enumerate(row["cells"][:len(names)])]))
+                     for row in table["rows"]]}
+
+
+def run(endpoint, ns, steps):
+    status, answer = endpoint.send("POST", "/api/v1/namespaces", thing("Namespace", ns))
+    assert status == 201, answer
+    answers = []
+    for method, path, body, headers in steps:
+        text = None if body is None else json.dumps(body).replace("{ns}", ns)
+        status, answer = endpoint.send(method, path.replace("{ns}", ns), text, headers)
+        answers.append({"request": f"{method} {path}", "status": status, "answer": normal(answer, ns)})
+    return answers
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_are_the_same(name, embedded, real):
+    ns = "same-" + name.replace("_", "-")
+    ours, theirs = (run(endpoint, ns, CASES[name]) for endpoint in (embedded, real))
+    for i, (our, their) in enumerate(zip(ours, theirs)):
+        if (name, i) in ONLY_REASON:
+            our, their = ((answer["status"], answer["answer"].get("reason"))
+                          for answer in (our, their))
+        assert our == their
