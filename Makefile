@@ -24,7 +24,7 @@ demo: build ## a real two-process training on this machine, from nothing
 	@scripts/demo
 
 test: ## install what the tests need, and run them all
-	@scripts/install-packages build test demo
+	@scripts/install-packages build test browser demo
 	@scripts/test all
 
 unit: ## only the unit tests (under a minute once built)

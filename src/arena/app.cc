@@ -93,6 +93,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   cli::Command& top = root.Add("top", "Show the GPUs of nodes and jobs");
   AddTopNode(top, context);
   AddTopJob(top, context);
+  AddTensorboard(root, context);
   AddData(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);

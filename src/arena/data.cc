@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -17,11 +20,9 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// The directory that a claim stands for on the embedded cluster.
-constexpr std::string_view kPathAnnotation = "muster.dev/path";
-
 struct CreateFlags {
   std::string path, description, owner;
+  bool read_only = false;
 };
 
 // In the API's order whatever the claim's, as Arena prints them.
@@ -43,7 +44,10 @@ base::Result<int> RunList(Context& context, bool all_namespaces, cli::Invocation
   cluster::ListOptions options;
   options.namespace_name = all_namespaces ? "" : context.Namespace();
   auto claims = client->List(api::kPersistentVolumeClaims, options);
-  if (!claims) return Fail(claims.error().Wrap("failed to list data volume due to"));
+  if (!claims) {
+    return Fail(claims.error().code,
+                fmt::format("failed to list data volume due to {}", claims.error().message));
+  }
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, std::string namespace_name) {
     if (all_namespaces) cells.insert(cells.begin() + 1, std::move(namespace_name));
@@ -89,7 +93,7 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
   }
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
-  text::Object annotations{{kPathAnnotation, flags.path}};
+  text::Object annotations{{api::kVolumePathAnnotation, flags.path}};
   if (!flags.description.empty()) annotations["description"] = flags.description;
   if (!flags.owner.empty()) annotations["owner"] = flags.owner;
   const text::Json claim = text::Object{
@@ -97,9 +101,9 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
       {"kind", "PersistentVolumeClaim"},
       {"metadata",
        text::Object{{"name", name}, {"namespace", namespace_name}, {"annotations", annotations}}},
-      {"spec",
-       text::Object{{"accessModes", text::Array{"ReadWriteMany"}},
-                    {"resources", text::Object{{"requests", text::Object{{"storage", "1Gi"}}}}}}}};
+      {"spec", text::Object{
+                   {"accessModes", text::Array{flags.read_only ? "ReadOnlyMany" : "ReadWriteMany"}},
+                   {"resources", text::Object{{"requests", text::Object{{"storage", "1Gi"}}}}}}}};
   const auto created = client->Create(api::kPersistentVolumeClaims, namespace_name, claim);
   if (!created) {
     if (created.error().code == Code::kAlreadyExists) {
@@ -116,6 +120,71 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
   return 0;
 }
 
+// Whether a pod or a pod template mounts the claim.
+bool MountsClaim(const text::Json& pod, const std::string& claim) {
+  const text::Array* volumes = text::FindArray(pod, {"spec", "volumes"});
+  return volumes != nullptr &&
+         std::any_of(volumes->begin(), volumes->end(), [&](const text::Json& volume) {
+           return text::GetString(volume, {"persistentVolumeClaim", "claimName"}) == claim;
+         });
+}
+
+bool IsOver(const text::Json& job) {
+  const text::Array* conditions = text::FindArray(job, {"status", "conditions"});
+  if (conditions == nullptr) return false;
+  return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
+    const std::string_view type = text::GetString(condition, {"type"});
+    return (type == "Succeeded" || type == "Failed") &&
+           text::GetString(condition, {"status"}) == "True";
+  });
+}
+
+// What still needs the claim: jobs that are not over, and pods of any that run (the TensorBoard of
+// a job that is over).
+base::Result<std::vector<std::string>> UsersOf(cluster::Client& client,
+                                               const std::string& namespace_name,
+                                               const std::string& claim) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  std::set<std::string> users;
+  TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
+  for (const text::Json& job : jobs.items) {
+    const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+    if (replicas == nullptr || IsOver(job)) continue;
+    for (const auto& [type, replica] : *replicas) {
+      const text::Json* pod = text::Find(replica, {"template"});
+      if (pod != nullptr && MountsClaim(*pod, claim)) {
+        users.insert(fmt::format("job {}", api::Name(job)));
+      }
+    }
+  }
+  TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
+  for (const text::Json& pod : pods.items) {
+    if (api::IsPodFinished(pod) || !MountsClaim(pod, claim)) continue;
+    std::string_view job = api::Label(pod, api::kJobNameLabel);
+    if (job.empty()) job = api::Label(pod, "release");
+    users.insert(job.empty() ? fmt::format("pod {}", api::Name(pod)) : fmt::format("job {}", job));
+  }
+  return std::vector<std::string>(users.begin(), users.end());
+}
+
+base::Status DeleteClaim(cluster::Client& client, const std::string& namespace_name,
+                         const text::Json& claim) {
+  const std::string name(api::Name(claim));
+  if (api::Annotation(claim, api::kVolumePathAnnotation).empty()) {
+    // Deleting a claim may destroy what is on its volume; this verb only forgets directories.
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} was not made by `data create`: delete it with kubectl", name));
+  }
+  TRY_ASSIGN(const std::vector<std::string> users, UsersOf(client, namespace_name, name));
+  if (!users.empty()) {
+    return Fail(Code::kConflict,
+                fmt::format("the data {} is in use by {}: delete {} first", name,
+                            base::Join(users, ", "), users.size() == 1 ? "that" : "those"));
+  }
+  return client.Delete(api::kPersistentVolumeClaims, namespace_name, name);
+}
+
 base::Result<int> RunDelete(Context& context, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   int exit_code = 0;
@@ -125,16 +194,8 @@ base::Result<int> RunDelete(Context& context, cli::Invocation& call) {
       base::LogInfo("The data '{}' does not exist,skip to delete it", name);
       continue;
     }
-    base::Status deleted;
-    if (!claim) {
-      deleted = Fail(claim.error());
-    } else if (api::Annotation(*claim, kPathAnnotation).empty()) {
-      // Deleting a claim may destroy what is on its volume; this verb only forgets directories.
-      deleted = Fail(Code::kInvalidArgument,
-                     fmt::format("{} was not made by `data create`: delete it with kubectl", name));
-    } else {
-      deleted = client->Delete(api::kPersistentVolumeClaims, context.Namespace(), name);
-    }
+    const base::Status deleted = claim ? DeleteClaim(*client, context.Namespace(), *claim)
+                                       : base::Status(Fail(claim.error()));
     if (!deleted) {
       base::LogError("{}", deleted.error().message);
       exit_code = cli::kExitFailure;
@@ -178,6 +239,7 @@ void AddData(cli::Command& root, Context& context) {
   create.flags().String(&flags->path, "path", "", "the directory, absolute").Required();
   create.flags().String(&flags->description, "description", "", "what is in it");
   create.flags().String(&flags->owner, "owner", "", "whose it is");
+  create.flags().Bool(&flags->read_only, "read-only", false, "no job may write to it");
   create.Check([flags](cli::Invocation&) { return CheckPath(flags->path); });
   create.Run([&context, flags](cli::Invocation& call) { return RunCreate(context, *flags, call); });
 

@@ -6,6 +6,7 @@
 
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
+#include "arena/tensorboard.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -75,6 +76,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     return 0;
   }
   const base::Time now = context.clock.Now();
+  if (extras.tensorboard) extras.tensorboard_problem = FindTensorboardState(*client, job).problem;
   extras.gpus = flags.gpus;
   extras.events = flags.events;
   if (flags.events) {

@@ -121,6 +121,11 @@ std::string RenderEvents(const GetExtras& extras) {
   return "\nEvents:\n" + table.Render();
 }
 
+std::string RenderTensorboardProblem(const GetExtras& extras, std::string_view indent) {
+  if (extras.tensorboard_problem.empty()) return "";
+  return fmt::format("{}It does not run yet: {}\n", indent, extras.tensorboard_problem);
+}
+
 std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
   cli::Table head;
   AddHead(head, job);
@@ -139,6 +144,7 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
   if (extras.tensorboard) {
     out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n",
                        *extras.tensorboard);
+    out += RenderTensorboardProblem(extras, "  ");
   }
   return out + RenderEvents(extras);
 }
@@ -169,6 +175,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   out += table.Render();
   if (extras.tensorboard) {
     out += fmt::format("\nYour tensorboard will be available on:\n{}\n", *extras.tensorboard);
+    out += RenderTensorboardProblem(extras, "");
   }
   if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
   return out + RenderEvents(extras);

@@ -54,6 +54,7 @@ struct JobEvent {
 // What get was asked to add.
 struct GetExtras {
   std::optional<std::string> tensorboard;
+  std::string tensorboard_problem;  // why it does not run; "" is none
   bool gpus = false;
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;

@@ -268,6 +268,50 @@ TEST_F(DataTest, DeleteLeavesVolumesOfOthersAlone) {
   EXPECT_TRUE(cluster_->Find(kClaims, "nas"));
 }
 
+TEST_F(DataTest, OneThatIsForReadersSaysSo) {
+  EXPECT_EQ(Run({"data", "create", "d", "--path=/", "--read-only"}).exit_code, 0);
+  EXPECT_EQ(text::ToJson(*text::Find(*cluster_->Find(kClaims, "d"), {"spec", "accessModes"})),
+            R"(["ReadOnlyMany"])");
+}
+
+TEST_F(DataTest, DeleteRefusesWhileSomethingUsesIt) {
+  const text::Json volumes = Json(R"([{"name": "d",
+                                       "persistentVolumeClaim": {"claimName": "d"}}])");
+  ASSERT_EQ(Run({"data", "create", "d", "--path", "/"}).exit_code, 0);
+  text::Json job = MakeJob("mnist", "Running", seconds(1));
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "volumes"}, volumes);
+  cluster_->Put(kJobs, job);
+  const Ended used = Run({"data", "delete", "d"});
+  EXPECT_EQ(used.exit_code, 1);
+  EXPECT_NE(used.log.find("the data d is in use by job mnist: delete that first"),
+            std::string::npos)
+      << used.log;
+  text::Set(job, {"status", "conditions"}, Json(R"([{"type": "Succeeded", "status": "True"}])"));
+  cluster_->Put(kJobs, job);
+  text::Json board = Json(R"({"metadata": {"name": "b", "labels": {"release": "old"}},
+                              "status": {"phase": "Running"}})");
+  text::Set(board, {"spec", "volumes"}, volumes);
+  cluster_->Put(kPods, board);
+  text::Json other = Json(R"({"metadata": {"name": "other"}})");
+  text::Set(other, {"spec", "volumes"}, volumes);
+  cluster_->Put(kPods, other);
+  EXPECT_NE(Run({"data", "delete", "d"})
+                .log.find("the data d is in use by job old, pod other: delete those first"),
+            std::string::npos);
+  cluster_->Remove(kPods, "b");
+  cluster_->Remove(kPods, "other");
+  EXPECT_EQ(Run({"data", "delete", "d"}).exit_code, 0);
+}
+
+TEST_F(DataTest, AListThatFailsSaysSo) {
+  cluster_->refuse = [](const net::HttpRequest&) {
+    return FakeCluster::Refusal{500, "InternalError", "broken"};
+  };
+  const Ended ended = Run({"data", "list"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("failed to list data volume due to broken"), std::string::npos);
+}
+
 class MetaTest : public VerbTest {};
 
 TEST_F(MetaTest, VersionAndWhoami) {

@@ -17,6 +17,7 @@ void AddSuspend(cli::Command& root, Context& context);
 void AddResume(cli::Command& root, Context& context);
 void AddTopNode(cli::Command& top, Context& context);
 void AddTopJob(cli::Command& top, Context& context);
+void AddTensorboard(cli::Command& root, Context& context);
 void AddData(cli::Command& root, Context& context);
 void AddVersion(cli::Command& root, Context& context);
 void AddWhoami(cli::Command& root, Context& context);

@@ -1,0 +1,251 @@
+"""TensorBoard on the embedded cluster: the real program, the real page, in a real browser."""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+import browser
+import pytest
+
+from conftest import ROOT
+
+EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
+          "from events import EventWriter; w = EventWriter('{}'); "
+          "[w.scalar('loss', 1.0 / (i + 1), i) for i in range(50)]")
+# How many columns of a card's chart have something drawn in them.
+DRAWN = """
+  const cards = Array.from(document.querySelectorAll('scalar-card'));
+  const card = cards.find(each => each.innerText.trim().startsWith('loss'));
+  const chart = card && card.querySelector('.series-view canvas');
+  if (!chart || !chart.width) return 0;
+  card.scrollIntoView();
+  const copy = document.createElement('canvas');
+  copy.width = chart.width; copy.height = chart.height;
+  const context = copy.getContext('2d', {willReadFrequently: true});
+  context.drawImage(chart, 0, 0);
+  const pixels = context.getImageData(0, 0, copy.width, copy.height).data;
+  let columns = 0;
+  for (let x = 0; x < copy.width; ++x) {
+    for (let y = 0; y < copy.height; ++y) {
+      if (pixels[4 * (y * copy.width + x) + 3] > 0) { ++columns; break; }
+    }
+  }
+  return columns / copy.width;
+"""
+
+
+@pytest.fixture(scope="session")
+def tensorboard_python():
+    """An interpreter that has TensorBoard and PyTorch."""
+    done = subprocess.run([os.path.join(ROOT, "scripts", "install-tensorboard")], text=True,
+                          stdout=subprocess.PIPE, check=True)
+    return os.path.join(done.stdout.splitlines()[-1], "bin", "python")
+
+
+def use_python(cluster, python):
+    with open(cluster.path("config/muster/config.yaml"), "w") as file:
+        file.write(f"local:\n  python: {python}\n")
+
+
+@pytest.fixture(params=["cluster", "nobody_cluster"])
+def board_cluster(request, tensorboard_python):
+    made = request.getfixturevalue(request.param)
+    use_python(made, tensorboard_python)
+    return made
+
+
+def fetch(url, timeout=60):
+    """The body, once something answers there."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            with opener.open(url, timeout=10) as answer:
+                return answer.read()
+        except OSError:
+            assert time.monotonic() < deadline, f"nothing answers at {url}"
+            time.sleep(0.1)
+
+
+def losses(url, timeout=60):
+    """Points of the tag `loss` over all runs, once there are some."""
+    deadline = time.monotonic() + timeout
+    while True:
+        tags = json.loads(fetch(url + "/data/plugin/scalars/tags"))
+        points = []
+        for run in (run for run, tagged in tags.items() if "loss" in tagged):
+            points += json.loads(fetch(f"{url}/data/plugin/scalars/scalars?run={run}&tag=loss"))
+        if points:
+            return points
+        assert time.monotonic() < deadline, f"no loss at {url}: {tags}"
+        time.sleep(0.1)
+
+
+def url_of(cluster, name):
+    match = re.search(r"\nYour tensorboard will be available on:\n(http://127\.0\.0\.1:(\d+))\n$",
+                      cluster.run("get", name).stdout)
+    assert match, cluster.run("get", name).stdout
+    return match.group(1)
+
+
+def listens(url):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", int(url.rsplit(":", 1)[1]))) == 0
+
+
+def delete(cluster, name, url):
+    cluster.run("delete", name)
+    cluster.await_no_process()
+    assert not listens(url)
+
+
+def board_pids(cluster, url):
+    port = url.rsplit(":", 1)[1].encode()
+    found = []
+    for pid in cluster.pod_processes():
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+        if b"tensorboard.main" in words and port in words:
+            found.append(pid)
+    return found
+
+
+def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
+    if None in browser.programs():
+        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+    use_python(cluster, tensorboard_python)
+    data = cluster.path("data")
+    os.makedirs(os.path.join(data, "pytorch_data"))
+    cluster.run("data", "create", "training-data", "--path", data)
+    name = "pytorch-dist"
+    # The document's command line; the URL is ours, and one epoch is enough.
+    done = cluster.run(
+        "submit", "pytorch", f"--name={name}", "--gpus=1", "--workers=3", "--working-dir=/root",
+        "--image=registry.cn-huhehaote.aliyuncs.com/lumo/"
+        "pytorch-with-tensorboard:1.5.1-cuda10.1-cudnn7-runtime",
+        "--sync-mode=git", f"--sync-source=file://{repository}",
+        "--data=training-data:/mnist_data", "--tensorboard",
+        "--logdir=/mnist_data/pytorch_data/logs",
+        "python /root/code/mnist-pytorch/mnist.py --epochs 1 --backend nccl "
+        "--dir /mnist_data/pytorch_data/logs --data /mnist_data/pytorch_data/")
+    assert (f"service/{name}-tensorboard created\n"
+            f"deployment.apps/{name}-tensorboard created\n") in done.stdout
+    url = url_of(cluster, name)
+    assert cluster.get(name)["tensorboard"] == url
+    cluster.wait(name, "SUCCEEDED", timeout=180)
+    points = losses(url)
+    assert len(points) > 20 and points[0][2] > points[-1][2]
+
+    page = browser.Browser()
+    try:
+        page.open(url)
+        assert page.wait("return document.title") == "TensorBoard"
+        cards = ("return Array.from(document.querySelectorAll('scalar-card'))"
+                 ".map(card => card.innerText.trim().split('\\n')[0])")
+        page.wait(cards + ".includes('loss')")
+        assert sorted(page.evaluate(cards)) == ["accuracy", "loss"]
+        # A line goes most of the way across; grid and axes are not drawn there.
+        page.wait(f"const drawn = (() => {{{DRAWN}}})(); return drawn > 0.5")
+    finally:
+        page.close()
+
+    # Long after the job has ended, and as often as it is asked for.
+    assert url_of(cluster, name) == url
+    assert json.loads(cluster.run("tensorboard", name, "-o", "json").stdout)["url"] == url
+    shown = cluster.run("tensorboard", name, env={"SSH_CONNECTION": "10.0.0.1 5 10.0.0.9 22"})
+    port = url.rsplit(":", 1)[1]
+    assert url in shown.stdout.splitlines()
+    assert shown.stdout.endswith(f"\nssh -L {port}:127.0.0.1:{port} tester@10.0.0.9\n")
+    refused = cluster.run("data", "delete", "training-data", code=1)
+    assert f"is in use by job {name}" in refused.stderr
+    delete(cluster, name, url)
+    cluster.run("data", "delete", "training-data")
+    assert os.listdir(os.path.join(data, "pytorch_data", "logs")) != []
+
+
+def test_logs_outside_a_volume_lie_with_the_job(board_cluster, repository):
+    cluster = board_cluster
+    for name, flags in (("by-default", ()), ("elsewhere", ("--logdir=/root/code/logs",))):
+        logs = "/training_logs" if name == "by-default" else "/root/code/logs"
+        cluster.submit(name, f'python -c "{EVENTS.format(logs)}"', "--sync-mode=git",
+                       f"--sync-source=file://{repository}", "--tensorboard", *flags)
+        url = url_of(cluster, name)
+        cluster.wait(name, "SUCCEEDED")
+        assert len(losses(url)) == 50
+        assert not os.path.exists("/training_logs") and not os.path.exists("/arena_logs")
+        delete(cluster, name, url)
+    deadline = time.monotonic() + 15
+    while left := os.listdir(cluster.path("state/muster/jobs")):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def test_outlives_the_daemon_and_is_started_again(board_cluster):
+    cluster = board_cluster
+    cluster.submit("board", "true", "--tensorboard")
+    url = url_of(cluster, "board")
+    fetch(url)
+    cluster.wait("board", "SUCCEEDED")
+    before = board_pids(cluster, url)
+    assert len(before) == 1
+    cluster.kill_daemon()
+    fetch(url)
+    cluster.run("up")
+    assert url_of(cluster, "board") == url
+    assert board_pids(cluster, url) == before, "adopted, not started again"
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while "It does not run yet: it ended with exit code 137" not in cluster.run(
+            "get", "board").stdout:
+        assert time.monotonic() < deadline, cluster.run("get", "board").stdout
+        time.sleep(0.05)
+    assert "does not run: it ended" in cluster.run("tensorboard", "board", code=1).stderr
+    fetch(url)
+    assert board_pids(cluster, url) != before
+    delete(cluster, "board", url)
+
+
+def test_two_jobs_have_two_ports(board_cluster):
+    cluster = board_cluster
+    for name in ("one", "two"):
+        cluster.submit(name, "sleep 600", "--tensorboard")
+    urls = {name: url_of(cluster, name) for name in ("one", "two")}
+    assert urls["one"] != urls["two"]
+    for url in urls.values():
+        fetch(url)
+    delete_first = cluster.run("delete", "one", timeout=90)
+    assert "deleted successfully" in delete_first.stderr
+    fetch(urls["two"])
+    delete(cluster, "two", urls["two"])
+
+
+def test_one_that_is_not_installed_says_how(cluster):
+    python = cluster.path("bin/python3")
+    with open(python, "w") as file:  # can run, and lacks TensorBoard
+        file.write("#!/bin/sh\nexit 1\n")
+    os.chmod(python, 0o755)
+    use_python(cluster, python)
+    done = cluster.submit("board", "sleep 600", "--tensorboard", env={"PATH": "/usr/bin:/bin"})
+    advice = f"`{python} -m pip install tensorboard` installs it"
+    assert advice in done.stderr
+    cluster.wait("board", "RUNNING")
+    deadline = time.monotonic() + 15
+    while advice not in cluster.run("get", "board").stdout:
+        assert time.monotonic() < deadline, cluster.run("get", "board").stdout
+        time.sleep(0.05)
+    assert advice in cluster.run("tensorboard", "board", code=1).stderr
+    cluster.run("delete", "board")
+    cluster.await_no_process()
+
+
+def test_a_job_without_one_says_so(cluster):
+    cluster.submit("plain", "true")
+    done = cluster.run("tensorboard", "plain", code=1)
+    assert "the training job plain has no tensorboard" in done.stderr and done.stdout == ""
+    assert "tensorboard" not in cluster.run("get", "plain").stdout
+    assert "Not found training job absent" in cluster.run("tensorboard", "absent", code=1).stderr
