@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
+#include "local/daemon/submitter.h"
 #include "local/node/shim.h"
 
 namespace {
@@ -64,6 +65,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
                }));
     connected.cluster_is_this_machine = connection.choice.is_embedded;
     return connection.client.get();
+  };
+
+  context.missing_tensorboard = [&context] {
+    return local::daemon::MissingTensorboard(context.environment);
   };
 
   cli::FdOutput out(STDOUT_FILENO);

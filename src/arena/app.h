@@ -44,6 +44,10 @@ struct Context {
   std::string cluster_namespace;         // of the kubeconfig's context; "" is none
   std::string user_name;                 // "" is the name of the local user
 
+  // Why no TensorBoard could run beside a job submitted to the embedded cluster, and what to do; ""
+  // when one could. May start the user's Python. Unset elsewhere.
+  std::function<std::string()> missing_tensorboard = {};
+
   // Blocks for that long, between tries after a broken connection.
   std::function<void(base::Duration)> pause;
 

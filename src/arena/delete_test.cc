@@ -48,12 +48,19 @@ TEST_F(DeleteTest, DeletesWhatTheIdentityNamesAndTheJob) {
 
 TEST_F(DeleteTest, ReturnsWhenTheLastPodIsGone) {
   PutJob("pt");
+  text::Json board = MakePod("pt", "tensorboard", 1, "Running");
+  text::Set(board, {"metadata", "name"}, "pt-tensorboard-1-0");
+  text::Set(board, {"metadata", "labels", "role"}, "tensorboard");
+  text::Set(board, {"metadata", "ownerReferences"}, text::Array{});
+  text::Set(board, {"metadata", "deletionTimestamp"}, "2026-07-30T10:00:30Z");
+  cluster_->Put(kPods, board);
   std::jthread controller;
   cluster_->after_write = [&](const std::string& verb, const std::string& path) {
     if (verb != "DELETE" || path.find("/pytorchjobs/") == std::string::npos) return;
     controller = std::jthread([this] {
       cluster_->Remove(kPods, "pt-worker-0");
       cluster_->Remove(kPods, "pt-master-0");
+      cluster_->Remove(kPods, "pt-tensorboard-1-0");
     });
   };
   EXPECT_EQ(Run({"del", "pt"}).exit_code, 0);

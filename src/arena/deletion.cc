@@ -36,6 +36,11 @@ base::Status DeleteIfThere(cluster::Client& client, const api::Resource& resourc
   return Fail(status.error().Wrap(fmt::format("delete {} {}", resource.singular, name)));
 }
 
+// The TensorBoard's pod is its Deployment's: one that is not marked may be a successor's.
+bool IsEndingTensorboard(const text::Json& pod) {
+  return api::Label(pod, "role") == "tensorboard" && api::IsDeleting(pod);
+}
+
 }  // namespace
 
 base::Result<std::optional<text::Json>> Deletion::Find(const api::Resource& resource,
@@ -79,7 +84,7 @@ base::Status Deletion::AwaitPods() {
   const bool is_gone = watch.Wait(kPatience, [&](const JobWatch::Snapshot& now) {
     left =
         static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
-          return api::ControllerUid(entry.second) == uid;
+          return api::ControllerUid(entry.second) == uid || IsEndingTensorboard(entry.second);
         }));
     return left == 0 && !(now.job && api::Uid(*now.job) == uid);
   });

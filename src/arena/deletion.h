@@ -25,8 +25,8 @@ class Deletion {
   // Deletes everything but the ConfigMap, without waiting. False when there is no such job;
   // kPermissionDenied when it is another user's.
   base::Result<bool> Begin();
-  // Once Begin has said true: blocks until the job's pods are gone, at most for kPatience, which is
-  // warned of; then deletes the ConfigMap.
+  // Once Begin has said true: blocks until the job's pods and its TensorBoard are gone, at most for
+  // kPatience, which is warned of; then deletes the ConfigMap.
   base::Status AwaitEnd();
 
   // How long pods may take to end: Kubernetes' grace of 30 s, and room.

@@ -104,6 +104,13 @@ base::Status PrintObjects(const SubmitOptions& options, const Submission& submis
   return out.Write(yaml);
 }
 
+void WarnOfTensorboard(const Context& context, const SubmitFlags& flags) {
+  if (!flags.tensorboard || !context.cluster_is_this_machine) return;
+  if (!context.missing_tensorboard) return;
+  const std::string missing = context.missing_tensorboard();
+  if (!missing.empty()) base::LogWarn("the tensorboard does not run yet: {}", missing);
+}
+
 // The verb's state between its check and its run.
 class Submit {
  public:
@@ -175,6 +182,7 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
     base::LogWarn("the model {} is not registered: muster does not talk to a model registry",
                   flags.model_name);
   }
+  WarnOfTensorboard(context_, flags);
   base::LogInfo("The Job {} has been submitted successfully", flags.name);
   base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
                 context_.program, flags.name, submission.namespace_name);

@@ -101,6 +101,18 @@ TEST_F(TensorboardTest, OneThatDoesNotRunSaysWhyHereAndInGet) {
                   .out.ends_with("  http://127.0.0.1:23457\n  It does not run yet: install it\n"));
 }
 
+TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {
+  missing_tensorboard_ = "install it";
+  const auto submit = [&](const std::string& name, const std::string& flag) {
+    return Run({"submit", "pytorch", "--name=" + name, "--image=i", flag, "true"}).log;
+  };
+  const std::string warning = "the tensorboard does not run yet: install it";
+  EXPECT_NE(submit("a", "--tensorboard").find(warning), std::string::npos);
+  EXPECT_EQ(submit("b", "--workers=2").find(warning), std::string::npos);
+  is_this_machine_ = false;
+  EXPECT_EQ(submit("c", "--tensorboard").find(warning), std::string::npos);
+}
+
 TEST_F(TensorboardTest, TellsTroubleFromAStart) {
   EXPECT_TRUE(StateOfTensorboard({Pod(kReady)}).is_running);
   EXPECT_EQ(Problem(kReady), "");

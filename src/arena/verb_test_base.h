@@ -53,6 +53,7 @@ class VerbTest : public testing::Test {
                     .cluster_is_this_machine = false,
                     .cluster_namespace = "",
                     .user_name = "",
+                    .missing_tensorboard = [this] { return missing_tensorboard_; },
                     .pause = [this](base::Duration) { ++pauses_; }};
     cli::Command root(program, "");
     AddVerbs(root, context);
@@ -78,6 +79,7 @@ class VerbTest : public testing::Test {
   FakeCluster* cluster_ = nullptr;
   std::unique_ptr<cluster::Client> client_;
   bool is_this_machine_ = true;
+  std::string missing_tensorboard_;
   int connects_ = 0;
   int pauses_ = 0;
 };

@@ -99,8 +99,8 @@ def listens(url):
 
 def delete(cluster, name, url):
     cluster.run("delete", name)
-    cluster.await_no_process()
     assert not listens(url)
+    cluster.await_no_process()
 
 
 def board_pids(cluster, url):

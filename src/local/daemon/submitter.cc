@@ -7,6 +7,7 @@
 #include "local/daemon/config.h"
 #include "local/daemon/connect.h"
 #include "local/node/interpreter.h"
+#include "local/node/tensorboard.h"
 #include "text/json.h"
 
 namespace local::daemon {
@@ -40,6 +41,17 @@ base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   return net::Headers{{std::string(kPythonHeader), python},
                       {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)}};
+}
+
+std::string MissingTensorboard(const base::Environment& environment) {
+  const auto config = LoadConfig(environment);
+  if (!config) return "";  // said when the cluster was looked for
+  const auto python =
+      node::ChooseInterpreter(config->python.value_or(""), environment, node::SystemFiles());
+  const auto found = node::FindTensorboard(
+      python ? *python : "", environment.GetOr("PATH", ""), node::SystemFiles(),
+      [&](const std::string& each) { return node::CanImportTensorboard(each, environment); });
+  return found ? "" : found.error().message;
 }
 
 }  // namespace local::daemon

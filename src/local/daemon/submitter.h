@@ -11,4 +11,8 @@ namespace local::daemon {
 // PATH, the active virtualenv or conda, libraries, locale, time zone, proxies without credentials.
 std::string PodEnvironmentJson(const base::Environment& environment);
 
+// Why a pod submitted from here could not run TensorBoard, and how to install it; "" when it could.
+// May start the interpreter.
+std::string MissingTensorboard(const base::Environment& environment);
+
 }  // namespace local::daemon
