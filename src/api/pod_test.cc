@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/parsed.h"
 #include "api/replica.h"
 #include "api/training_summary.h"
-#include "api/parsed.h"
 
 namespace api {
 namespace {
@@ -154,6 +154,32 @@ TEST(PodStatusText, IsKubectlsColumn) {
   for (const StatusCase& entry : kStatusCases) {
     EXPECT_EQ(PodStatusText(Parsed(entry.pod)), entry.text) << entry.what;
   }
+}
+
+TEST(TrimPod, LeavesWhatControllersLookAt) {
+  text::Json pod = Parsed(R"({"metadata": {"name": "a", "managedFields": [{}],
+      "annotations": {"k": "v"}}, "spec": {"nodeName": "n", "restartPolicy": "Never",
+      "volumes": [{"name": "v"}], "containers": [{"name": "c", "env": [{"name": "E"}]}]},
+      "status": {"phase": "Running"}})");
+  TrimPod(pod);
+  EXPECT_EQ(pod, Parsed(R"({"metadata": {"name": "a", "annotations": {"k": "v"}},
+      "spec": {"nodeName": "n", "restartPolicy": "Never", "containers": [{"name": "c"}]},
+      "status": {"phase": "Running"}})"));
+}
+
+TEST(TrimFinishedPod, LeavesWhoItWasAndThatItEnded) {
+  text::Json pod = Parsed(R"({"metadata": {"name": "a", "uid": "u", "annotations": {"k": "v"}},
+      "spec": {"nodeName": "n"}, "status": {"phase": "Failed", "startTime": "t", "reason": "r"}})");
+  TrimFinishedPod(pod);
+  EXPECT_EQ(pod, Parsed(R"({"metadata": {"name": "a", "uid": "u"},
+      "status": {"phase": "Failed", "startTime": "t"}})"));
+}
+
+TEST(TrimFinishedPod, LeavesARunningPodWhole) {
+  text::Json pod = Parsed(R"({"spec": {"nodeName": "n"}, "status": {"phase": "Running"}})");
+  const text::Json whole = pod;
+  TrimFinishedPod(pod);
+  EXPECT_EQ(pod, whole);
 }
 
 }  // namespace

@@ -160,7 +160,8 @@ void NameKind(text::Json& item, std::string_view api_version, std::string_view k
   *object = std::move(named);
 }
 
-base::Status AppendItems(const api::Resource& resource, text::Json& page, ObjectList& list) {
+base::Status AppendItems(const api::Resource& resource, const ListOptions& options,
+                         text::Json& page, ObjectList& list) {
   text::Json* items = text::Find(page, {"items"});
   if (items == nullptr || items->is_null()) return {};
   if (!items->is_array()) return base::Fail(base::Code::kInternal, "the list's items are no array");
@@ -169,6 +170,7 @@ base::Status AppendItems(const api::Resource& resource, text::Json& page, Object
   list.items.reserve(list.items.size() + array.size());
   for (text::Json& item : array) {
     NameKind(item, api_version, resource.kind);
+    if (options.trim) options.trim(item);
     list.items.push_back(std::move(item));
   }
   return {};
@@ -285,7 +287,7 @@ base::Result<ObjectList> Client::List(const api::Resource& resource, const ListO
   base::Status read =
       ForEachPage(resource, options, kJsonType, ListQuery(options), [&](text::Json& page) {
         list.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
-        return AppendItems(resource, page, list);
+        return AppendItems(resource, options, page, list);
       });
   if (read) return list;
   // The pages' version was too old before the last: all at once, as client-go's pager does.

@@ -24,6 +24,9 @@ struct ListOptions {
   std::string resource_version{};
   int64_t limit = 0;            // objects a page; List follows to the last page
   int64_t timeout_seconds = 0;  // of a watch: the server ends it after this; 0 is its own choice
+  // Takes out of an object what its reader has no use for, page by page and event by event, so that
+  // a long list never lies in memory whole. List and Reflector call it.
+  std::function<void(text::Json& object)> trim{};
 };
 
 struct ObjectList {

@@ -21,6 +21,8 @@ constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 constexpr std::chrono::seconds kShortWatch{1};
 // The server ends a watch after this, so that a connection that hangs is not waited on for ever.
 constexpr int64_t kWatchSeconds = 300;
+// Objects a page (client-go's number): what is read before it is trimmed.
+constexpr int64_t kPageObjects = 500;
 
 }  // namespace
 
@@ -82,7 +84,9 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
 }
 
 base::Result<std::string> Reflector::Impl::Replace() {
-  TRY_ASSIGN(ObjectList list, client_.List(resource_, options_));
+  ListOptions options = options_;
+  options.limit = kPageObjects;
+  TRY_ASSIGN(ObjectList list, client_.List(resource_, options));
   handler_.replace(std::move(list.items));
   return std::move(list.resource_version);
 }
@@ -122,7 +126,9 @@ base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
     if (!event) return {};
     const auto seen = text::GetString(event->object, {"metadata", "resourceVersion"});
     if (!seen.empty()) version = seen;
-    if (event->type != WatchEvent::Type::kBookmark) handler_.apply(std::move(*event));
+    if (event->type == WatchEvent::Type::kBookmark) continue;
+    if (options_.trim) options_.trim(event->object);
+    handler_.apply(std::move(*event));
   }
   return {};
 }

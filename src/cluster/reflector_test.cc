@@ -85,7 +85,7 @@ TEST_F(ReflectorTest, ListsThenWatchesFromThere) {
   EXPECT_EQ(diary.Line(1), "added c");
   EXPECT_EQ(diary.Line(2), "modified c");
   EXPECT_EQ(diary.Line(3), "deleted a");
-  EXPECT_EQ(server.Line(0), "GET /api/v1/namespaces/team/pods?labelSelector=x");
+  EXPECT_EQ(server.Line(0), "GET /api/v1/namespaces/team/pods?labelSelector=x&limit=500");
   EXPECT_EQ(server.Line(1),
             "GET /api/v1/namespaces/team/pods?labelSelector=x&watch=true&allowWatchBookmarks=true"
             "&resourceVersion=5&timeoutSeconds=300");
@@ -125,7 +125,7 @@ TEST_F(ReflectorTest, ListsAgainWhenTheVersionIsTooOld) {
   EXPECT_EQ(diary.Line(1), "added b");
   EXPECT_EQ(diary.Line(2), "replace c");
   EXPECT_EQ(diary.Line(3), "deleted c");
-  EXPECT_EQ(server.Line(3), "GET /api/v1/pods");
+  EXPECT_EQ(server.Line(3), "GET /api/v1/pods?limit=500");
   EXPECT_NE(server.Line(4).find("resourceVersion=20&"), std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "api/resources.h"
 #include "api/training_summary.h"
 #include "base/log.h"
@@ -53,6 +54,7 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write write, const std::string& name
 void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answer) {
   if (!IsChild(*write.resource) || !answer.is_object()) return;
   const ChildKind kind = KindOf(*write.resource);
+  if (kind == ChildKind::kPod) api::TrimPod(answer);
   if (write.verb != reconcile::Write::Verb::kDelete) {
     cache.PutChild(kind, std::move(answer));
   } else if (text::GetString(answer, {"kind"}) == write.resource->kind) {
@@ -123,6 +125,7 @@ std::unique_ptr<cluster::Reflector> Controller::ReflectChildren(ChildKind kind) 
   cluster::ListOptions list;
   list.namespace_name = options_.namespace_name;
   list.label_selector = fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName);
+  if (kind == ChildKind::kPod) list.trim = api::TrimPod;
   return std::make_unique<cluster::Reflector>(
       client_, kind == ChildKind::kPod ? api::kPods : api::kServices, list, std::move(handler));
 }

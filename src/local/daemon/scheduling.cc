@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "local/node/agent_node.h"
@@ -182,8 +183,10 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
     if (is_gone && list == List::kPods) PodsGone({uid});
     Changed(is_relevant);
   };
-  reflectors_.push_back(std::make_unique<cluster::Reflector>(
-      client_, resource, cluster::ListOptions(), std::move(handler)));
+  cluster::ListOptions options;
+  if (list == List::kPods) options.trim = api::TrimFinishedPod;
+  reflectors_.push_back(
+      std::make_unique<cluster::Reflector>(client_, resource, options, std::move(handler)));
 }
 
 void Scheduling::Run() {

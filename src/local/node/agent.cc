@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/object.h"
+#include "api/pod.h"
 #include "base/log.h"
 
 namespace local::node {
@@ -74,6 +75,7 @@ void Agent::WriteNode() {
 void Agent::ReflectPods() {
   cluster::ListOptions options;
   options.field_selector = "spec.nodeName=" + options_.machine.node_name;
+  options.trim = api::TrimFinishedPod;
   cluster::ReflectorHandler handler;
   handler.replace = [this](std::vector<text::Json> items) {
     auto pods = std::make_shared<std::vector<text::Json>>(std::move(items));
