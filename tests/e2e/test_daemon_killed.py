@@ -35,7 +35,8 @@ def test_random_kills_lose_and_repeat_nothing(cluster):
         job = cluster.wait(name, "SUCCEEDED", "FAILED", timeout=30)
         assert job["status"] == "SUCCEEDED", cluster.run("get", name).stdout
         for rank, instance in enumerate((f"{name}-master-0", f"{name}-worker-0")):
-            lines = cluster.run("logs", name, "-i", instance).stdout.splitlines()
+            # The job is over with its master; -f waits for the worker's last line.
+            lines = cluster.run("logs", name, "-i", instance, "-f").stdout.splitlines()
             assert [line for line in lines if line.startswith("pid")] == lines[:1]
             assert lines[1:] == expected(rank)
         cluster.run("delete", name)
