@@ -35,13 +35,14 @@ Object TensorboardSelector(const SubmitOptions& options) {
           {"role", "tensorboard"}};
 }
 
-// Beside the master where the events lie on its host; anywhere, the same node first, otherwise.
+// Beside the master where the events lie, or may lie, on its host; anywhere, the same node first,
+// otherwise.
 Object NearMaster(const SubmitOptions& options) {
   const Object term{
       {"labelSelector",
        Object{{"matchLabels", Object{{"master-pod-name", options.flags.name + "-master-0"}}}}},
       {"topologyKey", "kubernetes.io/hostname"}};
-  if (HasLocalLogs(options)) {
+  if (HasLocalLogs(options) || !options.data_dirs.empty()) {
     return {
         {"podAffinity", Object{{"requiredDuringSchedulingIgnoredDuringExecution", Array{term}}}}};
   }
@@ -64,6 +65,12 @@ Object TensorboardPodSpec(const SubmitOptions& options, const Submission& submis
       mounts.push_back(VolumeMount(data.claim, data.path, data.read_only));
       volumes.push_back(Object{{"name", data.claim},
                                {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
+    }
+    for (size_t i = 0; i < options.data_dirs.size(); ++i) {
+      const HostDir& dir = options.data_dirs[i];
+      const std::string name = fmt::format("training-data-{}", i);
+      mounts.push_back(VolumeMount(name, dir.container_path, dir.read_only));
+      volumes.push_back(Object{{"name", name}, {"hostPath", Object{{"path", dir.host_path}}}});
     }
   }
   Object container{{"name", "tensorboard"},

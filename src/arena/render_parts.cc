@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace arena {
@@ -32,10 +34,14 @@ text::Object ChartLabels(const SubmitOptions& options) {
 bool HasLocalLogs(const SubmitOptions& options) {
   const std::string& logdir = options.flags.logdir;
   if (!options.flags.tensorboard || !logdir.starts_with('/')) return false;
-  for (const auto& [claim, path, read_only] : options.data) {
-    if (logdir == path || logdir.starts_with(path.ends_with('/') ? path : path + "/")) return false;
-  }
-  return true;
+  const auto holds = [&](const std::string& path) {
+    return logdir == path || logdir.starts_with(path.ends_with('/') ? path : path + "/");
+  };
+  // Arena knows those of --data only, and hides a part of the others under its own.
+  return std::none_of(options.data.begin(), options.data.end(),
+                      [&](const DataMount& data) { return holds(data.path); }) &&
+         std::none_of(options.data_dirs.begin(), options.data_dirs.end(),
+                      [&](const HostDir& dir) { return holds(dir.container_path); });
 }
 
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only) {

@@ -17,7 +17,7 @@ text::Object ToObject(const std::map<std::string, std::string>& pairs);
 // app, chart, release, heritage, createdBy.
 text::Object ChartLabels(const SubmitOptions& options);
 
-// Whether --logdir lies on none of the --data mounts, so that it needs a host path.
+// Whether --logdir lies on none of the --data and --data-dir mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
 // An entry of volumeMounts.
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only);

@@ -105,8 +105,14 @@ base::Status PrintObjects(const SubmitOptions& options, const Submission& submis
 }
 
 void WarnOfTensorboard(const Context& context, const SubmitFlags& flags) {
-  if (!flags.tensorboard || !context.cluster_is_this_machine) return;
-  if (!context.missing_tensorboard) return;
+  if (!flags.tensorboard) return;
+  if (!flags.logdir.starts_with('/')) {
+    base::LogWarn(
+        "--logdir {} is relative: the tensorboard looks there in a directory of its own, where the "
+        "training does not write; give an absolute path",
+        flags.logdir);
+  }
+  if (!context.cluster_is_this_machine || !context.missing_tensorboard) return;
   const std::string missing = context.missing_tensorboard();
   if (!missing.empty()) base::LogWarn("the tensorboard does not run yet: {}", missing);
 }

@@ -163,6 +163,20 @@ TEST_F(RenderTest, DataThatMayOnlyBeRead) {
             mounts.as_array()[0]);
 }
 
+TEST_F(RenderTest, LogsOnADirectoryOfTheNodeAreShownFromThere) {
+  const text::Json job = Job({"--data-dir=/srv/d:/d", "--tensorboard", "--logdir=/d/logs"});
+  EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array().size(), 2u);
+  const text::Json deployment = *RenderTensorboardDeployment(options_, submission_);
+  const text::Json& spec = At(deployment, {"spec", "template", "spec"});
+  EXPECT_EQ(At(spec, {"volumes"}),
+            Text(R"([{"name": "training-data-0", "hostPath": {"path": "/srv/d"}}])"));
+  EXPECT_EQ(At(spec, {"containers"}).as_array()[0].at("volumeMounts"),
+            Text(R"([{"name": "training-data-0", "mountPath": "/d"}])"));
+  EXPECT_NE(text::FindArray(spec, {"affinity", "podAffinity",
+                                   "requiredDuringSchedulingIgnoredDuringExecution"}),
+            nullptr);
+}
+
 TEST_F(RenderTest, R7TensorboardOnTheHostOrOnAClaim) {
   const text::Json local = Job({"--tensorboard"});
   EXPECT_EQ(

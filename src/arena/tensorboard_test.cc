@@ -109,6 +109,10 @@ TEST_F(TensorboardTest, SubmitWarnsOfOneThatCouldNotRunHere) {
   const std::string warning = "the tensorboard does not run yet: install it";
   EXPECT_NE(submit("a", "--tensorboard").find(warning), std::string::npos);
   EXPECT_EQ(submit("b", "--workers=2").find(warning), std::string::npos);
+  EXPECT_NE(
+      Run({"submit", "pytorch", "--name=d", "--image=i", "--tensorboard", "--logdir=logs", "true"})
+          .log.find("--logdir logs is relative"),
+      std::string::npos);
   is_this_machine_ = false;
   EXPECT_EQ(submit("c", "--tensorboard").find(warning), std::string::npos);
 }

@@ -75,6 +75,20 @@ def test_a_volume_that_may_only_be_read(any_cluster, how):
     assert os.listdir(data) == ["digits"]
 
 
+def test_what_is_written_beside_the_code_reaches_the_volume(any_cluster, repository):
+    cluster = any_cluster
+    data = folder(cluster, "data", digits="0123")
+    cluster.run("data", "create", "training-data", "--path", data)
+    cluster.submit("beside", "ls code/mnist-pytorch/mnist.py && cat digits > model.pt",
+                   "--working-dir=/mnist_data", "--data=training-data:/mnist_data",
+                   "--sync-mode=git", f"--sync-source=file://{repository}")
+    cluster.wait("beside", "SUCCEEDED", "FAILED")
+    assert log(cluster, "beside") == "code/mnist-pytorch/mnist.py\n"
+    with open(os.path.join(data, "model.pt")) as file:
+        assert file.read() == "0123"
+    assert os.listdir(os.path.join(data, "code")) == [], "the place of the code, and no code"
+
+
 def test_directories_of_the_machine(any_cluster):
     cluster = any_cluster
     same = folder(cluster, "same", here="same")

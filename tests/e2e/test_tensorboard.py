@@ -184,6 +184,21 @@ def test_logs_outside_a_volume_lie_with_the_job(board_cluster, repository):
         time.sleep(0.05)
 
 
+def test_logs_on_a_directory_of_the_machine(board_cluster, repository):
+    cluster = board_cluster
+    data = cluster.path("data")
+    os.makedirs(data)
+    os.chown(data, cluster.uid, cluster.uid)
+    cluster.submit("logs", f'python -c "{EVENTS.format("/d/logs")}"', "--sync-mode=git",
+                   f"--sync-source=file://{repository}", "--tensorboard", "--logdir=/d/logs",
+                   f"--data-dir={data}:/d")
+    url = url_of(cluster, "logs")
+    cluster.wait("logs", "SUCCEEDED")
+    assert len(losses(url)) == 50
+    delete(cluster, "logs", url)
+    assert len(os.listdir(os.path.join(data, "logs"))) == 1
+
+
 def test_outlives_the_daemon_and_is_started_again(board_cluster):
     cluster = board_cluster
     cluster.submit("board", "true", "--tensorboard")

@@ -22,7 +22,7 @@ struct Node {
     kSynthetic,  // a directory of ours that mirrors the entries of `source`, when that is not ""
     kFile,       // an empty file of ours, to be bound over
     kLink,       // a link to `source`
-    kOwn,        // a directory made inside the pod's own directory
+    kOwn,        // a directory made inside the pod's own directory or a volume
     kMemory,     // a tmpfs that was asked for
   };
   Kind kind = Kind::kHost;
@@ -30,6 +30,7 @@ struct Node {
   HostKind host_kind = HostKind::kDirectory;  // of `source`, when kHost
   bool read_only = false;
   bool is_mount = false;     // asked for; otherwise an entry of the host
+  bool is_in_mount = false;  // lies in one that was asked for
   bool is_mirrored = false;  // kSynthetic: the entries of `source` are among the children
   int64_t memory = 0;        // kMemory: bytes
   std::map<std::string, std::unique_ptr<Node>> children;
@@ -77,6 +78,7 @@ class Planner {
     bound->host_kind = kind;
     bound->read_only = mount.read_only;
     bound->is_mount = true;
+    bound->is_in_mount = true;
     if (mount.memory) {
       bound->kind = Node::Kind::kMemory;
       bound->source.clear();
@@ -151,6 +153,7 @@ class Planner {
       child->source = Join(directory.source, name);
       child->host_kind = host_.Kind(child->source);
       child->read_only = directory.read_only;
+      child->is_in_mount = directory.is_in_mount;
       if (child->host_kind == HostKind::kSymlink) {
         child->kind = Node::Kind::kLink;
         child->source = host_.LinkTarget(child->source);
@@ -159,9 +162,11 @@ class Planner {
         return (directory.children[name] = std::move(child)).get();
       }
     }
+    // In a volume too, as container runtimes do: beside a mirror of it, what the pod writes there
+    // would be lost.
     const bool is_own = directory.kind == Node::Kind::kOwn ||
-                        (directory.kind == Node::Kind::kHost &&
-                         IsInside(directory.source, own_directory_) && !directory.read_only);
+                        (directory.kind == Node::Kind::kHost && !directory.read_only &&
+                         (directory.is_in_mount || IsInside(directory.source, own_directory_)));
     if (directory.kind == Node::Kind::kHost && !is_own) TRY(MakeSynthetic(directory, path));
     child->source.clear();
     child->kind = !wants_directory ? Node::Kind::kFile

@@ -60,7 +60,8 @@ inline constexpr size_t kMaxSyntheticEntries = 4096;
 
 // Steps in order, from an empty tmpfs root. `directories` are those that must exist and be
 // accessible in the view (working directories); what the host lacks of them is made. Missing mount
-// points inside a mount whose source lies in `own_directory` are made there: it is the pod's.
+// points inside a mount that may be written to are made in its source, as are those inside
+// `own_directory`: it is the pod's.
 // kInvalidArgument with a message for people.
 base::Result<std::vector<ViewStep>> PlanView(const std::vector<Mount>& mounts,
                                              const std::vector<std::string>& directories,

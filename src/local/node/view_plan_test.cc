@@ -196,7 +196,6 @@ TEST(ViewPlan, FollowsLinksOfTheMachine) {
 TEST(ViewPlan, PlacesAnInnerMountInWhatTheOuterOneShows) {
   FakeHost host = Machine();
   host.Directory("/data/sets").File("/data/readme");
-  // The pod's own directory may be written to; the user's data may not.
   EXPECT_EQ(
       Show(PlanView({{"/data", "/w/code/data"}, {"/pods/1/code", "/w/code"}}, {}, "/pods/1", host)),
       "mkdir /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
@@ -206,6 +205,11 @@ TEST(ViewPlan, PlacesAnInnerMountInWhatTheOuterOneShows) {
       "mkdir /w\ntmpfs /w\nmkdir /w/code\nbind /pods/1/code on /w/code\n"
       "touch /w/readme optional\nbind /data/readme on /w/readme ro optional\n"
       "mkdir /w/sets optional\nbind /data/sets on /w/sets ro optional\n");
+  // What the pod writes to /w must reach /data, so the place of the inner mount is made there.
+  EXPECT_EQ(Show(PlanView({{"/data", "/w"}, {"/var", "/w/x"}, {"/var", "/w/sets/a/b"}}, {},
+                          "/pods/1", host)),
+            "mkdir /w\nbind /data on /w\nmkdir /w/sets/a\nmkdir /w/sets/a/b\n"
+            "bind /var on /w/sets/a/b\nmkdir /w/x\nbind /var on /w/x\n");
   EXPECT_EQ(Show(PlanView({{"/data", "/w"}, {"/var", "/w/sets"}}, {}, "/pods/1", host)),
             "mkdir /w\nbind /data on /w\nbind /var on /w/sets\n");
 }
