@@ -65,8 +65,9 @@ struct Loop {
 // Driven by the server's thread alone.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
-  explicit Connection(const std::shared_ptr<Loop>& loop)
-      : loop_(*loop), weak_loop_(loop), socket_(loop->io) {}
+  // `handler`: of its own, or null for the loop's.
+  Connection(const std::shared_ptr<Loop>& loop, std::shared_ptr<const HttpHandler> handler)
+      : loop_(*loop), weak_loop_(loop), handler_(std::move(handler)), socket_(loop->io) {}
 
   void Begin(base::Fd fd);
   // The server stops: what is complete may still flow out.
@@ -93,6 +94,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   Loop& loop_;  // outlives every connection
   const std::weak_ptr<Loop> weak_loop_;
+  const std::shared_ptr<const HttpHandler> handler_;
   Descriptor socket_;
   bool is_closed_ = false;
   bool is_waiting_readable_ = false;
@@ -229,7 +231,8 @@ void Connection::Dispatch() {
     });
   });
   exchange_->Framed(output_.bytes());
-  loop_.handler(std::move(request), MakeResponder(exchange_));
+  const HttpHandler& handler = handler_ ? *handler_ : loop_.handler;
+  handler(std::move(request), MakeResponder(exchange_));
 }
 
 // The connection's own answer to what is no request.
@@ -361,11 +364,18 @@ class Server final : public HttpServer {
     asio::post(loop_->io, [this] { StopHere(); });
   }
   void Post(std::function<void()> task) override { asio::post(loop_->io, std::move(task)); }
+  void Adopt(base::Fd socket, std::shared_ptr<const HttpHandler> handler) override {
+    asio::post(loop_->io,
+               [this, socket = std::move(socket), handler = std::move(handler)]() mutable {
+                 if (!is_stopping_) Serve(std::move(socket), std::move(handler));
+               });
+  }
 
  private:
   void WaitAccept();
   void Accept();
   void Admit(base::Fd fd);
+  void Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler);
   void StopHere();
   void ForEachConnection(void (Connection::*act)());
 
@@ -425,8 +435,12 @@ void Server::Accept() {
 void Server::Admit(base::Fd fd) {
   const base::Result<uid_t> peer = PeerUid(fd.get());
   if (!peer || (*peer != ::geteuid() && *peer != 0)) return;
+  Serve(std::move(fd), nullptr);
+}
+
+void Server::Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler) {
   if (loop_->connections.size() >= loop_->options.max_connections) return;
-  auto connection = std::make_shared<Connection>(loop_);
+  auto connection = std::make_shared<Connection>(loop_, std::move(handler));
   loop_->connections.insert(connection);
   connection->Begin(std::move(fd));
 }

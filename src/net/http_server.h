@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "net/http.h"
 
@@ -31,6 +32,9 @@ class HttpServer {
   // Not while Run() runs. Removes the socket file, if it is still this server's.
   virtual ~HttpServer() = default;
 
+  // Serves a connection that somebody else has accepted, and vouches for, with a handler of its
+  // own. From any thread; a connection too many is closed. `socket` must not block.
+  virtual void Adopt(base::Fd socket, std::shared_ptr<const HttpHandler> handler) = 0;
   // Serves until Stop(). Blocks.
   virtual void Run() = 0;
   // From any thread, and from a signal-handling thread. Answers that are complete still reach

@@ -10,7 +10,7 @@ import ssl
 
 import pytest
 
-from conftest import Muster
+from embedded_cluster import EmbeddedCluster
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/{ns}/pytorchjobs"
 CORE = "/api/v1/namespaces/{ns}/"
@@ -82,14 +82,10 @@ def real(real_cluster):
 
 @pytest.fixture(scope="module")
 def embedded():
-    muster = Muster(None)
-    muster.env["MUSTER_CLUSTER"] = "local"
-    muster.run("up")
-    path = next(line.split()[-1] for line in muster.run("cluster").stdout.splitlines()
-                if line.startswith("Socket:"))
+    cluster = EmbeddedCluster()
+    path = cluster.socket()
     yield Endpoint(lambda: UnixConnection(path))
-    muster.run("down", "--force")
-    muster.close()
+    cluster.close()
 
 
 def container(**more):

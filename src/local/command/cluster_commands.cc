@@ -10,6 +10,7 @@
 #include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "local/command/listen_commands.h"
 #include "local/daemon/connect.h"
 #include "text/json.h"
 
@@ -29,7 +30,7 @@ std::unique_ptr<cluster::Client> EmbeddedClient(const daemon::Paths& paths, net:
                                            std::move(warnings));
 }
 
-base::Result<int> Up(const ClusterContext& context, cli::Output& out) {
+base::Result<int> Up(const ClusterContext& context, const std::string& listen, cli::Output& out) {
   TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto before, daemon::RunningDaemon(paths));
@@ -37,6 +38,7 @@ base::Result<int> Up(const ClusterContext& context, cli::Output& out) {
   TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
   TRY(out.Write(fmt::format("The embedded cluster {} (pid {}, state in {}).\n",
                             before ? "is up already" : "is up", pid.value_or(0), paths.state)));
+  if (!listen.empty()) TRY(Listen(paths, listen, out));
   return 0;
 }
 
@@ -168,10 +170,17 @@ base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
 }  // namespace
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
-  root.Add("up", "Start the embedded cluster of this machine")
-      .Long("Starts the embedded cluster. Every command that needs it does so by itself.")
+  cli::Command& up = root.Add("up", "Start the embedded cluster of this machine");
+  auto listen = std::make_shared<std::string>();
+  AddListenFlag(up.flags(), listen.get());
+  up.Long(
+        "Starts the embedded cluster. Every command that needs it does so by itself.\n"
+        "With --listen it serves kubectl and SDKs as well, over TLS on a port of this machine and\n"
+        "for who has the token: see `muster kubeconfig`.")
+      .Example("  muster up\n  muster up --listen\n  muster up --listen=127.0.0.1:8443")
       .Args(cli::NoArgs())
-      .Run([context](cli::Invocation& call) { return Up(context, call.out); });
+      .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
+  AddKubeconfigCommand(root, context);
 
   cli::Command& down = root.Add("down", "Stop the embedded cluster of this machine");
   auto force = std::make_shared<bool>(false);

@@ -27,6 +27,7 @@
 #include "local/daemon/deployments.h"
 #include "local/daemon/event_janitor.h"
 #include "local/daemon/gpu_metrics.h"
+#include "local/daemon/listener.h"
 #include "local/daemon/node_ports.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/scheduling.h"
@@ -153,6 +154,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   node::PortAllocator ports = node::PortAllocator::OfMachine();
   server_options.admission = MakeAdmission(std::move(defaults), ports);
   server_options.log_source = logs.get();
+  server_options.user = environment.GetOr("USER", "admin");
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));
@@ -191,7 +193,17 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
     if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
     api(std::move(request), std::move(responder));
   };
-  TRY_ASSIGN(const auto http_server, net::HttpServer::ListenUnix(paths.socket, handler));
+  std::unique_ptr<Listener> listener;
+  const net::HttpHandler own_handler = [&](net::HttpRequest request,
+                                           std::shared_ptr<net::Responder> responder) {
+    if (request.target == kListenPath) return responder->Send(listener->Handle(request));
+    handler(std::move(request), std::move(responder));
+  };
+  TRY_ASSIGN(const auto http_server, net::HttpServer::ListenUnix(paths.socket, own_handler));
+  listener = std::make_unique<Listener>(paths.state, *http_server, handler, clock);
+  if (const auto resumed = listener->Resume(); !resumed) {
+    base::LogWarn("--listen: {}", resumed.error().message);
+  }
   std::jthread http_thread([&] { http_server->Run(); });
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
@@ -207,6 +219,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   base::LogInfo("ending on {}; running jobs run on", strsignal(signal_number));
   http_server->Stop();
   http_thread.join();
+  listener.reset();
   unlink(paths.socket.c_str());
   return {};
 }

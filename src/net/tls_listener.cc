@@ -1,0 +1,250 @@
+#include "net/tls_listener.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <thread>
+#include <unordered_set>
+
+#include "base/log.h"
+
+namespace net {
+namespace {
+
+namespace asio = boost::asio;
+using AsioError = boost::system::error_code;
+using asio::ip::tcp;
+using Local = asio::local::stream_protocol;
+
+// One TLS record.
+constexpr size_t kBufferBytes = 16 << 10;
+// After accept ran out of file descriptors or memory.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+class Session;
+using Sessions = std::unordered_set<std::shared_ptr<Session>>;
+
+// One peer: two pumps, each with one buffer, so that a slow side holds the other up. Driven by the
+// listener's thread alone.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(tcp::socket socket, std::shared_ptr<asio::ssl::context> context, Sessions& sessions)
+      : context_(std::move(context)),
+        tls_(std::move(socket), *context_),
+        plain_(tls_.get_executor()),
+        timer_(tls_.get_executor()),
+        sessions_(sessions) {}
+
+  void Begin(const TlsListener::Admit& admit) {
+    AsioError ignored;
+    tls_.next_layer().set_option(tcp::no_delay(true), ignored);
+    SetDeadline();
+    tls_.async_handshake(asio::ssl::stream_base::server,
+                         [self = shared_from_this(), &admit](AsioError error) {
+                           self->timer_.cancel();
+                           if (error) return self->Close();
+                           self->HandOn(admit);
+                         });
+  }
+
+  void Close() {
+    const auto self = shared_from_this();
+    if (sessions_.erase(self) == 0) return;
+    AsioError ignored;
+    timer_.cancel();
+    tls_.next_layer().close(ignored);
+    plain_.close(ignored);
+  }
+
+ private:
+  void SetDeadline() {
+    timer_.expires_after(kTlsHandshakeTimeout);
+    timer_.async_wait([weak = weak_from_this()](AsioError error) {
+      const auto self = weak.lock();
+      if (!error && self) self->Close();
+    });
+  }
+
+  void HandOn(const TlsListener::Admit& admit) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+      base::LogWarn("{}", base::Errno(errno, "socketpair").message);
+      return Close();
+    }
+    base::Fd theirs(ends[1]);
+    AsioError error;
+    plain_.assign(Local(), ends[0], error);
+    if (error) {
+      ::close(ends[0]);
+      return Close();
+    }
+    admit(std::move(theirs));
+    PumpIn();
+    PumpOut();
+  }
+
+  void PumpIn() {
+    tls_.async_read_some(asio::buffer(in_),
+                         [self = shared_from_this()](AsioError error, size_t size) {
+                           if (error) return self->InputEnded();
+                           asio::async_write(self->plain_, asio::buffer(self->in_.data(), size),
+                                             [self](AsioError failed, size_t) {
+                                               if (failed) return self->Close();
+                                               self->PumpIn();
+                                             });
+                         });
+  }
+
+  // The peer sends no more; what it is still to be sent flows on.
+  void InputEnded() {
+    AsioError ignored;
+    plain_.shutdown(Local::socket::shutdown_send, ignored);
+  }
+
+  void PumpOut() {
+    plain_.async_read_some(asio::buffer(out_),
+                           [self = shared_from_this()](AsioError error, size_t size) {
+                             if (error) return self->OutputEnded();
+                             asio::async_write(self->tls_, asio::buffer(self->out_.data(), size),
+                                               [self](AsioError failed, size_t) {
+                                                 if (failed) return self->Close();
+                                                 self->PumpOut();
+                                               });
+                           });
+  }
+
+  void OutputEnded() {
+    SetDeadline();
+    tls_.async_shutdown([self = shared_from_this()](AsioError) { self->Close(); });
+  }
+
+  const std::shared_ptr<asio::ssl::context> context_;
+  asio::ssl::stream<tcp::socket> tls_;
+  Local::socket plain_;
+  asio::steady_timer timer_;
+  Sessions& sessions_;
+  std::array<char, kBufferBytes> in_;
+  std::array<char, kBufferBytes> out_;
+};
+
+class Listener final : public TlsListener {
+ public:
+  Listener(IdentitySource identity, Admit admit)
+      : identity_(std::move(identity)), admit_(std::move(admit)), acceptor_(io_), timer_(io_) {}
+
+  ~Listener() override {
+    if (!thread_.joinable()) return;
+    asio::post(io_, [this] {
+      AsioError ignored;
+      acceptor_.close(ignored);
+      timer_.cancel();
+      const Sessions sessions = sessions_;  // Close() takes out of it
+      for (const auto& session : sessions) session->Close();
+    });
+    thread_.join();
+  }
+
+  AsioError Open(const tcp::endpoint& endpoint) {
+    AsioError error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) return error;
+    port_ = acceptor_.local_endpoint().port();
+    Accept();
+    thread_ = std::jthread([this] { io_.run(); });
+    return {};
+  }
+
+  uint16_t port() const override { return port_; }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](AsioError error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
+      if (error) {
+        timer_.expires_after(kAcceptPause);
+        timer_.async_wait([this](AsioError ended) {
+          if (!ended && acceptor_.is_open()) Accept();
+        });
+        return;
+      }
+      if (sessions_.size() < kMaxTlsConnections) Greet(std::move(socket));
+      Accept();
+    });
+  }
+
+  void Greet(tcp::socket socket) {
+    auto identity = identity_();
+    if (!identity) {
+      base::LogWarn("TLS: {}", identity.error().message);
+      return;
+    }
+    if (!context_ || identity->certificate != certificate_) {
+      auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+      AsioError error;
+      context->use_certificate_chain(asio::buffer(identity->certificate), error);
+      if (!error) {
+        context->use_private_key(asio::buffer(identity->key), asio::ssl::context::pem, error);
+      }
+      if (error) {
+        base::LogWarn("TLS: {}", error.message());
+        return;
+      }
+      SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+      context_ = std::move(context);
+      certificate_ = identity->certificate;
+    }
+    const auto session = std::make_shared<Session>(std::move(socket), context_, sessions_);
+    sessions_.insert(session);
+    session->Begin(admit_);
+  }
+
+  const IdentitySource identity_;
+  const Admit admit_;
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_;
+  asio::steady_timer timer_;
+  uint16_t port_ = 0;
+  Sessions sessions_;
+  std::shared_ptr<asio::ssl::context> context_;
+  std::string certificate_;  // that context_ shows
+  std::jthread thread_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<TlsListener>> TlsListener::Listen(const std::string& host,
+                                                               uint16_t port,
+                                                               IdentitySource identity,
+                                                               Admit admit) {
+  AsioError error;
+  const auto address = asio::ip::make_address(host, error);
+  if (error || !address.is_loopback()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} is not an address of this machine alone", host));
+  }
+  try {
+    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit));
+    error = listener->Open({address, port});
+    if (!error) return listener;
+  } catch (const std::exception& thrown) {
+    return base::Fail(base::Code::kExhausted, fmt::format("listen: {}", thrown.what()));
+  }
+  const bool is_taken = error == asio::error::address_in_use;
+  return base::Fail(is_taken ? base::Code::kAlreadyExists : base::Code::kUnavailable,
+                    fmt::format("listen on {} port {}: {}", host, port, error.message()));
+}
+
+}  // namespace net

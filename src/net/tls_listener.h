@@ -1,0 +1,40 @@
+// A TLS listener on a loopback address. What comes is decrypted here, on a thread of its own, and
+// handed on as a local socket, so that the HTTP server behind it knows nothing of TLS.
+//
+//   peer ==TLS== TlsListener --socket pair-- HttpServer::Adopt
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "net/certificate.h"
+
+namespace net {
+
+// Connections beyond are closed at once.
+inline constexpr size_t kMaxTlsConnections = 1024;
+inline constexpr std::chrono::seconds kTlsHandshakeTimeout{10};
+
+class TlsListener {
+ public:
+  // Both on the listener's thread. `identity` is asked for each connection, so that a certificate
+  // can be renewed while it listens; it must be quick.
+  using IdentitySource = std::function<base::Result<KeyedCertificate>()>;
+  using Admit = std::function<void(base::Fd connection)>;
+
+  // `host`: "127.0.0.1" or "::1". `port` 0 is any. kAlreadyExists when the port is taken,
+  // kInvalidArgument when `host` is no loopback address.
+  static base::Result<std::unique_ptr<TlsListener>> Listen(const std::string& host, uint16_t port,
+                                                           IdentitySource identity, Admit admit);
+  // Breaks its connections off.
+  virtual ~TlsListener() = default;
+
+  virtual uint16_t port() const = 0;
+};
+
+}  // namespace net
