@@ -114,6 +114,9 @@ text::Json MakeNode(const Machine& machine, base::Time now) {
           {"architecture", machine.architecture},
           {"operatingSystem", "linux"},
           {"machineID", machine.machine_id},
+          // Read from the firmware, by root only; clients insist on a string.
+          {"systemUUID", ""},
+          {"kubeProxyVersion", ""},
           {"bootID", machine.boot_id},
           {"containerRuntimeVersion", "muster://" MUSTER_VERSION},
           {"kubeletVersion", "muster-" MUSTER_VERSION}}}}}};
