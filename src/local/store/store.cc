@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/defer.h"
+#include "local/store/list_sql.h"
 #include "local/store/schema.h"
 #include "local/store/sqlite.h"
 #include "local/store/writer.h"
@@ -68,27 +69,10 @@ class ReaderPool {
   size_t count_ = 0;
 };
 
-// WHERE and the texts that it binds.
-struct Where {
-  std::string sql = " WHERE resource=?1";
-  explicit Where(const ListQuery& query) {
-    // The plus keeps the planner on the narrower index.
-    const bool is_narrow = !query.job.empty() || !query.owner.empty() || !query.release.empty();
-    if (!query.namespace_name.empty())
-      sql += is_narrow ? " AND +namespace=?2" : " AND namespace=?2";
-    if (!query.name.empty()) sql += " AND name=?3";
-    if (!query.job.empty()) sql += " AND job=?4 AND job<>''";
-    if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
-    if (!query.release.empty()) sql += " AND release=?8 AND release<>''";
-    if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
-    // Arguments that are not named are bound all the same: ?8 must exist.
-    sql += " AND ?8 IS NOT NULL";
-  }
-  static Rows Query(Statement& statement, const ListQuery& query) {
-    return statement.Query(query.resource, query.namespace_name, query.name, query.job, query.owner,
-                           query.after.first, query.after.second, query.release);
-  }
-};
+Rows Run(Statement& statement, const ListQuery& query) {
+  return statement.Query(query.resource, query.namespace_name, query.name, query.job, query.owner,
+                         query.after.first, query.after.second, query.release);
+}
 
 class SqliteStore : public Store {
  public:
@@ -124,11 +108,8 @@ class SqliteStore : public Store {
     TRY_ASSIGN(Transaction snapshot,
                Transaction::Begin(reader->database, Transaction::Kind::kRead));
     TRY_ASSIGN(const int64_t version, ReadVersion(reader->version));
-    const Where where(query);
-    TRY_ASSIGN(Statement statement,
-               reader->database.Prepare("SELECT namespace, name, version, json FROM objects" +
-                                        where.sql + " ORDER BY resource, namespace, name"));
-    Rows rows = Where::Query(statement, query);
+    TRY_ASSIGN(Statement statement, reader->database.Prepare(ListSql(query)));
+    Rows rows = Run(statement, query);
     while (true) {
       TRY_ASSIGN(const bool has_row, rows.Next());
       if (!has_row) break;
@@ -139,10 +120,8 @@ class SqliteStore : public Store {
 
   base::Result<int64_t> Count(const ListQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
-    const Where where(query);
-    TRY_ASSIGN(Statement statement,
-               reader->database.Prepare("SELECT count(*) FROM objects" + where.sql));
-    Rows rows = Where::Query(statement, query);
+    TRY_ASSIGN(Statement statement, reader->database.Prepare(CountSql(query)));
+    Rows rows = Run(statement, query);
     TRY_ASSIGN(const bool has_row, rows.Next());
     return has_row ? rows.Int(0) : 0;
   }

@@ -1,0 +1,37 @@
+#include "local/store/list_sql.h"
+
+namespace local::store {
+namespace {
+
+// One job's or owner's objects are few: their index beats the one that has the order.
+bool IsNarrow(const ListQuery& query) {
+  return !query.job.empty() || !query.owner.empty() || !query.release.empty();
+}
+
+// The plus keeps the planner from the other index.
+std::string Where(const ListQuery& query) {
+  std::string sql = " WHERE resource=?1";
+  if (!query.namespace_name.empty())
+    sql += IsNarrow(query) ? " AND +namespace=?2" : " AND namespace=?2";
+  if (!query.name.empty()) sql += " AND name=?3";
+  if (!query.job.empty()) sql += " AND job=?4 AND job<>''";
+  if (!query.owner.empty()) sql += " AND owner=?5 AND owner<>''";
+  if (!query.release.empty()) sql += " AND release=?8 AND release<>''";
+  if (!query.after.second.empty()) sql += " AND (namespace, name) > (?6, ?7)";
+  // Arguments that are not named are bound all the same: ?8 must exist.
+  sql += " AND ?8 IS NOT NULL";
+  return sql;
+}
+
+}  // namespace
+
+std::string ListSql(const ListQuery& query) {
+  return "SELECT namespace, name, version, json FROM objects" + Where(query) +
+         (IsNarrow(query) ? " ORDER BY +namespace, +name" : " ORDER BY resource, namespace, name");
+}
+
+std::string CountSql(const ListQuery& query) {
+  return "SELECT count(*) FROM objects" + Where(query);
+}
+
+}  // namespace local::store

@@ -1,0 +1,16 @@
+// The statements behind Store::List and Count. Pure.
+#pragma once
+
+#include <string>
+
+#include "local/store/store.h"
+
+namespace local::store {
+
+// namespace, name, version and json of what `query` asks for, by namespace then name. Binds
+// resource, namespace, name, job, owner, after.namespace, after.name, release.
+std::string ListSql(const ListQuery& query);
+// How many those are; binds the same.
+std::string CountSql(const ListQuery& query);
+
+}  // namespace local::store

@@ -1,0 +1,59 @@
+#include "local/store/list_sql.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "local/store/schema.h"
+#include "local/store/sqlite.h"
+
+namespace local::store {
+namespace {
+
+class ListSqlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char path[] = "/tmp/muster-sql-XXXXXX";
+    root_ = ::mkdtemp(path);
+    database_.emplace(*Database::Open(root_ + "/db"));
+    ASSERT_TRUE(Migrate(*database_));
+  }
+  void TearDown() override {
+    database_.reset();
+    (void)base::RemoveTree(root_);
+  }
+
+  // How SQLite would find the objects: the index is what a long list costs.
+  std::string Plan(const std::string& sql) {
+    auto statement = database_->Prepare("EXPLAIN QUERY PLAN " + sql);
+    EXPECT_TRUE(statement);
+    Rows rows = statement->Query();
+    EXPECT_TRUE(*rows.Next());
+    return std::string(rows.Text(3));
+  }
+
+  std::string root_;
+  std::optional<Database> database_;
+};
+
+TEST_F(ListSqlTest, ReadsAJobsObjectsThroughTheirIndex) {
+  EXPECT_EQ(Plan(ListSql({.resource = "pods", .namespace_name = "default", .job = "a"})),
+            "SEARCH objects USING INDEX objects_by_job (job=? AND resource=?)");
+  EXPECT_EQ(Plan(ListSql({.resource = "pods", .release = "a"})),
+            "SEARCH objects USING INDEX objects_by_release (release=? AND resource=?)");
+  EXPECT_EQ(Plan(ListSql({.resource = "pods", .owner = "uid"})),
+            "SEARCH objects USING INDEX objects_by_owner (owner=?)");
+}
+
+TEST_F(ListSqlTest, ReadsEverythingInTheOrderOfTheNames) {
+  EXPECT_EQ(Plan(ListSql({.resource = "pods"})),
+            "SEARCH objects USING INDEX objects_by_name (resource=?)");
+  EXPECT_EQ(Plan(ListSql({.resource = "pods", .namespace_name = "default"})),
+            "SEARCH objects USING INDEX objects_by_name (resource=? AND namespace=?)");
+}
+
+}  // namespace
+}  // namespace local::store
