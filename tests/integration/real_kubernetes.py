@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-START_SECONDS = 60  # a busy machine; some 4 s on an idle one
+START_SECONDS = 180  # a busy machine; some 4 s on an idle one
 # Ends with the test run, however that ends.
 BOUND = ["setpriv", "--pdeathsig", "KILL"]
 
@@ -134,7 +134,7 @@ class Kubernetes:
             if self._api_server.poll() is not None or time.monotonic() > deadline:
                 with open(self.path("api-server.log")) as log:
                     raise RuntimeError("kube-apiserver did not start:\n" + log.read()[-4000:])
-            time.sleep(0.1)
+            time.sleep(0.3)
 
     def _is_ready(self):
         context = ssl.create_default_context(cafile=self.authority.cert)
