@@ -46,17 +46,19 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
                          .connect = {},
                          .cluster_is_this_machine = false,
                          .cluster_namespace = "",
-                         .user_name = "",
+                         .find_user_name = {},
                          .pause = Pause};
   cli::Command root(context.program, "muster submits, runs and watches distributed PyTorch jobs");
   root.Version(context.program + " v" MUSTER_VERSION);
   arena::AddVerbs(root, context);
 
   const local::command::ClusterContext cluster_context{
-      context.environment, context.clock, [&context] {
+      context.environment, context.clock,
+      [&context] {
         return local::command::ClusterFlags{context.flags.local, context.flags.KubeconfigPath(),
                                             context.flags.context};
-      }};
+      },
+      Pause};
   local::command::AddClusterCommands(root, cluster_context);
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
@@ -64,6 +66,8 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
                  base::LogInfo("{}", warning);
                }));
     connected.cluster_is_this_machine = connection.choice.is_embedded;
+    connected.cluster_namespace = connection.namespace_name;
+    connected.find_user_name = connection.user_name;
     return connection.client.get();
   };
 

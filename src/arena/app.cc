@@ -62,8 +62,11 @@ std::string Context::Namespace() const {
   return cluster_namespace.empty() ? "default" : cluster_namespace;
 }
 
-std::string Context::UserName() const {
-  if (!user_name.empty()) return user_name;
+base::Result<std::string> Context::UserName() const {
+  if (find_user_name) {
+    TRY_ASSIGN(std::string name, find_user_name());
+    if (!name.empty()) return name;
+  }
   for (const char* name : {"LOGNAME", "USER"}) {
     if (auto value = environment.Get(name)) return *value;
   }

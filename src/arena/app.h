@@ -42,7 +42,8 @@ struct Context {
   std::function<base::Result<cluster::Client*>(Context&)> connect;
   bool cluster_is_this_machine = false;  // the embedded cluster: a job needs no image
   std::string cluster_namespace;         // of the kubeconfig's context; "" is none
-  std::string user_name;                 // "" is the name of the local user
+  // Asks the cluster; empty, or giving "", is the name of the local user.
+  std::function<base::Result<std::string>()> find_user_name;
 
   // Why no TensorBoard could run beside a job submitted to the embedded cluster, and what to do; ""
   // when one could. May start the user's Python. Unset elsewhere.
@@ -54,7 +55,8 @@ struct Context {
   // --namespace, else `namespace` of Arena's configuration file, else the context's, else default.
   // Final after connect.
   std::string Namespace() const;
-  std::string UserName() const;
+  // Whom jobs are submitted as; may ask the cluster.
+  base::Result<std::string> UserName() const;
 };
 
 // From here on only errors are logged, unless --loglevel debug was given: Arena's Java SDK reads

@@ -17,7 +17,10 @@ constexpr std::string_view kArenaConfig = "arena-config";
 
 }  // namespace
 
-std::string UserId(const Context& context) { return base::Md5Hex(context.UserName()); }
+base::Result<std::string> UserId(const Context& context) {
+  TRY_ASSIGN(const std::string name, context.UserName());
+  return base::Md5Hex(name);
+}
 
 base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
                               const std::string& namespace_name) {
@@ -37,9 +40,11 @@ base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
 bool IsAdmin(cluster::Client& client, const Context& context) {
   const auto config = client.Get(api::kConfigMaps, context.flags.arena_namespace, kArenaConfig);
   if (!config) return false;
+  const auto user = context.UserName();
+  if (!user) return false;
   for (const std::string& name :
        base::Split(text::GetString(*config, {"data", "adminUsers"}), ',')) {
-    if (!name.empty() && base::Trim(name) == context.UserName()) return true;
+    if (!name.empty() && base::Trim(name) == *user) return true;
   }
   return false;
 }
@@ -47,7 +52,9 @@ bool IsAdmin(cluster::Client& client, const Context& context) {
 base::Status CheckOwner(cluster::Client& client, const Context& context, const text::Json& object,
                         Admins admins) {
   const std::string_view owner = api::Label(object, kUserLabel);
-  if (owner.empty() || owner == UserId(context)) return {};
+  if (owner.empty()) return {};
+  TRY_ASSIGN(const std::string user, UserId(context));
+  if (owner == user) return {};
   TRY_ASSIGN(const bool is_isolated,
              IsIsolated(client, context, std::string(api::Namespace(object))));
   if (!is_isolated || (admins == Admins::kMay && IsAdmin(client, context))) return {};
@@ -61,7 +68,8 @@ base::Result<std::string> OnlyVisible(cluster::Client& client, const Context& co
   TRY_ASSIGN(const bool is_isolated, IsIsolated(client, context, context.Namespace()));
   if (is_isolated && !IsAdmin(client, context)) {
     if (!visible.empty()) visible += ',';
-    visible += fmt::format("{}={}", kUserLabel, UserId(context));
+    TRY_ASSIGN(const std::string user, UserId(context));
+    visible += fmt::format("{}={}", kUserLabel, user);
   }
   return visible;
 }

@@ -13,7 +13,7 @@ namespace arena {
 inline constexpr std::string_view kUserLabel = "arena.kubeflow.org/uid";
 
 // What that label holds for the user: hex MD5 of the name. After connect.
-std::string UserId(const Context& context);
+base::Result<std::string> UserId(const Context& context);
 
 // Whether the namespace keeps its users apart. kNotFound, with Arena's words, when there is no such
 // namespace; one that the user may not read is taken as open.

@@ -71,11 +71,14 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
-  auto table = client.GetTable(api::kPyTorchJobs, options);
-  if (table) {
-    if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
-  } else if (table.error().code != base::Code::kInternal) {
-    return base::Fail(ListError(std::move(table.error()), namespace_name));
+  // Only the embedded server renders Arena's columns; elsewhere asking for them costs a list.
+  if (context.cluster_is_this_machine) {
+    auto table = client.GetTable(api::kPyTorchJobs, options);
+    if (table) {
+      if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
+    } else if (table.error().code != base::Code::kInternal) {
+      return base::Fail(ListError(std::move(table.error()), namespace_name));
+    }
   }
   // A server that has other columns, or no tables: its objects say the same.
   TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client, context, namespace_name));

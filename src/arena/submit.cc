@@ -165,7 +165,8 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
     base::LogError("{}", image.error().message);
     return cli::kExitUsage;
   }
-  const Submission submission{context_.Namespace(), context_.UserName(), std::move(*image),
+  TRY_ASSIGN(std::string user, context_.UserName());
+  const Submission submission{context_.Namespace(), std::move(user), std::move(*image),
                               NewLogHostDir()};
   if (flags.dry_run == "client") {
     TRY(PrintObjects(options_, submission, call.out));

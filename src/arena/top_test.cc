@@ -199,7 +199,7 @@ TEST_F(TopTest, RefreshSeparatesByTheTimeAndGoesOnAfterAnError) {
                   .connect = {},
                   .cluster_is_this_machine = true,
                   .cluster_namespace = "",
-                  .user_name = "",
+                  .find_user_name = {},
                   .pause = [&clock](base::Duration time) { clock.Advance(time); }};
   FullOutput out(4);
   int calls = 0;

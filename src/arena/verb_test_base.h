@@ -52,7 +52,7 @@ class VerbTest : public testing::Test {
                     },
                     .cluster_is_this_machine = false,
                     .cluster_namespace = "",
-                    .user_name = "",
+                    .find_user_name = {},
                     .missing_tensorboard = [this] { return missing_tensorboard_; },
                     .pause = [this](base::Duration) { ++pauses_; }};
     cli::Command root(program, "");

@@ -9,9 +9,10 @@ void AddWhoami(cli::Command& root, Context& context) {
       .Args(cli::NoArgs())
       .Run([&context](cli::Invocation& call) -> base::Result<int> {
         TRY_ASSIGN(cluster::Client * client, context.connect(context));
-        const std::string name = context.UserName();
+        TRY_ASSIGN(const std::string name, context.UserName());
+        TRY_ASSIGN(std::string id, UserId(context));
         const text::Json user = text::Object{
-            {"Name", name}, {"Id", UserId(context)}, {"IsAdminUser", IsAdmin(*client, context)}};
+            {"Name", name}, {"Id", std::move(id)}, {"IsAdminUser", IsAdmin(*client, context)}};
         TRY(call.out.Write(text::ToJson(user) + "\n"));
         return 0;
       });

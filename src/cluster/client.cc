@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "cluster/answer_error.h"
 #include "cluster/rest_path.h"
 #include "cluster/warning_header.h"
 
@@ -14,6 +15,8 @@ namespace {
 constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kTableType = "application/json;as=Table;v=v1;g=meta.k8s.io";
 constexpr std::string_view kUserAgent = "muster/" MUSTER_VERSION;
+// What a server gets to end a watch that it was told to end.
+constexpr std::chrono::seconds kWatchGrace{30};
 // Of an answer that says why a stream did not open.
 constexpr size_t kMaxErrorBytes = 1 << 20;
 
@@ -47,6 +50,8 @@ std::string_view PatchContentType(PatchType type) {
       return "application/json-patch+json";
     case PatchType::kStrategicMerge:
       return "application/strategic-merge-patch+json";
+    case PatchType::kApply:
+      return "application/apply-patch+yaml";  // JSON is YAML
   }
   return kJsonType;
 }
@@ -204,25 +209,37 @@ void AppendRows(text::Json& page, bool with_namespace, Table& table) {
   }
 }
 
-base::Error ReadError(net::BodyStream& body) {
+base::Error ReadError(const net::HttpRequest& request, net::BodyStream& body) {
   std::string text;
   while (text.size() < kMaxErrorBytes) {
     auto bytes = body.Read();
     if (!bytes || !*bytes) break;
     text += **bytes;
   }
-  return ErrorFromStatus(body.status(), text);
+  return ErrorFromAnswer(request, body.status(), body.headers(), text);
 }
 
 }  // namespace
 
-base::Result<std::string> Client::Check(base::Result<net::HttpResponse> response) {
-  if (!response) return base::Fail(std::move(response.error()));
+base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
+                                              base::Result<net::HttpResponse> response) {
+  if (!response) return response;
   Warn(response->headers);
   if (!IsSuccess(response->status)) {
-    return base::Fail(ErrorFromStatus(response->status, response->body));
+    return base::Fail(
+        ErrorFromAnswer(request, response->status, response->headers, response->body));
   }
-  return std::move(response->body);
+  return response;
+}
+
+base::Result<text::Json> Client::ParseAnswer(const net::HttpRequest& request,
+                                             base::Result<net::HttpResponse> response) {
+  TRY_ASSIGN(const net::HttpResponse answer, Check(request, std::move(response)));
+  auto json = text::ParseJson(answer.body);
+  if (!json) {
+    return base::Fail(ErrorFromGarbage(request, answer.headers, answer.body, json.error().message));
+  }
+  return json;
 }
 
 void Client::Warn(const net::Headers& headers) {
@@ -233,26 +250,15 @@ void Client::Warn(const net::Headers& headers) {
   }
 }
 
-base::Result<std::string> Client::SendRaw(const net::HttpRequest& request) {
-  return Check(transport_->Send(request));
-}
-
 base::Result<text::Json> Client::SendJson(base::Result<net::HttpRequest> request) {
   if (!request) return base::Fail(std::move(request.error()));
-  TRY_ASSIGN(const std::string body, SendRaw(*request));
-  auto json = text::ParseJson(body);
-  if (!json) {
-    return base::Fail(base::Code::kInternal,
-                      fmt::format("{} {}: the answer is no JSON: {}", request->method,
-                                  request->target, json.error().message));
-  }
-  return json;
+  return ParseAnswer(*request, transport_->Send(*request));
 }
 
 base::Result<std::unique_ptr<net::BodyStream>> Client::OpenStream(const net::HttpRequest& request) {
   TRY_ASSIGN(auto body, transport_->Open(request));
   Warn(body->headers());
-  if (!IsSuccess(body->status())) return base::Fail(ReadError(*body));
+  if (!IsSuccess(body->status())) return base::Fail(ReadError(request, *body));
   return body;
 }
 
@@ -344,10 +350,23 @@ base::Result<text::Json> Client::Patch(const api::Resource& resource,
   return SendJson(PatchRequest(resource, namespace_name, name, type, patch, subresource));
 }
 
+base::Result<text::Json> Client::Apply(const api::Resource& resource, const text::Json& object,
+                                       std::string_view field_manager, bool force, bool dry_run) {
+  TRY_ASSIGN(std::string path,
+             ObjectPath(resource, text::GetString(object, {"metadata", "namespace"}),
+                        text::GetString(object, {"metadata", "name"})));
+  QueryString query;
+  query.Add("fieldManager", field_manager).AddFlag("force", force);
+  query.Add("dryRun", dry_run ? "All" : "");
+  auto request = MakeRequest("PATCH", path + query.text());
+  SetBody(request, text::ToJson(object), PatchContentType(PatchType::kApply));
+  return SendJson(std::move(request));
+}
+
 base::Status Client::Delete(const api::Resource& resource, std::string_view namespace_name,
                             std::string_view name, const DeleteOptions& options) {
   TRY_ASSIGN(const auto request, DeleteRequest(resource, namespace_name, name, options));
-  TRY(SendRaw(request));
+  TRY(Check(request, transport_->Send(request)));
   return {};
 }
 
@@ -367,9 +386,7 @@ std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite
   }
   auto responses = transport_->SendAll(requests);
   for (size_t i = 0; i < responses.size(); ++i) {
-    auto body = Check(std::move(responses[i]));
-    results[sent[i]] = body ? text::ParseJson(*body)
-                            : base::Result<text::Json>(base::Fail(std::move(body.error())));
+    results[sent[i]] = ParseAnswer(requests[i], std::move(responses[i]));
   }
   return results;
 }
@@ -383,7 +400,11 @@ base::Result<std::unique_ptr<Watch>> Client::OpenWatch(const api::Resource& reso
     query.Add("timeoutSeconds", std::to_string(options.timeout_seconds));
   }
   const std::string path = CollectionPath(resource, options.namespace_name);
-  TRY_ASSIGN(auto body, OpenStream(MakeRequest("GET", path + query.text())));
+  auto request = MakeRequest("GET", path + query.text());
+  if (options.timeout_seconds > 0) {
+    request.lifetime = std::chrono::seconds(options.timeout_seconds) + kWatchGrace;
+  }
+  TRY_ASSIGN(auto body, OpenStream(request));
   return std::make_unique<Watch>(std::move(body));
 }
 
@@ -412,7 +433,8 @@ base::Result<std::string> Client::Raw(std::string_view method, std::string_view 
   auto request = MakeRequest(method, std::string(path));
   request.headers.front().second = "*/*";
   if (!body.empty()) SetBody(request, std::string(body));
-  return SendRaw(request);
+  TRY_ASSIGN(net::HttpResponse answer, Check(request, transport_->Send(request)));
+  return std::move(answer.body);
 }
 
 }  // namespace cluster

@@ -71,7 +71,7 @@ struct LogOptions {
   std::optional<int64_t> limit_bytes{};
 };
 
-enum class PatchType { kMerge, kJson, kStrategicMerge };
+enum class PatchType { kMerge, kJson, kStrategicMerge, kApply };
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
@@ -123,6 +123,11 @@ class Client {
   base::Result<text::Json> Patch(const api::Resource& resource, std::string_view namespace_name,
                                  std::string_view name, PatchType type, const text::Json& patch,
                                  std::string_view subresource = "");
+  // Server-side apply: creates the object, or changes the fields in it that are `field_manager`'s
+  // to set. kConflict naming the fields that are somebody else's, unless `force` takes them.
+  base::Result<text::Json> Apply(const api::Resource& resource, const text::Json& object,
+                                 std::string_view field_manager, bool force = false,
+                                 bool dry_run = false);
   base::Status Delete(const api::Resource& resource, std::string_view namespace_name,
                       std::string_view name, const DeleteOptions& options = {});
   // At once; results in order. Deletes answer with the Status or last object.
@@ -138,10 +143,12 @@ class Client {
                                 std::string_view body = "");
 
  private:
-  // The body of a success, once the warnings are given out.
-  base::Result<std::string> Check(base::Result<net::HttpResponse> response);
+  // A success, once the warnings are given out.
+  base::Result<net::HttpResponse> Check(const net::HttpRequest& request,
+                                        base::Result<net::HttpResponse> response);
+  base::Result<text::Json> ParseAnswer(const net::HttpRequest& request,
+                                       base::Result<net::HttpResponse> response);
   void Warn(const net::Headers& headers);
-  base::Result<std::string> SendRaw(const net::HttpRequest& request);
   base::Result<text::Json> SendJson(base::Result<net::HttpRequest> request);
   base::Result<std::unique_ptr<net::BodyStream>> OpenStream(const net::HttpRequest& request);
   base::Status ForEachPage(const api::Resource& resource, const ListOptions& options,

@@ -1,6 +1,7 @@
 // HTTP messages as values, and where responses go.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,9 @@ struct HttpRequest {
   std::string target;  // path and query, percent-encoded: "/api/v1/pods?watch=1"
   Headers headers;
   std::string body;
+  // Of a stream: it is broken off when the server has not ended it by then; 0 is never. A server
+  // that hangs behind a live connection is noticed by this alone.
+  std::chrono::milliseconds lifetime{0};
 };
 
 struct HttpResponse {

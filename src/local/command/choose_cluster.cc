@@ -8,6 +8,8 @@ namespace local::command {
 namespace {
 
 constexpr std::string_view kLocal = "local";
+constexpr std::string_view kInCluster = "in-cluster";
+constexpr const char* kAccountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
 ClusterChoice Embedded(std::string because) {
   ClusterChoice choice;
@@ -28,10 +30,20 @@ std::string DefaultKubeconfig(const base::Environment& environment) {
   return WithHome(environment.GetOr("KUBECONFIG", "~/.kube/config"), environment);
 }
 
+ClusterChoice Kubernetes(std::string kubeconfig, std::string context, std::string because) {
+  ClusterChoice choice;
+  choice.is_embedded = false;
+  choice.kubeconfig = std::move(kubeconfig);
+  choice.context = std::move(context);
+  choice.because = std::move(because);
+  return choice;
+}
+
 ClusterChoice Named(const std::string& name, const base::Environment& environment,
                     std::string because) {
   if (name == kLocal) return Embedded(std::move(because));
-  return {false, DefaultKubeconfig(environment), name, std::move(because)};
+  if (name == kInCluster) return Kubernetes("", "", std::move(because));
+  return Kubernetes(DefaultKubeconfig(environment), name, std::move(because));
 }
 
 }  // namespace
@@ -47,12 +59,14 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
   }
   if (flags.local) return Embedded("flag --local");
   if (!flags.kubeconfig.empty()) {
-    return ClusterChoice{false, WithHome(flags.kubeconfig, environment), flags.context,
-                         fmt::format("flag --kubeconfig {}", flags.kubeconfig)};
+    ClusterChoice choice = Kubernetes(WithHome(flags.kubeconfig, environment), flags.context,
+                                      fmt::format("flag --kubeconfig {}", flags.kubeconfig));
+    choice.is_named_file = true;
+    return choice;
   }
   if (!flags.context.empty()) {
-    return ClusterChoice{false, DefaultKubeconfig(environment), flags.context,
-                         fmt::format("flag --context {}", flags.context)};
+    return Kubernetes(DefaultKubeconfig(environment), flags.context,
+                      fmt::format("flag --context {}", flags.context));
   }
   if (const auto name = environment.Get("MUSTER_CLUSTER")) {
     return Named(*name, environment, fmt::format("MUSTER_CLUSTER={}", *name));
@@ -62,11 +76,13 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
                  fmt::format("cluster: {} in {}", *config.cluster, config.path));
   }
   if (const auto paths = environment.Get("KUBECONFIG")) {
-    return ClusterChoice{false, WithHome(*paths, environment), "",
-                         fmt::format("KUBECONFIG={}", *paths)};
+    return Kubernetes(WithHome(*paths, environment), "", fmt::format("KUBECONFIG={}", *paths));
   }
   const std::string path = environment.Home() + "/.kube/config";
-  if (file_exists(path)) return ClusterChoice{false, path, "", fmt::format("{} exists", path)};
+  if (file_exists(path)) return Kubernetes(path, "", fmt::format("{} exists", path));
+  if (environment.Get("KUBERNETES_SERVICE_HOST") && file_exists(kAccountToken)) {
+    return Kubernetes("", "", "this is a pod with a service account");
+  }
   return Embedded(fmt::format("no kubeconfig: neither KUBECONFIG nor {}", path));
 }
 

@@ -1,5 +1,5 @@
 // Which cluster a command talks to, and why: flag, then environment, then config.yaml, then
-// kubeconfig, then the embedded one.
+// kubeconfig, then the cluster whose pod we run in, then the embedded one.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,10 @@ struct ClusterFlags {
 
 struct ClusterChoice {
   bool is_embedded = true;
-  std::string kubeconfig;  // path list as given; "" for the embedded cluster
-  std::string context;
-  std::string because;  // "flag --local", "MUSTER_CLUSTER=local", ...
+  std::string kubeconfig;  // path, or list of them; "" for the embedded and the pod's own cluster
+  bool is_named_file = false;  // one file, by a flag: it must exist
+  std::string context;         // "" is the current one
+  std::string because;         // "flag --local", "MUSTER_CLUSTER=local", ...
 };
 
 using FileExists = std::function<bool(const std::string& path)>;

@@ -10,6 +10,7 @@
 #include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
 #include "local/daemon/connect.h"
 #include "text/json.h"
@@ -151,12 +152,7 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
 base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
   TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
   TRY_ASSIGN(const ClusterChoice choice, Choose(context, config));
-  if (!choice.is_embedded) {
-    TRY(out.Write(fmt::format("Kubernetes: kubeconfig {}{}{}\nBecause: {}\n", choice.kubeconfig,
-                              choice.context.empty() ? "" : ", context ", choice.context,
-                              choice.because)));
-    return 0;
-  }
+  if (!choice.is_embedded) return ShowKubernetes(context, choice, out);
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
   TRY(out.Write(fmt::format(
@@ -195,8 +191,8 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   root.Add("cluster", "Say which cluster commands talk to, and why")
       .Long(
           "Prints the cluster that commands talk to and what decided it: a flag, then the\n"
-          "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the embedded\n"
-          "cluster of this machine.")
+          "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the service\n"
+          "account of the pod we run in, then the embedded cluster of this machine.")
       .Args(cli::NoArgs())
       .Run([context](cli::Invocation& call) { return ShowCluster(context, call.out); });
 }
@@ -208,11 +204,7 @@ base::Result<Connection> Connect(const ClusterContext& context,
   base::LogDebug("cluster: {} ({})", choice.is_embedded ? "embedded" : choice.kubeconfig,
                  choice.because);
   if (!choice.is_embedded) {
-    return base::Fail(
-        base::Code::kUnavailable,
-        fmt::format("this muster cannot talk to a Kubernetes cluster yet, and {} asks for one; "
-                    "use --local or MUSTER_CLUSTER=local for the embedded cluster",
-                    choice.because));
+    return ConnectKubernetes(context, std::move(choice), std::move(warnings));
   }
   TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
   TRY(daemon::EnsureDaemon(context.environment, executable));

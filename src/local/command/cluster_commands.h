@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "base/environment.h"
@@ -16,7 +17,8 @@ namespace local::command {
 struct ClusterContext {
   const base::Environment& environment;
   base::Clock& clock;
-  std::function<ClusterFlags()> flags;  // as parsed; asked for when a command runs
+  std::function<ClusterFlags()> flags;        // as parsed; asked for when a command runs
+  std::function<void(base::Duration)> pause;  // blocks, between tries of a request
 };
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
@@ -24,6 +26,9 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context);
 struct Connection {
   ClusterChoice choice;
   std::unique_ptr<cluster::Client> client;
+  std::string namespace_name;  // of the kubeconfig's context, "" is none
+  // Asks Kubernetes who we are; empty with the embedded cluster.
+  std::function<base::Result<std::string>()> user_name;
 };
 
 // Connects to the cluster that the flags and the environment choose, starting the embedded one by

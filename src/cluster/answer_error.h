@@ -1,0 +1,19 @@
+// What an answer that is no success means, in one line that says what to do. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http.h"
+
+namespace cluster {
+
+// Of any answer whose status is not 2xx, whoever gave it: the API server, or a proxy before it.
+base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
+                            const net::Headers& headers, std::string_view body);
+
+// Of a success whose body is no JSON; `why` is the parser's word.
+base::Error ErrorFromGarbage(const net::HttpRequest& request, const net::Headers& headers,
+                             std::string_view body, std::string_view why);
+
+}  // namespace cluster

@@ -1,0 +1,21 @@
+// What a client certificate says of itself. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace cluster {
+
+struct Certificate {
+  std::string common_name;
+  base::Time not_before;
+  base::Time not_after;
+};
+
+// The first certificate of a PEM text. kInvalidArgument when there is none.
+base::Result<Certificate> ReadCertificate(std::string_view pem);
+
+}  // namespace cluster

@@ -1,0 +1,147 @@
+#include "cluster/kubernetes_transport.h"
+
+#include <mutex>
+#include <utility>
+
+#include "base/log.h"
+#include "cluster/retry_policy.h"
+
+namespace cluster {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr int kUnauthorized = 401;
+
+class Kubernetes final : public Transport {
+ public:
+  Kubernetes(std::unique_ptr<net::CurlClient> client, std::unique_ptr<Credentials> credentials,
+             std::function<void(base::Duration)> pause)
+      : credentials_(std::move(credentials)),
+        pause_(std::move(pause)),
+        client_(std::move(client)) {}
+
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    TRY_ASSIGN(Signed made, Sign(request));
+    auto answer = client_->Send(made.request);
+    return Settle(request, std::move(made), std::move(answer));
+  }
+
+  std::vector<base::Result<net::HttpResponse>> SendAll(
+      std::span<const net::HttpRequest> requests) override;
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override;
+
+ private:
+  struct Signed {
+    net::HttpRequest request;
+    int generation = 0;
+  };
+
+  base::Result<Signed> Sign(net::HttpRequest request);
+  // Whether the request is to be sent once more, after a pause; `attempt` is counted.
+  base::Result<bool> MustRepeat(const net::HttpRequest& request, const Signed& made, int status,
+                                const net::Headers& headers, int& attempt, bool& has_renewed);
+  base::Result<net::HttpResponse> Settle(const net::HttpRequest& request, Signed made,
+                                         base::Result<net::HttpResponse> answer);
+
+  const std::unique_ptr<Credentials> credentials_;
+  const std::function<void(base::Duration)> pause_;
+  std::mutex mutex_;
+  int generation_ = 0;  // whose certificate the client has
+  const std::unique_ptr<net::CurlClient> client_;
+};
+
+base::Result<Kubernetes::Signed> Kubernetes::Sign(net::HttpRequest request) {
+  TRY_ASSIGN(Credentials::Shown shown, credentials_->Show());
+  {
+    const std::lock_guard lock(mutex_);
+    if (generation_ != shown.generation) {
+      client_->UseCertificate(std::move(shown.cert_pem), std::move(shown.key_pem));
+      generation_ = shown.generation;
+    }
+  }
+  if (!shown.authorization.empty()) {
+    request.headers.emplace_back("Authorization", std::move(shown.authorization));
+  }
+  for (auto& header : credentials_->ImpersonationHeaders()) {
+    request.headers.push_back(header);
+  }
+  return Signed{std::move(request), shown.generation};
+}
+
+base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, const Signed& made,
+                                          int status, const net::Headers& headers, int& attempt,
+                                          bool& has_renewed) {
+  if (status == kUnauthorized) {
+    if (!has_renewed && credentials_->Refused(made.generation)) {
+      has_renewed = true;
+      return true;
+    }
+    return Fail(Code::kUnauthenticated, credentials_->WhyRefused());
+  }
+  const auto wait = RetryAfter(request, status, headers, attempt);
+  if (!wait) return false;
+  ++attempt;
+  base::LogDebug("{} {}: HTTP {}, again in {} s", request.method, request.target, status,
+                 wait->count());
+  pause_(*wait);
+  return true;
+}
+
+base::Result<net::HttpResponse> Kubernetes::Settle(const net::HttpRequest& request, Signed made,
+                                                   base::Result<net::HttpResponse> answer) {
+  int attempt = 1;
+  bool has_renewed = false;
+  while (answer) {
+    TRY_ASSIGN(const bool again,
+               MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
+    if (!again) break;
+    TRY_ASSIGN(made, Sign(request));
+    answer = client_->Send(made.request);
+  }
+  return answer;
+}
+
+std::vector<base::Result<net::HttpResponse>> Kubernetes::SendAll(
+    std::span<const net::HttpRequest> requests) {
+  std::vector<base::Result<net::HttpResponse>> answers;
+  std::vector<Signed> made;
+  std::vector<net::HttpRequest> sent;
+  for (const net::HttpRequest& request : requests) {
+    auto one = Sign(request);
+    if (!one) {
+      for (size_t i = 0; i < requests.size(); ++i) answers.push_back(Fail(one.error()));
+      return answers;
+    }
+    sent.push_back(one->request);
+    made.push_back(std::move(*one));
+  }
+  answers = client_->SendAll(sent);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    answers[i] = Settle(requests[i], std::move(made[i]), std::move(answers[i]));
+  }
+  return answers;
+}
+
+base::Result<std::unique_ptr<net::BodyStream>> Kubernetes::Open(const net::HttpRequest& request) {
+  int attempt = 1;
+  bool has_renewed = false;
+  while (true) {
+    TRY_ASSIGN(const Signed made, Sign(request));
+    TRY_ASSIGN(auto stream, client_->Open(made.request));
+    TRY_ASSIGN(const bool again, MustRepeat(request, made, stream->status(), stream->headers(),
+                                            attempt, has_renewed));
+    if (!again) return stream;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
+                                               std::unique_ptr<Credentials> credentials,
+                                               std::function<void(base::Duration)> pause) {
+  return std::make_unique<Kubernetes>(std::move(client), std::move(credentials), std::move(pause));
+}
+
+}  // namespace cluster

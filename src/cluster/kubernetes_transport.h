@@ -1,0 +1,20 @@
+// Requests to a Kubernetes API server: with credentials, renewed when they are refused, and sent
+// again where the server asks for it.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "cluster/credentials.h"
+#include "cluster/transport.h"
+#include "net/curl_client.h"
+
+namespace cluster {
+
+// `pause` blocks for that long.
+std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
+                                               std::unique_ptr<Credentials> credentials,
+                                               std::function<void(base::Duration)> pause);
+
+}  // namespace cluster

@@ -1,0 +1,316 @@
+#include "net/curl_client.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/strings.h"
+#include "net/curl_error.h"
+#include "net/curl_loop.h"
+
+namespace net {
+namespace {
+
+using base::Code;
+using base::Fail;
+using std::chrono::milliseconds;
+
+constexpr long kReceiveBuffer = 256 << 10;
+// A peer that is gone without a word is noticed after 30 s + 3 x 10 s of silence, and 60 s after
+// something was sent.
+constexpr int kKeepAliveIdle = 30, kKeepAliveInterval = 10, kKeepAliveCount = 3;
+constexpr int kSendTimeoutMillis = 60'000;
+// Requests of SendAll under way at once.
+constexpr size_t kMaxParallel = 64;
+
+size_t OnHeader(char* data, size_t, size_t size, void* transfer) {
+  return static_cast<CurlTransfer*>(transfer)->TakeHeader({data, size});
+}
+
+size_t OnBody(char* data, size_t, size_t size, void* transfer) {
+  return static_cast<CurlTransfer*>(transfer)->TakeBody({data, size});
+}
+
+int OnSocket(void*, curl_socket_t fd, curlsocktype) {
+  const auto set = [fd](int level, int name, int value) {
+    ::setsockopt(fd, level, name, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdle);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveInterval);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveCount);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kSendTimeoutMillis);
+  return CURL_SOCKOPT_OK;
+}
+
+// Borrowed by libcurl: `pem` outlives the handle.
+curl_blob BlobOf(const std::string& pem) {
+  return {const_cast<char*>(pem.data()), pem.size(), CURL_BLOB_NOCOPY};
+}
+
+bool IsSafe(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != 0x7f; });
+}
+
+base::Status CheckRequest(const HttpRequest& request) {
+  bool is_safe = !request.method.empty() && request.target.starts_with('/') &&
+                 IsSafe(request.method) && IsSafe(request.target) &&
+                 request.target.find(' ') == std::string::npos;
+  // A line end in a value would begin another header.
+  for (const auto& [name, value] : request.headers) is_safe &= IsSafe(name) && IsSafe(value);
+  if (is_safe) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("malformed request: {} {}", request.method, request.target));
+}
+
+// An open answer; takes its transfer from the loop when it goes.
+class CurlBodyStream final : public BodyStream {
+ public:
+  CurlBodyStream(CurlLoop& loop, std::shared_ptr<CurlTransfer> transfer)
+      : loop_(loop), transfer_(std::move(transfer)) {}
+  ~CurlBodyStream() override { loop_.Remove(transfer_); }
+  CurlBodyStream(const CurlBodyStream&) = delete;
+  CurlBodyStream& operator=(const CurlBodyStream&) = delete;
+
+  int status() const override { return transfer_->status(); }
+  const Headers& headers() const override { return transfer_->headers(); }
+  base::Result<std::optional<std::string>> Read() override {
+    bool must_resume = false;
+    auto bytes = transfer_->Read(must_resume);
+    if (must_resume) loop_.Resume(transfer_);
+    return bytes;
+  }
+  void Cancel() override {
+    transfer_->Cancel();
+    loop_.Remove(transfer_);
+  }
+
+ private:
+  CurlLoop& loop_;
+  const std::shared_ptr<CurlTransfer> transfer_;
+};
+
+class Client final : public CurlClient {
+ public:
+  Client(const CurlLibrary& curl, CurlClientOptions options)
+      : curl_(curl), options_(std::move(options)) {}
+
+  base::Status Start() {
+    TRY_ASSIGN(loop_, CurlLoop::Start(curl_, [this](int code, CurlTransfer& transfer) {
+                 return Explain(code, transfer);
+               }));
+    return {};
+  }
+
+  void UseCertificate(std::string cert_pem, std::string key_pem) override {
+    auto identity = std::make_shared<ClientIdentity>();
+    identity->cert_pem = std::move(cert_pem);
+    identity->key_pem = std::move(key_pem);
+    *identity_.Lock() = std::move(identity);
+  }
+
+  base::Result<HttpResponse> Send(const HttpRequest& request) override {
+    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
+    return Complete(request, *transfer);
+  }
+
+  std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
+
+  base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override {
+    const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout +
+                          milliseconds(options_.idle_timeout);
+    TRY_ASSIGN(auto transfer, Begin(request, std::nullopt));
+    auto stream = std::make_unique<CurlBodyStream>(*loop_, transfer);
+    TRY(transfer->AwaitHead(deadline));
+    return std::unique_ptr<BodyStream>(std::move(stream));
+  }
+
+ private:
+  base::Result<std::shared_ptr<CurlTransfer>> Begin(const HttpRequest& request,
+                                                    std::optional<size_t> body_limit,
+                                                    long version = CURL_HTTP_VERSION_2TLS);
+  base::Result<HttpResponse> Complete(const HttpRequest& request, CurlTransfer& transfer);
+  void SetRequest(CurlTransfer& transfer) const;
+  void SetConnection(CURL* handle, const ClientIdentity* identity) const;
+  void SetDeadlines(const CurlTransfer& transfer, bool is_stream) const;
+  base::Error Explain(int code, CurlTransfer& transfer) const;
+
+  template <typename T>
+  void Set(CURL* handle, CURLoption option, T value) const {
+    curl_.easy_setopt(handle, option, value);
+  }
+
+  const CurlLibrary& curl_;
+  const CurlClientOptions options_;
+  base::Guarded<std::shared_ptr<const ClientIdentity>> identity_;
+  std::unique_ptr<CurlLoop> loop_;  // last: its thread uses the above
+};
+
+void Client::SetRequest(CurlTransfer& transfer) const {
+  CURL* const handle = transfer.handle();
+  const HttpRequest& request = transfer.request();
+  const bool is_renamed = !options_.tls_server_name.empty();
+  Url url = options_.url;
+  curl_slist* headers = nullptr;
+  const auto add = [&](const std::string& line) {
+    headers = curl_.slist_append(headers, line.c_str());
+  };
+  if (is_renamed) {
+    // libcurl greets and verifies by the URL's name: the certificate's goes there, and the
+    // connection where the server is.
+    add("Host: " + url.Authority());
+    const std::string to = "::" + url.Authority();
+    curl_slist* const connect_to = curl_.slist_append(nullptr, to.c_str());
+    Set(handle, CURLOPT_CONNECT_TO, connect_to);
+    transfer.KeepRoute(connect_to);
+    url.host = options_.tls_server_name;
+  }
+  for (const auto& [name, value] : request.headers) {
+    add(value.empty() ? name + ";" : name + ": " + value);
+  }
+  add("Expect:");
+  transfer.Keep(headers);
+  Set(handle, CURLOPT_HTTPHEADER, headers);
+  const std::string target =
+      fmt::format("{}://{}{}{}", url.scheme, url.Authority(), url.path, request.target);
+  Set(handle, CURLOPT_URL, target.c_str());  // copied
+  Set(handle, CURLOPT_PATH_AS_IS, 1L);
+  if (request.method == "HEAD") {
+    Set(handle, CURLOPT_NOBODY, 1L);
+  } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+    Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    Set(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+  }
+  if (request.method != "GET" && request.method != "HEAD") {
+    Set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  }
+}
+
+void Client::SetConnection(CURL* handle, const ClientIdentity* identity) const {
+  Set(handle, CURLOPT_NOSIGNAL, 1L);
+  Set(handle, CURLOPT_PIPEWAIT, 1L);
+  Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  Set(handle, CURLOPT_BUFFERSIZE, kReceiveBuffer);
+  Set(handle, CURLOPT_TCP_NODELAY, 1L);
+  Set(handle, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
+  // The environment's proxies are the caller's business.
+  Set(handle, CURLOPT_PROXY, options_.proxy.c_str());
+  Set(handle, CURLOPT_NOPROXY, "");
+  Set(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  // A ~/.netrc holds no credentials for clusters.
+  Set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  if (options_.is_insecure) {
+    Set(handle, CURLOPT_SSL_VERIFYPEER, 0L);
+    Set(handle, CURLOPT_SSL_VERIFYHOST, 0L);
+  } else if (!options_.ca_pem.empty()) {
+    const curl_blob ca = BlobOf(options_.ca_pem);
+    Set(handle, CURLOPT_CAINFO_BLOB, &ca);
+    Set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
+  if (identity != nullptr && !identity->cert_pem.empty()) {
+    const curl_blob cert = BlobOf(identity->cert_pem);
+    const curl_blob key = BlobOf(identity->key_pem);
+    Set(handle, CURLOPT_SSLCERT_BLOB, &cert);
+    Set(handle, CURLOPT_SSLKEY_BLOB, &key);
+    Set(handle, CURLOPT_SSLCERTTYPE, "PEM");
+    Set(handle, CURLOPT_SSLKEYTYPE, "PEM");
+  }
+}
+
+void Client::SetDeadlines(const CurlTransfer& transfer, bool is_stream) const {
+  CURL* const handle = transfer.handle();
+  Set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
+  if (!is_stream) {
+    Set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    Set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.idle_timeout.count()));
+    if (options_.is_compressed) Set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
+  } else if (transfer.request().lifetime.count() > 0) {
+    Set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(transfer.request().lifetime.count()));
+  }
+}
+
+// A server that refuses a request before it has read its body (401 and 403 of a kube-apiserver)
+// resets the HTTP/2 stream after its answer, and libcurl 7.88 then loses the answer's body. It was
+// not done, so it may be asked once more, by HTTP/1.1, where the reason arrives.
+base::Result<HttpResponse> Client::Complete(const HttpRequest& request, CurlTransfer& transfer) {
+  bool is_cut = false;
+  auto response = transfer.AwaitWhole(is_cut);
+  if (!is_cut || response->status >= 500) return response;
+  TRY_ASSIGN(const auto again, Begin(request, kMaxResponseBytes, CURL_HTTP_VERSION_1_1));
+  auto whole = again->AwaitWhole(is_cut);
+  return whole ? std::move(whole) : std::move(response);
+}
+
+base::Result<std::shared_ptr<CurlTransfer>> Client::Begin(const HttpRequest& request,
+                                                          std::optional<size_t> body_limit,
+                                                          long version) {
+  TRY(CheckRequest(request));
+  CURL* const handle = curl_.easy_init();
+  if (handle == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
+  std::shared_ptr<const ClientIdentity> identity = *identity_.Lock();
+  auto transfer = std::make_shared<CurlTransfer>(curl_, handle, request, identity, body_limit);
+  SetConnection(handle, identity.get());
+  Set(handle, CURLOPT_HTTP_VERSION, version);
+  SetRequest(*transfer);
+  SetDeadlines(*transfer, !body_limit);
+  Set(handle, CURLOPT_ERRORBUFFER, transfer->error_buffer());
+  Set(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
+  Set(handle, CURLOPT_HEADERDATA, static_cast<void*>(transfer.get()));
+  Set(handle, CURLOPT_WRITEFUNCTION, &OnBody);
+  Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(transfer.get()));
+  loop_->Add(transfer);
+  return transfer;
+}
+
+base::Error Client::Explain(int code, CurlTransfer& transfer) const {
+  CurlFailure failure;
+  failure.curl_code = code;
+  long os_errno = 0;
+  curl_off_t connected = 0;
+  curl_.easy_getinfo(transfer.handle(), CURLINFO_OS_ERRNO, &os_errno);
+  curl_.easy_getinfo(transfer.handle(), CURLINFO_SSL_VERIFYRESULT, &failure.verify_result);
+  curl_.easy_getinfo(transfer.handle(), CURLINFO_PRETRANSFER_TIME_T, &connected);
+  failure.os_errno = static_cast<int>(os_errno);
+  failure.was_connected = connected > 0;
+  failure.detail = transfer.error_buffer()[0] != '\0'
+                       ? transfer.error_buffer()
+                       : curl_.easy_strerror(static_cast<CURLcode>(code));
+  return ErrorFromCurl(failure, options_.url, options_.proxy);
+}
+
+std::vector<base::Result<HttpResponse>> Client::SendAll(std::span<const HttpRequest> requests) {
+  std::vector<base::Result<HttpResponse>> responses;
+  responses.reserve(requests.size());
+  while (!requests.empty()) {
+    const auto wave = requests.first(std::min(requests.size(), kMaxParallel));
+    std::vector<base::Result<std::shared_ptr<CurlTransfer>>> begun;
+    begun.reserve(wave.size());
+    for (const HttpRequest& request : wave) begun.push_back(Begin(request, kMaxResponseBytes));
+    for (size_t i = 0; i < begun.size(); ++i) {
+      if (begun[i]) {
+        responses.push_back(Complete(wave[i], **begun[i]));
+      } else {
+        responses.push_back(Fail(std::move(begun[i].error())));
+      }
+    }
+    requests = requests.subspan(wave.size());
+  }
+  return responses;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<CurlClient>> CurlClient::Create(CurlClientOptions options) {
+  TRY_ASSIGN(const CurlLibrary* curl, CurlLibrary::Load());
+  auto client = std::make_unique<Client>(*curl, std::move(options));
+  TRY(client->Start());
+  return std::unique_ptr<CurlClient>(std::move(client));
+}
+
+}  // namespace net

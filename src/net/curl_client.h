@@ -1,0 +1,36 @@
+// An HTTP client for a server over TLS: HTTP/2 on one kept connection, client certificates,
+// proxies.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "net/http_client.h"
+#include "net/url.h"
+
+namespace net {
+
+struct CurlClientOptions {
+  Url url;                      // requests' targets come after its path
+  std::string ca_pem;           // trusted instead of the system's authorities; "" is the system's
+  bool is_insecure = false;     // any certificate will do
+  std::string tls_server_name;  // in the certificate, where it is not the URL's host
+  std::string proxy;            // URL, "" is none
+  bool is_compressed = true;    // ask for gzip
+  std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
+  // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.
+  std::chrono::seconds idle_timeout{70};
+};
+
+// Thread safe; one thread of its own moves the bytes.
+class CurlClient : public HttpClient {
+ public:
+  // Does not connect yet. kUnavailable when libcurl is missing.
+  static base::Result<std::unique_ptr<CurlClient>> Create(CurlClientOptions options);
+
+  // For connections made from now on; "" is none. PEM.
+  virtual void UseCertificate(std::string cert_pem, std::string key_pem) = 0;
+};
+
+}  // namespace net

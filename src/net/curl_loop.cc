@@ -1,0 +1,118 @@
+#include "net/curl_loop.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <climits>
+
+namespace net {
+namespace {
+
+// What a kube-apiserver takes on one connection; libcurl opens another beyond it.
+constexpr long kMaxStreams = 250;
+
+// Signals are the main thread's; and a connection that breaks is an error, not SIGPIPE.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl, Explain explain) {
+  CURLM* const multi = curl.multi_init();
+  if (multi == nullptr) return base::Fail(base::Code::kExhausted, "libcurl could not be started");
+  curl.multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+  curl.multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain)));
+}
+
+CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain)
+    : curl_(curl), multi_(multi), explain_(std::move(explain)) {
+  const BlockSignals in_the_thread;
+  thread_ = std::thread([this] { Run(); });
+}
+
+CurlLoop::~CurlLoop() {
+  is_stopped_ = true;
+  curl_.multi_wakeup(multi_);
+  thread_.join();
+  CarryOut(std::move(*orders_.Lock()));
+  const base::Status cancelled = base::Fail(base::Code::kCancelled, "cancelled");
+  while (!running_.empty()) Drop(running_.begin()->first, cancelled);
+  curl_.multi_cleanup(multi_);
+}
+
+void CurlLoop::Post(Order order, std::shared_ptr<CurlTransfer> transfer) {
+  orders_.Lock()->emplace_back(order, std::move(transfer));
+  curl_.multi_wakeup(multi_);
+}
+
+void CurlLoop::Drop(CURL* handle, base::Status status) {
+  const auto found = running_.find(handle);
+  if (found == running_.end()) return;
+  const std::shared_ptr<CurlTransfer> transfer = std::move(found->second);
+  running_.erase(found);
+  curl_.multi_remove_handle(multi_, handle);
+  transfer->End(std::move(status));
+}
+
+void CurlLoop::CarryOut(Orders orders) {
+  for (auto& [order, transfer] : orders) {
+    CURL* const handle = transfer->handle();
+    switch (order) {
+      case Order::kAdd:
+        running_.emplace(handle, transfer);
+        if (curl_.multi_add_handle(multi_, handle) != CURLM_OK) {
+          Drop(handle, base::Fail(base::Code::kInternal, "libcurl did not take the request"));
+        }
+        break;
+      case Order::kResume:
+        if (running_.contains(handle)) curl_.easy_pause(handle, CURLPAUSE_CONT);
+        break;
+      case Order::kRemove:
+        Drop(handle, base::Fail(base::Code::kCancelled, "cancelled"));
+        break;
+    }
+  }
+}
+
+void CurlLoop::EndFinished() {
+  int left = 0;
+  while (const CURLMsg* const message = curl_.multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const auto found = running_.find(message->easy_handle);
+    if (found == running_.end()) continue;
+    const CURLcode code = message->data.result;
+    // `message` is gone with the handle.
+    base::Status status;
+    if (code != CURLE_OK) status = base::Fail(explain_(code, *found->second));
+    Drop(found->first, std::move(status));
+  }
+}
+
+void CurlLoop::Run() {
+  ::pthread_setname_np(::pthread_self(), "kubernetes");
+  while (!is_stopped_) {
+    Orders orders;
+    orders.swap(*orders_.Lock());
+    CarryOut(std::move(orders));
+    int running = 0;
+    curl_.multi_perform(multi_, &running);
+    EndFinished();
+    // Woken by bytes, by libcurl's own timers and by Post.
+    curl_.multi_poll(multi_, nullptr, 0, INT_MAX, nullptr);
+  }
+}
+
+}  // namespace net

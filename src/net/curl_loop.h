@@ -1,0 +1,53 @@
+// The thread that moves every request's bytes (libcurl's multi interface).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.h"
+#include "net/curl_transfer.h"
+
+namespace net {
+
+// Thread safe. One connection carries all requests to a server that speaks HTTP/2.
+class CurlLoop {
+ public:
+  // Says in words why libcurl ended a transfer, on the loop's thread.
+  using Explain = std::function<base::Error(int curl_code, CurlTransfer& transfer)>;
+
+  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl, Explain explain);
+  ~CurlLoop();  // transfers under way end as kCancelled
+
+  void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
+  // After it was paused for want of room.
+  void Resume(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kResume, std::move(transfer)); }
+  // Ends it, if it has not.
+  void Remove(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kRemove, std::move(transfer)); }
+
+ private:
+  enum class Order { kAdd, kResume, kRemove };
+  using Orders = std::vector<std::pair<Order, std::shared_ptr<CurlTransfer>>>;
+
+  CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain);
+  void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
+  void Run();
+  void CarryOut(Orders orders);
+  void Drop(CURL* handle, base::Status status);
+  void EndFinished();
+
+  const CurlLibrary& curl_;
+  CURLM* const multi_;
+  const Explain explain_;
+  base::Guarded<Orders> orders_;
+  std::atomic<bool> is_stopped_{false};
+  std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;  // the loop's thread only
+  std::thread thread_;
+};
+
+}  // namespace net

@@ -1,0 +1,130 @@
+#include "net/curl_transfer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/strings.h"
+#include "net/http_client.h"
+
+namespace net {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// "HTTP/2 200", "HTTP/1.1 404 Not Found"; 0 when it is none.
+int StatusOf(std::string_view line) {
+  const size_t blank = line.find(' ');
+  if (blank == std::string_view::npos) return 0;
+  return static_cast<int>(base::ParseInt(line.substr(blank + 1, 3)).value_or(0));
+}
+
+}  // namespace
+
+CurlTransfer::CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
+                           std::shared_ptr<const ClientIdentity> identity,
+                           std::optional<size_t> body_limit)
+    : curl_(curl),
+      handle_(handle),
+      request_(std::move(request)),
+      identity_(std::move(identity)),
+      body_limit_(body_limit) {}
+
+CurlTransfer::~CurlTransfer() {
+  curl_.easy_cleanup(handle_);
+  curl_.slist_free_all(headers_sent_);
+  curl_.slist_free_all(route_);
+}
+
+size_t CurlTransfer::TakeHeader(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  header_bytes_ += line.size();
+  if (header_bytes_ > kMaxHeaderBytes) {
+    refusal_ = base::Error{Code::kExhausted, "the answer's headers are too large", 0};
+    return 0;
+  }
+  const std::string_view text = base::Trim(line);
+  if (text.starts_with("HTTP/")) {
+    // One answer may follow another: 100 Continue, then the one that counts.
+    response_.status = StatusOf(text);
+    response_.headers.clear();
+  } else if (text.empty()) {
+    has_head_ = has_head_ || response_.status >= 200;
+    changed_.notify_all();
+  } else if (const size_t colon = text.find(':'); colon != std::string_view::npos && !has_head_) {
+    response_.headers.emplace_back(text.substr(0, colon), base::Trim(text.substr(colon + 1)));
+  }
+  return line.size();
+}
+
+size_t CurlTransfer::TakeBody(std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  std::string& body = response_.body;
+  if (!body_limit_ && body.size() >= kMaxBuffered) {
+    is_paused_ = true;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  if (body_limit_ && body.size() + bytes.size() > *body_limit_) {
+    refusal_ = base::Error{
+        Code::kExhausted,
+        fmt::format("the answer to {} {} is larger than {} MiB", request_.method,
+                    request_.target.substr(0, request_.target.find('?')), *body_limit_ >> 20),
+        0};
+    return 0;
+  }
+  body.append(bytes);
+  if (!body_limit_) changed_.notify_all();
+  return bytes.size();
+}
+
+void CurlTransfer::End(base::Status status) {
+  const std::lock_guard lock(mutex_);
+  if (refusal_) status = Fail(*refusal_);
+  end_ = std::move(status);
+  changed_.notify_all();
+}
+
+base::Status CurlTransfer::AwaitHead(TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  const bool has_come =
+      changed_.wait_until(lock, deadline, [this] { return has_head_ || end_.has_value(); });
+  if (!has_come) {
+    return Fail(Code::kTimeout,
+                fmt::format("the server did not begin to answer {} {} in time", request_.method,
+                            request_.target.substr(0, request_.target.find('?'))));
+  }
+  if (has_head_) return {};
+  if (*end_) return Fail(Code::kUnavailable, "the connection ended before an answer began");
+  return *end_;
+}
+
+base::Result<HttpResponse> CurlTransfer::AwaitWhole(bool& is_cut) {
+  std::unique_lock lock(mutex_);
+  // libcurl's own deadlines end it.
+  changed_.wait(lock, [this] { return end_.has_value(); });
+  is_cut = !*end_ && !refusal_ && has_head_ && response_.status >= 400;
+  if (!*end_ && !is_cut) return Fail(end_->error());
+  return std::move(response_);
+}
+
+base::Result<std::optional<std::string>> CurlTransfer::Read(bool& must_resume) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock,
+                [this] { return is_cancelled_ || !response_.body.empty() || end_.has_value(); });
+  if (is_cancelled_) return Fail(Code::kCancelled, "cancelled");
+  if (!response_.body.empty()) {
+    must_resume = std::exchange(is_paused_, false);
+    return std::optional(std::exchange(response_.body, {}));
+  }
+  if (!*end_) return Fail(end_->error());
+  return std::optional<std::string>();
+}
+
+void CurlTransfer::Cancel() {
+  const std::lock_guard lock(mutex_);
+  is_cancelled_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace net

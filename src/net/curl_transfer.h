@@ -1,0 +1,85 @@
+// One request under way through libcurl, and what has come back of its answer.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/curl_library.h"
+#include "net/http.h"
+
+namespace net {
+
+// A client certificate and its key, as PEM.
+struct ClientIdentity {
+  std::string cert_pem;
+  std::string key_pem;
+};
+
+// The loop's thread puts in what libcurl gives (Take*, End); one consumer takes it out (Await*,
+// Read). Destroyed after libcurl has let go of its handle.
+class CurlTransfer {
+ public:
+  // A consumer that does not read is not sent more than this, and what libcurl holds itself.
+  static constexpr size_t kMaxBuffered = 1 << 20;
+
+  // `body_limit`: bytes of a whole answer; with none it is a stream.
+  CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
+               std::shared_ptr<const ClientIdentity> identity, std::optional<size_t> body_limit);
+  ~CurlTransfer();
+  CurlTransfer(const CurlTransfer&) = delete;
+  CurlTransfer& operator=(const CurlTransfer&) = delete;
+
+  CURL* handle() const { return handle_; }
+  const HttpRequest& request() const { return request_; }
+  char* error_buffer() { return error_buffer_; }
+  // Frees the list with the transfer.
+  void Keep(curl_slist* headers) { headers_sent_ = headers; }
+  void KeepRoute(curl_slist* route) { route_ = route; }
+
+  // libcurl's callbacks: how many bytes were taken, another number ends the transfer.
+  size_t TakeHeader(std::string_view line);
+  size_t TakeBody(std::string_view bytes);
+  void End(base::Status status);
+
+  using TimePoint = std::chrono::steady_clock::time_point;
+  // Until the answer's head has come; an error where the request failed, or at `deadline`.
+  base::Status AwaitHead(TimePoint deadline);
+  // Until the answer is whole. Of an answer that is an error (4xx, 5xx) what came of it counts,
+  // though the connection broke after its head: `is_cut` then.
+  base::Result<HttpResponse> AwaitWhole(bool& is_cut);
+  // A piece of the body; nothing at its end. `must_resume`: Read made room that libcurl waits for.
+  base::Result<std::optional<std::string>> Read(bool& must_resume);
+  void Cancel();
+
+  // Valid once AwaitHead has succeeded.
+  int status() const { return response_.status; }
+  const Headers& headers() const { return response_.headers; }
+
+ private:
+  const CurlLibrary& curl_;
+  CURL* const handle_;
+  const HttpRequest request_;
+  const std::shared_ptr<const ClientIdentity> identity_;
+  const std::optional<size_t> body_limit_;
+  curl_slist* headers_sent_ = nullptr;
+  curl_slist* route_ = nullptr;
+  char error_buffer_[CURL_ERROR_SIZE] = {};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  HttpResponse response_;
+  size_t header_bytes_ = 0;
+  bool has_head_ = false;
+  bool is_paused_ = false;
+  bool is_cancelled_ = false;
+  std::optional<base::Error> refusal_;  // why a callback stopped the transfer
+  std::optional<base::Status> end_;
+};
+
+}  // namespace net

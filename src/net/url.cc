@@ -1,0 +1,94 @@
+#include "net/url.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/strings.h"
+
+namespace net {
+namespace {
+
+base::Error NoUrl(std::string_view text, std::string_view why) {
+  return {base::Code::kInvalidArgument,
+          fmt::format("\"{}\" is no URL: {}", text.substr(0, 200), why), 0};
+}
+
+bool IsHostCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || base::IsDigit(c) || c == '-' ||
+         c == '.' || c == '_';
+}
+
+// host[:port] or [v6][:port]; nothing when malformed.
+bool ParseAuthority(std::string_view text, Url& url) {
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const size_t end = text.find(']');
+    if (end == std::string_view::npos) return false;
+    url.host = text.substr(1, end - 1);
+    port = text.substr(end + 1);
+    if (!IsIpAddress(url.host)) return false;
+  } else {
+    const size_t colon = text.find(':');
+    url.host = text.substr(0, colon);
+    port = colon == std::string_view::npos ? "" : text.substr(colon);
+    if (url.host.empty() || !std::all_of(url.host.begin(), url.host.end(), IsHostCharacter)) {
+      return false;
+    }
+  }
+  if (port.empty() || port == ":") return true;
+  if (port[0] != ':' || !std::all_of(port.begin() + 1, port.end(), base::IsDigit)) return false;
+  const auto number = base::ParseInt(port.substr(1));
+  if (!number || *number < 1 || *number > 65535) return false;
+  url.port = static_cast<uint16_t>(*number);
+  return true;
+}
+
+}  // namespace
+
+bool IsIpAddress(std::string_view host) {
+  in6_addr address;
+  const std::string text(host);
+  return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+         ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
+}
+
+std::string Url::Authority() const {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
+}
+
+base::Result<Url> ParseUrl(std::string_view text) {
+  Url url;
+  const size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos) return base::Fail(NoUrl(text, "begin with https://"));
+  url.scheme = base::ToLower(text.substr(0, scheme_end));
+  if (url.scheme != "https" && url.scheme != "http") {
+    return base::Fail(NoUrl(text, "begin with https:// or http://"));
+  }
+  url.port = url.scheme == "https" ? 443 : 80;
+  std::string_view rest = text.substr(scheme_end + 3);
+  const auto is_visible = [](char c) { return c > ' ' && c < 0x7f; };
+  if (!std::all_of(rest.begin(), rest.end(), is_visible)) {
+    return base::Fail(NoUrl(text, "it holds a blank or a character that needs escaping"));
+  }
+  if (rest.find_first_of("?#") != std::string_view::npos) {
+    return base::Fail(NoUrl(text, "no query and no fragment can stand here"));
+  }
+  const size_t path = rest.find('/');
+  if (path != std::string_view::npos) {
+    url.path = rest.substr(path);
+    while (url.path.ends_with('/')) url.path.pop_back();
+    rest = rest.substr(0, path);
+  }
+  if (const size_t at = rest.rfind('@'); at != std::string_view::npos) {
+    url.user_info = rest.substr(0, at);
+    rest = rest.substr(at + 1);
+  }
+  if (!ParseAuthority(rest, url)) return base::Fail(NoUrl(text, "host or port is malformed"));
+  return url;
+}
+
+}  // namespace net

@@ -1,0 +1,191 @@
+"""What can go wrong between muster and a Kubernetes API server: each is one clear line."""
+import json
+import socket
+import threading
+
+import pytest
+
+from fake_servers import CannedServer, FakeKubelet, Proxy
+from real_kubernetes import free_ports
+from test_client import (exec_user, one_line, play_operator, submit, write_program)
+
+
+@pytest.fixture
+def canned(real_cluster):
+    """canned(…): the kubeconfig of a CannedServer."""
+    made = []
+    cert, key = real_cluster.authority.issue("canned", "canned", names=("IP:127.0.0.1",))
+
+    def make(**answer):
+        made.append(CannedServer(cert, key, **answer))
+        return made[-1], real_cluster.write_kubeconfig("canned", {"token": "t"},
+                                                       cluster={"server": made[-1].url})
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def kubelet(real_cluster):
+    made = FakeKubelet(real_cluster, "node-1")
+    yield made
+    made.close()
+
+
+def refused_at(real_cluster, muster_as, server):
+    path = real_cluster.write_kubeconfig("elsewhere", {"token": "t"}, cluster={"server": server})
+    return one_line(muster_as(path).run("list", code=1))
+
+
+def test_a_server_that_is_not_there(real_cluster, muster_as):
+    port, = free_ports(1)
+    line = refused_at(real_cluster, muster_as, f"https://127.0.0.1:{port}")
+    assert f"nothing listens at 127.0.0.1:{port}" in line, line
+    line = refused_at(real_cluster, muster_as, "https://no-such-host.invalid:6443")
+    assert "no address is known of no-such-host.invalid" in line, line
+    line = refused_at(real_cluster, muster_as, "localhost:6443")
+    assert '"localhost:6443" is no URL: begin with https://' in line, line
+
+
+def test_a_server_that_does_not_speak_tls(real_cluster, muster_as):
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        peer, _ = listener.accept()
+        peer.recv(65536)
+        peer.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request\n")
+        peer.close()
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    line = refused_at(real_cluster, muster_as, f"https://127.0.0.1:{listener.getsockname()[1]}")
+    assert "does not speak TLS" in line, line
+    thread.join()
+    listener.close()
+
+
+def test_a_server_whose_certificate_has_expired(real_cluster, muster_as):
+    cert, key = real_cluster.authority.issue("late", "late", names=("IP:127.0.0.1",), days=-1)
+    server = CannedServer(cert, key, body=b"{}")
+    line = refused_at(real_cluster, muster_as, server.url)
+    assert "is not trusted: it has expired" in line, line
+    server.close()
+
+
+def test_a_web_page_instead_of_an_answer(canned, muster_as):
+    for status in (200, 403, 404, 502):
+        _, path = canned(status=status, headers=[("Content-Type", "text/html")],
+                         body=b"<html><head><title>Please\nlog in</title></head></html>")
+        line = one_line(muster_as(path).run("list", code=1))
+        assert f'a web page came back instead of an answer (HTTP {status}, "Please log in")' in line
+    _, path = canned(status=302, headers=[("Location", "https://login.example.test/")])
+    line = one_line(muster_as(path).run("list", code=1))
+    assert "a redirect to https://login.example.test/ (HTTP 302)" in line, line
+
+
+def test_garbage_and_endless_errors(canned, muster_as):
+    _, path = canned(body=b'{"kind": "PyTorchJobList", "items": [')
+    line = one_line(muster_as(path).run("list", code=1))
+    assert "GET /apis/kubeflow.org/v1/namespaces/default/pytorchjobs: the answer is no JSON" in line
+    _, path = canned(status=500, body=b"x\ny" * (5 << 20))
+    assert len(one_line(muster_as(path).run("list", code=1))) < 3000
+    status = {"kind": "Status", "reason": "InternalError", "message": "very " * (2 << 20)}
+    _, path = canned(status=500, body=json.dumps(status).encode())
+    assert len(one_line(muster_as(path).run("list", code=1))) < 3000
+    _, path = canned(body=None)
+    assert "the connection to 127.0.0.1:" in one_line(muster_as(path).run("list", code=1))
+
+
+def test_too_many_requests_are_asked_again_when_the_server_says_so(canned, muster_as):
+    body = b'{"kind": "Status", "reason": "TooManyRequests", "message": "not now"}'
+    server, path = canned(status=429, headers=[("Retry-After", "0")], body=body)
+    line = one_line(muster_as(path).run("list", code=1))
+    assert "the server has too much to do (HTTP 429): try again in 0 s: not now" in line, line
+    assert len(server.requests) == 5
+    # What is not idempotent is sent once.
+    server, path = canned(status=503, headers=[("Retry-After", "0")], body=body)
+    muster_as(path).run("submit", "pytorch", "--name=x", "--image=x", "true", code=1)
+    creates = [line for line in server.requests if line.endswith("/pytorchjobs")]
+    assert len([line for line in creates if line.startswith("POST")]) <= 1
+
+
+def test_a_proxy_is_used_where_the_kubeconfig_or_the_environment_says(real_cluster, muster_as):
+    admin = {"client-certificate": real_cluster.admin_cert, "client-key": real_cluster.admin_key}
+    proxy = Proxy()
+    path = real_cluster.write_kubeconfig("proxied", admin, cluster={"proxy-url": proxy.url})
+    muster_as(path).run("list")
+    assert proxy.asked == [f"127.0.0.1:{real_cluster.port}"]
+    # Its name is known to the proxy alone.
+    path = real_cluster.write_kubeconfig("far", admin, cluster={
+        "server": f"https://far.cluster.invalid:{real_cluster.port}",
+        "tls-server-name": "kubernetes.default.svc"})
+    far = muster_as(path)
+    far.run("list", env={"HTTPS_PROXY": proxy.url})
+    assert proxy.asked[1:] == [f"far.cluster.invalid:{real_cluster.port}"]
+    line = one_line(far.run("list", env={"HTTPS_PROXY": proxy.url, "NO_PROXY": ".cluster.invalid"},
+                            code=1))
+    assert "no address is known of far.cluster.invalid" in line, line
+    proxy.close()
+    refusing = Proxy(refuse=True)
+    line = one_line(far.run("list", env={"HTTPS_PROXY": refusing.url}, code=1))
+    assert f"the proxy {refusing.url[7:]} refused to connect" in line, line
+    refusing.close()
+
+
+def test_exec_credentials_are_renewed_when_the_server_refuses_them(real_cluster, muster_as):
+    count = real_cluster.path("plugin-count")
+    program = write_program(real_cluster.path("plugin-renews"), f"""
+echo run >>{count}
+token=stale
+[ "$(wc -l <{count})" -ge 2 ] && token=token-one
+echo '{{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'\
+'"status":{{"token":"'$token'","expirationTimestamp":"2099-01-01T00:00:00Z"}}}}'
+""")
+    user = muster_as(real_cluster.write_kubeconfig("exec-renews", exec_user(program)))
+    assert json.loads(user.run("whoami").stdout)["Name"] == "tina"
+    with open(count) as file:
+        assert len(file.readlines()) == 2
+
+
+def test_a_token_file_is_read_by_every_command(real_cluster, muster_as):
+    token = real_cluster.path("token")
+    user = muster_as(real_cluster.write_kubeconfig("from-file", {"tokenFile": token}))
+    line = one_line(user.run("whoami", code=1))
+    assert token in line and "No such file" in line, line
+    with open(token, "w") as file:
+        file.write("outdated\n")
+    assert f"does not accept the token in {token}" in one_line(user.run("list", code=1))
+    with open(token, "w") as file:
+        file.write("token-two\n")
+    assert json.loads(user.run("whoami").stdout)["Name"] == "tina"
+
+
+def test_logs_are_read_through_the_api_server(real_cluster, kubelet, muster, namespace):
+    submit(muster, "log", namespace)
+    play_operator(real_cluster, namespace, "log")
+    kubelet.write(namespace, "log-master-0", "pytorch", "one", "two", "three")
+    kubelet.end(namespace, "log-master-0", "pytorch")
+    assert muster.run("logs", "log", "-n", namespace).stdout == "one\ntwo\nthree\n"
+    kubelet.write(namespace, "log-worker-0", "pytorch", "of the worker")
+    assert muster.run("logs", "log", "-i", "log-worker-0",
+                      "-n", namespace).stdout == "of the worker\n"
+
+
+def test_following_a_log_survives_a_restart_of_the_api_server(real_cluster, kubelet, muster,
+                                                              namespace):
+    submit(muster, "long", namespace)
+    play_operator(real_cluster, namespace, "long")
+    where = (namespace, "long-master-0", "pytorch")
+    kubelet.write(*where, *[f"line {n}" for n in range(100)])
+    following = muster.start("logs", "-f", "long", "-n", namespace)
+    lines = [following.stdout.readline() for _ in range(100)]
+    real_cluster.stop_api_server(kill=True)
+    kubelet.write(*where, *[f"line {n}" for n in range(100, 200)])
+    real_cluster.start_api_server()
+    lines += [following.stdout.readline() for _ in range(100)]
+    kubelet.write(*where, "the end")
+    kubelet.end(*where)
+    real_cluster.patch_status("pod", "long-master-0", namespace, {"phase": "Succeeded"})
+    rest, errors = following.communicate(timeout=60)
+    assert following.returncode == 0, errors
+    assert lines == [f"line {n}\n" for n in range(200)]
+    assert rest == "the end\n"
