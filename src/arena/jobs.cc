@@ -203,10 +203,9 @@ std::string KeyOf(const api::TrainingSummary& summary) {
 
 base::Error ListError(base::Error error, const std::string& namespace_name) {
   if (error.code != Code::kPermissionDenied) return error;
-  error.message =
-      fmt::format("the user has no privileges to list the training jobs in {},reason: {}",
-                  namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name,
-                  error.message);
+  error.message = fmt::format(
+      "the user has no privileges to list the training jobs in {},reason: {}",
+      namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name, error.message);
   return error;
 }
 

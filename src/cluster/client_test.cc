@@ -245,7 +245,7 @@ TEST_F(ClientTest, PassesWarningsOn) {
 }
 
 TEST_F(ClientTest, TellsAnAnswerThatIsNoJson) {
-  server.QueueJson("<html>");
+  server.QueueJson("{\"kind\": ");
   const auto pod = client.Get(api::kPods, "team", "p");
   ASSERT_FALSE(pod);
   EXPECT_EQ(pod.error().code, base::Code::kInternal);

@@ -34,7 +34,7 @@ base::Result<std::string> ReadNamedFile(std::string_view field, const std::strin
               fmt::format("kubeconfig: {} {}", field, text.error().message));
 }
 
-const net::Headers Credentials::ImpersonationHeaders() const {
+net::Headers Credentials::ImpersonationHeaders() const {
   const KubeUser& user = options_.selection.user;
   net::Headers headers;
   if (user.as.empty()) return headers;

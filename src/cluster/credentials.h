@@ -41,7 +41,7 @@ class Credentials {
   // The server refused that generation (401): whether there is another to try.
   bool Refused(int generation);
   // Of the user to act as; the same for every request.
-  const net::Headers ImpersonationHeaders() const;
+  net::Headers ImpersonationHeaders() const;
 
   // For the user, after a 401: who was refused, and why that may be.
   std::string WhyRefused();

@@ -67,5 +67,25 @@ TEST(ChooseCluster, RefusesFlagsThatContradict) {
   EXPECT_FALSE(ChooseCluster({true, "/k", ""}, base::Environment(), {}, {}));
 }
 
+TEST(ChooseCluster, APodTalksToItsOwnClusterWhenNothingElseIsSaid) {
+  const base::Environment pod({{"HOME", "/h"}, {"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
+  const auto has_account = [](const std::string& path) {
+    return path == "/var/run/secrets/kubernetes.io/serviceaccount/token";
+  };
+  const auto choice = ChooseCluster({}, pod, {}, has_account);
+  ASSERT_TRUE(choice);
+  EXPECT_FALSE(choice->is_embedded);
+  EXPECT_EQ(choice->kubeconfig, "");
+  EXPECT_EQ(choice->because, "this is a pod with a service account");
+  EXPECT_TRUE(ChooseCluster({}, pod, {}, [](const std::string&) { return false; })->is_embedded);
+}
+
+TEST(ChooseCluster, AFileThatAFlagNamesMustExist) {
+  const base::Environment environment({{"HOME", "/h"}, {"KUBECONFIG", "/a:/b"}});
+  const auto never = [](const std::string&) { return false; };
+  EXPECT_TRUE(ChooseCluster({false, "/k", ""}, environment, {}, never)->is_named_file);
+  EXPECT_FALSE(ChooseCluster({}, environment, {}, never)->is_named_file);
+}
+
 }  // namespace
 }  // namespace local::command

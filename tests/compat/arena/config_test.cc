@@ -49,7 +49,7 @@ TEST(S9, TheNamespaceIsTheFlagsThenTheFilesThenTheContextsThenDefault) {
                     .connect = {},
                     .cluster_is_this_machine = false,
                     .cluster_namespace = c.context,
-                    .user_name = "",
+                    .find_user_name = {},
                     .pause = {}};
     context.flags.namespace_name = c.flag;
     EXPECT_EQ(context.Namespace(), c.result) << c.name;

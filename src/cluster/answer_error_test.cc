@@ -1,0 +1,81 @@
+#include "cluster/answer_error.h"
+
+#include <gtest/gtest.h>
+
+namespace cluster {
+namespace {
+
+using base::Code;
+
+net::HttpRequest Request(std::string target = "/apis/kubeflow.org/v1/namespaces/n/pytorchjobs") {
+  return {.method = "GET", .target = std::move(target), .headers = {}, .body = {}};
+}
+
+TEST(AnswerError, AKindThatTheClusterLacksIsNoObjectThatIsMissing) {
+  for (const char* body : {"404 page not found\n",
+                           R"({"kind": "Status", "reason": "NotFound", "details": {}, "code": 404,
+            "message": "the server could not find the requested resource"})"}) {
+    for (const char* target : {"/apis/kubeflow.org/v1/namespaces/n/pytorchjobs?limit=5",
+                               "/apis/kubeflow.org/v1/namespaces/n/pytorchjobs/x/status",
+                               "/apis/kubeflow.org/v1/pytorchjobs"}) {
+      const base::Error error = ErrorFromAnswer(Request(target), 404, {}, body);
+      EXPECT_EQ(error.code, Code::kInvalidArgument);
+      EXPECT_TRUE(error.message.starts_with("the cluster knows no PyTorchJob (kubeflow.org/v1): "))
+          << error.message;
+      EXPECT_NE(error.message.find("deploy/crd.yaml"), std::string::npos);
+    }
+  }
+  const base::Error missing = ErrorFromAnswer(
+      Request(), 404, {},
+      R"({"kind": "Status", "reason": "NotFound", "message": "pytorchjobs \"x\" not found"})");
+  EXPECT_EQ(missing.code, Code::kNotFound);
+  EXPECT_EQ(missing.message, "pytorchjobs \"x\" not found");
+  EXPECT_EQ(ErrorFromAnswer(Request("/apis/other/v9/things"), 404, {}, "404 page not found").code,
+            Code::kNotFound);
+}
+
+TEST(AnswerError, AWebPageIsNoAnswer) {
+  const base::Error by_type =
+      ErrorFromAnswer(Request(), 502, {{"Content-Type", "text/html; charset=x"}}, "Bad\ngateway");
+  EXPECT_EQ(by_type.code, Code::kUnavailable);
+  EXPECT_TRUE(by_type.message.starts_with("a web page came back instead of an answer (HTTP 502)"));
+  const base::Error by_look =
+      ErrorFromAnswer(Request(), 404, {}, "<!DOCTYPE html><TITLE>Log\nin</TITLE>");
+  EXPECT_EQ(by_look.code, Code::kUnavailable);
+  EXPECT_NE(by_look.message.find("(HTTP 404, \"Log in\")"), std::string::npos) << by_look.message;
+  const base::Error success = ErrorFromGarbage(Request(), {}, "<html>", "why");
+  EXPECT_TRUE(success.message.starts_with("a web page came back instead of an answer (HTTP 200)"));
+}
+
+TEST(AnswerError, ARedirectNamesWhereTo) {
+  const base::Error error =
+      ErrorFromAnswer(Request(), 302, {{"location", "https://login/\x1b[2J"}}, "");
+  EXPECT_TRUE(
+      error.message.starts_with("the answer is a redirect to https://login/ [2J (HTTP 302)"))
+      << error.message;
+}
+
+TEST(AnswerError, WhatOthersWriteIsOneLineOfSomeLength) {
+  const base::Error error = ErrorFromAnswer(
+      Request(), 500, {}, std::string(100, '\n') + "a" + std::string(1 << 20, '\n'));
+  EXPECT_EQ(error.message, "a");
+  const base::Error status = ErrorFromAnswer(
+      Request(), 500, {}, R"({"kind": "Status", "message": ")" + std::string(1 << 20, 'x') + "\"}");
+  EXPECT_LT(status.message.size(), 2100U);
+}
+
+TEST(AnswerError, TooManyRequestsSaysWhenToTryAgain) {
+  const base::Error error =
+      ErrorFromAnswer(Request(), 429, {{"Retry-After", "7"}},
+                      R"({"kind": "Status", "reason": "TooManyRequests", "message": "not now"})");
+  EXPECT_EQ(error.code, Code::kExhausted);
+  EXPECT_EQ(error.message, "the server has too much to do (HTTP 429): try again in 7 s: not now");
+}
+
+TEST(AnswerError, GarbageNamesTheRequestWithoutItsQuery) {
+  EXPECT_EQ(ErrorFromGarbage(Request("/api/v1/pods?x=y"), {}, "{", "incomplete").message,
+            "GET /api/v1/pods: the answer is no JSON: incomplete");
+}
+
+}  // namespace
+}  // namespace cluster

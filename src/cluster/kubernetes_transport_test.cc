@@ -1,0 +1,148 @@
+#include "cluster/kubernetes_transport.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace cluster {
+namespace {
+
+// Answers with what a test queued, and keeps what it was asked.
+class FakeHttp final : public net::CurlClient {
+ public:
+  struct Seen {
+    std::vector<net::HttpRequest> requests;
+    std::deque<net::HttpResponse> answers;
+    int certificates = 0;
+  };
+  explicit FakeHttp(Seen& seen) : seen_(seen) {}
+
+  void UseCertificate(std::string, std::string) override { ++seen_.certificates; }
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    seen_.requests.push_back(request);
+    if (seen_.answers.empty()) return base::Fail(base::Code::kUnavailable, "nothing queued");
+    net::HttpResponse answer = std::move(seen_.answers.front());
+    seen_.answers.pop_front();
+    return answer;
+  }
+  std::vector<base::Result<net::HttpResponse>> SendAll(
+      std::span<const net::HttpRequest> requests) override {
+    std::vector<base::Result<net::HttpResponse>> answers;
+    for (const auto& request : requests) answers.push_back(Send(request));
+    return answers;
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
+    TRY_ASSIGN(net::HttpResponse answer, Send(request));
+    return std::unique_ptr<net::BodyStream>(std::make_unique<Stream>(std::move(answer)));
+  }
+
+ private:
+  class Stream final : public net::BodyStream {
+   public:
+    explicit Stream(net::HttpResponse answer) : answer_(std::move(answer)) {}
+    int status() const override { return answer_.status; }
+    const net::Headers& headers() const override { return answer_.headers; }
+    base::Result<std::optional<std::string>> Read() override {
+      return std::optional<std::string>();
+    }
+    void Cancel() override {}
+
+   private:
+    const net::HttpResponse answer_;
+  };
+
+  Seen& seen_;
+};
+
+class KubernetesTransportTest : public testing::Test {
+ protected:
+  KubernetesTransportTest() : clock_(*base::ParseRfc3339("2026-07-30T10:00:00Z")) {
+    Credentials::Options options;
+    options.selection.user_name = "tom";
+    options.selection.user.as = "eve";
+    options.selection.user.exec.emplace();
+    options.selection.user.exec->api_version = "client.authentication.k8s.io/v1";
+    options.run_plugin = [this](const ExecPlugin&, const std::string&, bool) {
+      return base::Result<std::string>(
+          R"({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+              "status": {"token": ")" +
+          token_ + "\"}}");
+    };
+    transport_ = KubernetesTransport(std::make_unique<FakeHttp>(seen_),
+                                     std::make_unique<Credentials>(std::move(options), clock_),
+                                     [this](base::Duration pause) { pauses_.push_back(pause); });
+  }
+  void Queue(int status, net::Headers headers = {}) {
+    seen_.answers.push_back({status, std::move(headers), ""});
+  }
+  std::string_view Authorization(size_t n) {
+    return net::FindHeader(seen_.requests.at(n).headers, "Authorization");
+  }
+  static net::HttpRequest Request(std::string method = "GET") {
+    return {.method = std::move(method), .target = "/x", .headers = {}, .body = {}};
+  }
+
+  base::FakeClock clock_;
+  std::string token_ = "one";
+  FakeHttp::Seen seen_;
+  std::vector<base::Duration> pauses_;
+  std::unique_ptr<Transport> transport_;
+};
+
+TEST_F(KubernetesTransportTest, ShowsWhoWeAreWithEveryRequest) {
+  Queue(200);
+  Queue(200);
+  EXPECT_EQ(transport_->Send(Request())->status, 200);
+  EXPECT_EQ((*transport_->Open(Request()))->status(), 200);
+  for (size_t n = 0; n < 2; ++n) {
+    EXPECT_EQ(Authorization(n), "Bearer one");
+    EXPECT_EQ(net::FindHeader(seen_.requests[n].headers, "Impersonate-User"), "eve");
+  }
+  EXPECT_EQ(seen_.certificates, 1);
+}
+
+TEST_F(KubernetesTransportTest, RenewsWhatWasRefusedOnce) {
+  Queue(200);
+  ASSERT_TRUE(transport_->Send(Request()));
+  token_ = "two";
+  Queue(401);
+  Queue(200);
+  EXPECT_EQ(transport_->Send(Request("POST"))->status, 200);
+  EXPECT_EQ(Authorization(1), "Bearer one");
+  EXPECT_EQ(Authorization(2), "Bearer two");
+  token_ = "three";
+  Queue(401);
+  Queue(401);
+  const auto refused = transport_->Open(Request());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated);
+  EXPECT_EQ(seen_.requests.size(), 5U);
+}
+
+TEST_F(KubernetesTransportTest, WaitsAsLongAsTheServerSays) {
+  Queue(429, {{"Retry-After", "3"}});
+  Queue(503, {{"Retry-After", "1"}});
+  Queue(200);
+  EXPECT_EQ(transport_->Send(Request())->status, 200);
+  EXPECT_EQ(pauses_,
+            (std::vector<base::Duration>{std::chrono::seconds(3), std::chrono::seconds(1)}));
+  Queue(429, {{"Retry-After", "3"}});
+  EXPECT_EQ(transport_->Send(Request("POST"))->status, 429);
+  EXPECT_EQ(pauses_.size(), 2U);
+}
+
+TEST_F(KubernetesTransportTest, AnswersInTheOrderOfTheRequests) {
+  Queue(201);
+  Queue(503, {{"Retry-After", "0"}});
+  Queue(203);
+  Queue(202);  // the second, asked again
+  const net::HttpRequest requests[] = {Request(), Request(), Request()};
+  const auto answers = transport_->SendAll(requests);
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0]->status, 201);
+  EXPECT_EQ(answers[1]->status, 202);
+  EXPECT_EQ(answers[2]->status, 203);
+}
+
+}  // namespace
+}  // namespace cluster

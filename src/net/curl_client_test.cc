@@ -1,0 +1,260 @@
+#include "net/curl_client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "base/fd.h"
+#include "net/curl_library.h"
+
+namespace net {
+namespace {
+
+// A server on a port of its own that does what a test says with each connection, one after another.
+class TcpServer {
+ public:
+  using Serve = std::function<void(int fd)>;
+
+  explicit TcpServer(Serve serve) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_.get(), generic, size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 16), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), generic, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this, serve = std::move(serve)] {
+      while (true) {
+        const base::Fd peer(::accept(listener_.get(), nullptr, nullptr));
+        if (!peer) return;
+        serve(peer.get());
+      }
+    });
+  }
+  ~TcpServer() {
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    thread_.join();
+  }
+  TcpServer(const TcpServer&) = delete;
+  TcpServer& operator=(const TcpServer&) = delete;
+
+  std::unique_ptr<CurlClient> Client(std::chrono::seconds idle = std::chrono::seconds(60)) const {
+    CurlClientOptions options;
+    options.url = *ParseUrl("http://127.0.0.1:" + std::to_string(port_));
+    options.idle_timeout = idle;
+    auto client = CurlClient::Create(std::move(options));
+    EXPECT_TRUE(client) << client.error().message;
+    return client ? std::move(*client) : nullptr;
+  }
+
+ private:
+  base::Fd listener_;
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+std::string ReadRequest(int fd) {
+  std::string text;
+  char buffer[4096];
+  while (text.find("\r\n\r\n") == std::string::npos) {
+    const ssize_t count = ::recv(fd, buffer, sizeof buffer, 0);
+    if (count <= 0) break;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+  return text;
+}
+
+bool Send(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+HttpRequest Get(std::string target = "/x") {
+  return {.method = "GET", .target = std::move(target), .headers = {{"Accept", "a"}}, .body = {}};
+}
+
+TEST(CurlClient, SendsRequestsAndReadsAnswers) {
+  std::string seen;
+  const TcpServer server([&](int fd) {
+    seen = ReadRequest(fd);
+    Send(fd, "HTTP/1.1 201 Created\r\nX-A: b\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto client = server.Client();
+  HttpRequest request = Get("/p?q=1");
+  request.method = "PATCH";
+  request.headers.emplace_back("Content-Type", "t");
+  request.body = "{}";
+  const auto answer = client->Send(request);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(FindHeader(answer->headers, "x-a"), "b");
+  EXPECT_EQ(answer->body, "ok");
+  EXPECT_TRUE(seen.starts_with("PATCH /p?q=1 HTTP/1.1\r\n")) << seen;
+  EXPECT_NE(seen.find("Content-Type: t\r\n"), std::string::npos);
+  EXPECT_EQ(seen.find("Expect:"), std::string::npos);
+}
+
+TEST(CurlClient, RefusesRequestsThatHideAnother) {
+  const TcpServer server([](int) {});
+  const auto client = server.Client();
+  for (const char* target : {"x", "/a b", "/a\r\nX: y"}) {
+    EXPECT_EQ(client->Send(Get(target)).error().code, base::Code::kInvalidArgument) << target;
+  }
+  HttpRequest request = Get();
+  request.headers.emplace_back("A", "b\r\nC: d");
+  EXPECT_EQ(client->Send(request).error().code, base::Code::kInvalidArgument);
+}
+
+TEST(CurlClient, AnAnswerThatBreaksOffIsAnErrorUnlessItSaysOneItself) {
+  const char* answers[] = {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
+                           "HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\nhalf"};
+  size_t next = 0;
+  const TcpServer server([&](int fd) {
+    ReadRequest(fd);
+    Send(fd, answers[next++ % 2]);
+  });
+  const auto client = server.Client();
+  const auto cut = client->Send(Get());
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, base::Code::kUnavailable);
+  const auto failed = client->Send(Get());
+  ASSERT_TRUE(failed) << failed.error().message;
+  EXPECT_EQ(failed->status, 500);
+  EXPECT_EQ(failed->body, "half");
+}
+
+TEST(CurlClient, AServerThatHangsIsGivenUp) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    ReadRequest(fd);  // until the client goes
+  });
+  const auto client = server.Client(std::chrono::seconds(1));
+  EXPECT_EQ(client->Send(Get()).error().code, base::Code::kTimeout);
+}
+
+TEST(CurlClient, AStreamIsReadAsItComes) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+    Send(fd, "4\r\ntwo\n\r\n0\r\n\r\n");
+  });
+  const auto client = server.Client();
+  const auto stream = client->Open(Get());
+  ASSERT_TRUE(stream) << stream.error().message;
+  EXPECT_EQ((*stream)->status(), 200);
+  std::string text;
+  while (true) {
+    const auto bytes = (*stream)->Read();
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    if (!*bytes) break;
+    text += **bytes;
+  }
+  EXPECT_EQ(text, "one\ntwo\n");
+}
+
+TEST(CurlClient, AStreamThatBreaksSaysSo) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+  });
+  const auto client = server.Client();
+  const auto stream = client->Open(Get());
+  ASSERT_TRUE(stream) << stream.error().message;
+  base::Result<std::optional<std::string>> bytes = (*stream)->Read();
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(**bytes, "one\n");
+  bytes = (*stream)->Read();
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, base::Code::kUnavailable);
+}
+
+TEST(CurlClient, AStreamEndsWithItsLifetime) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    ReadRequest(fd);
+  });
+  const auto client = server.Client();
+  HttpRequest request = Get();
+  request.lifetime = std::chrono::milliseconds(200);
+  const auto stream = client->Open(request);
+  ASSERT_TRUE(stream) << stream.error().message;
+  EXPECT_FALSE((*stream)->Read());
+}
+
+TEST(CurlClient, CancelWakesAReader) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    ReadRequest(fd);
+  });
+  const auto client = server.Client();
+  const auto stream = client->Open(Get());
+  ASSERT_TRUE(stream) << stream.error().message;
+  std::thread canceller([&] { (*stream)->Cancel(); });
+  EXPECT_EQ((*stream)->Read().error().code, base::Code::kCancelled);
+  canceller.join();
+}
+
+TEST(CurlClient, AReaderThatIsSlowHoldsTheServerBack) {
+  constexpr size_t kTotal = 256 << 20;
+  std::promise<size_t> blocked_at;
+  const TcpServer server([&](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kTotal) + "\r\n\r\n");
+    const timeval moment{0, 300'000};
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof moment);
+    const std::string piece(1 << 16, 'x');
+    bool was_blocked = false;
+    for (size_t sent = 0; sent < kTotal;) {
+      const ssize_t count =
+          ::send(fd, piece.data(), std::min(piece.size(), kTotal - sent), MSG_NOSIGNAL);
+      if (count > 0) {
+        sent += static_cast<size_t>(count);
+      } else if (errno != EAGAIN) {
+        break;
+      } else if (!std::exchange(was_blocked, true)) {
+        blocked_at.set_value(sent);
+      }
+    }
+    if (!was_blocked) blocked_at.set_value(kTotal);
+  });
+  const auto client = server.Client();
+  const auto stream = client->Open(Get());
+  ASSERT_TRUE(stream) << stream.error().message;
+  // The sockets' buffers and ours, far from all of it.
+  EXPECT_LT(blocked_at.get_future().get(), kTotal / 4);
+  size_t read = 0;
+  while (true) {
+    const auto bytes = (*stream)->Read();
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    if (!*bytes) break;
+    read += (*bytes)->size();
+  }
+  EXPECT_EQ(read, kTotal);
+}
+
+TEST(CurlLibrary, NamesThePackageWhenItIsMissing) {
+  const auto missing = CurlLibrary::LoadFrom("libcurl-that-is-not-there.so.4");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("install the package libcurl4"), std::string::npos);
+  const auto other = CurlLibrary::LoadFrom("libc.so.6");
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("is no libcurl"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace net

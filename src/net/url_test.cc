@@ -1,0 +1,45 @@
+#include "net/url.h"
+
+#include <gtest/gtest.h>
+
+namespace net {
+namespace {
+
+TEST(Url, HasAHostAPortAndAPath) {
+  const auto url = ParseUrl("https://user:pw@api.example.org:6443/clusters/c1//");
+  ASSERT_TRUE(url) << url.error().message;
+  EXPECT_EQ(url->scheme, "https");
+  EXPECT_EQ(url->user_info, "user:pw");
+  EXPECT_EQ(url->host, "api.example.org");
+  EXPECT_EQ(url->port, 6443);
+  EXPECT_EQ(url->path, "/clusters/c1");
+  EXPECT_EQ(url->Authority(), "api.example.org:6443");
+}
+
+TEST(Url, TheSchemeGivesThePort) {
+  EXPECT_EQ(ParseUrl("HTTPS://x")->port, 443);
+  EXPECT_EQ(ParseUrl("http://x/")->port, 80);
+  EXPECT_EQ(ParseUrl("http://x/")->path, "");
+}
+
+TEST(Url, AnIpv6AddressStandsInBrackets) {
+  const auto url = ParseUrl("https://[2001:db8::1]:6443");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->host, "2001:db8::1");
+  EXPECT_EQ(url->Authority(), "[2001:db8::1]:6443");
+}
+
+TEST(Url, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", "localhost:6443", "ftp://x", "https://", "https://:1", "https://x:0", "https://x:99999",
+        "https://x:-1", "https://x y", "https://x\n", "https://[::1", "https://[x]", "https://x/?a",
+        "https://x/#a", "https://x:1:2", "https://%31"}) {
+    const auto url = ParseUrl(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_EQ(url.error().code, base::Code::kInvalidArgument);
+    EXPECT_NE(url.error().message.find("is no URL: "), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace net
