@@ -85,7 +85,7 @@ def test_a_web_page_instead_of_an_answer(canned, muster_as):
 def test_garbage_and_endless_errors(canned, muster_as):
     _, path = canned(body=b'{"kind": "PyTorchJobList", "items": [')
     line = one_line(muster_as(path).run("list", code=1))
-    assert "GET /apis/kubeflow.org/v1/namespaces/default/pytorchjobs: the answer is no JSON" in line
+    assert "GET /api/v1/namespaces/default: the answer is no JSON: JSON 1:38: incomplete" in line
     _, path = canned(status=500, body=b"x\ny" * (5 << 20))
     assert len(one_line(muster_as(path).run("list", code=1))) < 3000
     status = {"kind": "Status", "reason": "InternalError", "message": "very " * (2 << 20)}
