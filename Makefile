@@ -20,7 +20,6 @@ build: deps ## build build/muster
 	@scripts/build release muster
 
 demo: build ## a real two-process training on this machine, from nothing
-	@scripts/install-packages demo
 	@scripts/demo
 
 test: ## install what the tests need, and run them all
