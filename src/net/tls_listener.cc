@@ -29,7 +29,7 @@ using Local = asio::local::stream_protocol;
 // One TLS record.
 constexpr size_t kBufferBytes = 16 << 10;
 // After accept ran out of file descriptors or memory.
-constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::chrono::milliseconds kTlsAcceptPause{100};
 
 class Session;
 using Sessions = std::unordered_set<std::shared_ptr<Session>>;
@@ -174,7 +174,7 @@ class Listener final : public TlsListener {
     acceptor_.async_accept([this](AsioError error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
       if (error) {
-        timer_.expires_after(kAcceptPause);
+        timer_.expires_after(kTlsAcceptPause);
         timer_.async_wait([this](AsioError ended) {
           if (!ended && acceptor_.is_open()) Accept();
         });
