@@ -44,6 +44,9 @@ inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 inline constexpr std::string_view kVolumePathAnnotation = "muster.dev/path";
 // uid of the job that a pod belongs to though another object controls it (its TensorBoard).
 inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
+// On a Deployment of the embedded cluster: `muster down` has ended its pods; the next daemon takes
+// it off and makes them anew.
+inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 

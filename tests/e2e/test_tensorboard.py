@@ -225,6 +225,19 @@ def test_outlives_the_daemon_and_is_started_again(board_cluster):
     delete(cluster, "board", url)
 
 
+def test_down_ends_it_and_the_next_daemon_starts_it_again(board_cluster):
+    cluster = board_cluster
+    cluster.submit("board", "true", "--tensorboard")
+    url = url_of(cluster, "board")
+    fetch(url)
+    cluster.wait("board", "SUCCEEDED")
+    cluster.run("down")
+    assert not listens(url) and cluster.pod_processes() == []
+    assert url_of(cluster, "board") == url
+    fetch(url)
+    delete(cluster, "board", url)
+
+
 def test_two_jobs_have_two_ports(board_cluster):
     cluster = board_cluster
     for name in ("one", "two"):

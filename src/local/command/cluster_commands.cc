@@ -13,6 +13,7 @@
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
 #include "local/daemon/connect.h"
+#include "local/daemon/deployment_plan.h"
 #include "text/json.h"
 
 namespace local::command {
@@ -124,6 +125,40 @@ base::Status DeletePods(cluster::Client& client, const std::vector<text::Json>& 
   return {};
 }
 
+// Ends the pods of Deployments (TensorBoards) and returns when they are gone; the next daemon makes
+// them anew.
+base::Status StopDeployments(cluster::Client& client) {
+  TRY_ASSIGN(const auto deployments, client.List(api::kDeployments, {}));
+  if (deployments.items.empty()) return {};
+  text::Json patch = text::Object();
+  text::Set(patch, {"metadata", "annotations", api::kStoppedAnnotation}, "true");
+  for (const text::Json& deployment : deployments.items) {
+    const auto patched = client.Patch(
+        api::kDeployments, text::GetString(deployment, {"metadata", "namespace"}),
+        text::GetString(deployment, {"metadata", "name"}), cluster::PatchType::kMerge, patch);
+    if (!patched && patched.error().code != base::Code::kNotFound) {
+      return base::Fail(patched.error());
+    }
+  }
+  cluster::ListOptions list;
+  list.label_selector = daemon::kTemplateHashLabel;
+  TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
+  std::set<std::string> waiting;
+  for (const text::Json& pod : pods.items) {
+    if (!IsEnded(pod)) waiting.emplace(text::GetString(pod, {"metadata", "uid"}));
+  }
+  list.resource_version = pods.resource_version;
+  TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, list));
+  while (!waiting.empty()) {
+    TRY_ASSIGN(const auto event, watch->Next());
+    if (!event) return base::Fail(base::Code::kUnavailable, "the cluster went away");
+    if (event->type == cluster::WatchEvent::Type::kDeleted) {
+      waiting.erase(std::string(text::GetString(event->object, {"metadata", "uid"})));
+    }
+  }
+  return {};
+}
+
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
@@ -143,6 +178,7 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
   }
   for (const text::Json& job : jobs) TRY(FailJob(*client, job, context.clock.Now()));
   TRY(DeletePods(*client, jobs));
+  TRY(StopDeployments(*client));
   TRY(daemon::StopDaemon(paths));
   TRY(out.Write(
       "The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));

@@ -53,6 +53,7 @@ class Planner {
     if (api::IsDeleting(deployment_)) return {};
     wanted_ =
         std::clamp<int64_t>(GetInt(deployment_, {"spec", "replicas"}).value_or(1), 0, kMaxReplicas);
+    if (!api::Annotation(deployment_, api::kStoppedAnnotation).empty()) wanted_ = 0;
     const text::Json* pod_template = text::Find(deployment_, {"spec", "template"});
     if (pod_template == nullptr || !pod_template->is_object()) return {};
     template_ = pod_template;

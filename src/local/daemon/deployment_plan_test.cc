@@ -170,6 +170,14 @@ TEST(PlanDeployment, AChangedTemplateReplacesAllOnceTheOldAreGone) {
   EXPECT_NE(api::Name(machine.pods()[0]), api::Name(old));
 }
 
+TEST(PlanDeployment, OneThatIsStoppedHasNoPods) {
+  Machine machine(Deployment());
+  machine.Step();
+  api::SetAnnotation(machine.deployment(), "muster.dev/stopped", "true");
+  machine.Step();
+  EXPECT_TRUE(machine.pods().empty());
+}
+
 TEST(PlanDeployment, LeavesOneThatGoesOrPausesAlone) {
   Machine going(Deployment());
   text::Set(going.deployment(), {"metadata", "deletionTimestamp"}, "2026-07-30T10:00:30Z");

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
 #include "base/log.h"
@@ -81,6 +82,8 @@ void Deployments::ReplaceDeployments(std::vector<text::Json> deployments) {
   deployments_.clear();
   for (text::Json& deployment : deployments) {
     const std::string key = KeyOf(api::Namespace(deployment), api::Name(deployment));
+    const bool is_stopped = !api::Annotation(deployment, api::kStoppedAnnotation).empty();
+    if (is_stopped && !has_deployments_) stopped_.insert(key);
     deployments_[key] = std::move(deployment);
     queue_.Add(key);
   }
@@ -122,7 +125,7 @@ std::optional<Deployments::Snapshot> Deployments::Look(const std::string& key) {
   if (!has_deployments_ || !has_pods_) return std::nullopt;
   const auto it = deployments_.find(key);
   if (it == deployments_.end()) return std::nullopt;
-  Snapshot snapshot{it->second, {}};
+  Snapshot snapshot{it->second, {}, stopped_.erase(key) > 0};
   const auto pods = pods_.find(std::string(api::Uid(it->second)));
   if (pods == pods_.end()) return snapshot;
   for (const auto& [uid, pod] : pods->second) snapshot.pods.push_back(pod);
@@ -145,6 +148,7 @@ void Deployments::Run() {
 base::Status Deployments::Reconcile(const std::string& key) {
   const std::optional<Snapshot> snapshot = Look(key);
   if (!snapshot) return {};
+  if (snapshot->is_to_be_taken_up) return TakeUpAgain(snapshot->deployment);
   std::vector<const text::Json*> pods;
   for (const text::Json& pod : snapshot->pods) pods.push_back(&pod);
   DeploymentPlan plan = PlanDeployment(snapshot->deployment, pods, clock_.Now());
@@ -160,6 +164,17 @@ base::Status Deployments::Reconcile(const std::string& key) {
     return base::Fail(written.error().Wrap("write its status"));
   }
   return {};
+}
+
+base::Status Deployments::TakeUpAgain(const text::Json& deployment) {
+  text::Json patch = text::Object();
+  text::Set(patch, {"metadata", "annotations", api::kStoppedAnnotation}, nullptr);
+  const auto patched = client_.Patch(api::kDeployments, api::Namespace(deployment),
+                                     api::Name(deployment), cluster::PatchType::kMerge, patch);
+  if (patched || patched.error().code == base::Code::kNotFound) return {};
+  const std::lock_guard lock(mutex_);
+  stopped_.insert(KeyOf(api::Namespace(deployment), api::Name(deployment)));
+  return base::Fail(patched.error());
 }
 
 // In this order and at once, so that a name is free for its next bearer.

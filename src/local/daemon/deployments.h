@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -29,11 +30,14 @@ class Deployments {
   struct Snapshot {
     text::Json deployment;
     std::vector<text::Json> pods;
+    bool is_to_be_taken_up = false;
   };
   using PodMap = std::map<std::string, text::Json>;  // by uid
 
   void Run();
   base::Status Reconcile(const std::string& key);
+  // Takes the mark of `muster down` off a Deployment that had it when this daemon began.
+  base::Status TakeUpAgain(const text::Json& deployment);
   base::Status WritePods(const std::vector<const text::Json*>& removed,
                          std::vector<text::Json> created);
   std::optional<Snapshot> Look(const std::string& key);
@@ -52,6 +56,7 @@ class Deployments {
   bool has_deployments_ = false;  // the first list of each is in
   bool has_pods_ = false;
   std::map<std::string, text::Json> deployments_;  // by key
+  std::set<std::string> stopped_;                  // keys of those with an earlier daemon's mark
   std::map<std::string, PodMap> pods_;             // by uid of the Deployment
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;
   std::thread thread_;

@@ -79,5 +79,22 @@ TEST_F(DeploymentsTest, TakesThePodsOfAnEarlierDaemonForItsOwn) {
   EXPECT_EQ(Pods(), pods);
 }
 
+TEST_F(DeploymentsTest, HasNoPodsOnceStoppedUntilTheNextDaemon) {
+  Start();
+  Put(1);
+  ASSERT_TRUE(WaitStatus("replicas", 1));
+  const std::string name = *Pods().begin();
+  text::Json stopped = *cluster_.Find(api::kDeployments, "ns", "web");
+  api::SetAnnotation(stopped, "muster.dev/stopped", "true");
+  cluster_.Put(api::kDeployments, stopped);
+  ASSERT_TRUE(cluster_.WaitFor(api::kPods, "ns", name, [](const Maybe& pod) { return !pod; }));
+  deployments_.reset();
+  Start();
+  EXPECT_TRUE(
+      cluster_.WaitFor(api::kPods, "ns", name, [](const Maybe& pod) { return pod.has_value(); }));
+  EXPECT_EQ(api::Annotation(*cluster_.Find(api::kDeployments, "ns", "web"), "muster.dev/stopped"),
+            "");
+}
+
 }  // namespace
 }  // namespace local::daemon
