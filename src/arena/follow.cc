@@ -141,6 +141,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
 }
 
 base::Status Follower::Probe() {
+  TRY(watch_.Refusal());
   const auto job = client_.Get(api::kPyTorchJobs, request_.namespace_name, request_.job);
   if (!job && job.error().code != Code::kNotFound) return Fail(job.error());
   return {};
@@ -218,6 +219,7 @@ base::Status Follower::PrintRest(const View& view) {
 base::Status Follower::Run() {
   bool has_told = false;
   for (;;) {
+    TRY(watch_.Refusal());
     const auto is_ready = [](const View& view) { return view.stage != Stage::kWaiting; };
     base::Result<View> view = WaitFor([&](const View& now) { return is_ready(now) || !has_told; });
     if (!view) return Fail(std::move(view.error()));

@@ -178,6 +178,7 @@ base::Status AllFollower::AwaitNews() {
     if (is_new) view_ = std::move(view);
     return is_new || inbox_.IsRung();
   });
+  TRY(watch_.Refusal());
   if (has_news || next) return {};
   const auto job = client_.Get(api::kPyTorchJobs, namespace_, name_);
   if (!job && job.error().code != Code::kNotFound) return base::Fail(job.error());

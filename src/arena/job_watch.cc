@@ -24,12 +24,14 @@ JobWatch::JobWatch(cluster::Client& client, const std::string& namespace_name,
       client, api::kPyTorchJobs, of_job,
       cluster::ReflectorHandler{
           [this](std::vector<text::Json> items) { ReplaceJob(std::move(items)); },
-          [this](cluster::WatchEvent event) { ApplyJob(std::move(event)); }});
+          [this](cluster::WatchEvent event) { ApplyJob(std::move(event)); },
+          [this](const base::Error& error) { Refuse(error); }});
   pods_ = std::make_unique<cluster::Reflector>(
       client, api::kPods, of_pods,
       cluster::ReflectorHandler{
           [this](std::vector<text::Json> items) { ReplacePods(std::move(items)); },
-          [this](cluster::WatchEvent event) { ApplyPod(std::move(event)); }});
+          [this](cluster::WatchEvent event) { ApplyPod(std::move(event)); },
+          [this](const base::Error& error) { Refuse(error); }});
 }
 
 void JobWatch::ReplaceJob(std::vector<text::Json> items) {
@@ -81,12 +83,26 @@ void JobWatch::Wake() {
   changed_.notify_all();
 }
 
+void JobWatch::Refuse(const base::Error& error) {
+  snapshot_.Lock()->refusal = error;
+  changed_.notify_all();
+}
+
+base::Status JobWatch::Refusal() {
+  auto snapshot = snapshot_.Lock();
+  if (snapshot->refusal) return base::Fail(*snapshot->refusal);
+  return {};
+}
+
 bool JobWatch::Wait(std::chrono::milliseconds timeout,
                     const std::function<bool(const Snapshot&)>& done) {
   auto snapshot = snapshot_.Lock();
-  return changed_.wait_for(snapshot.lock(), timeout, [&] {
-    return snapshot->is_job_known && snapshot->are_pods_known && done(*snapshot);
+  bool is_done = false;
+  changed_.wait_for(snapshot.lock(), timeout, [&] {
+    is_done = snapshot->is_job_known && snapshot->are_pods_known && done(*snapshot);
+    return is_done || snapshot->refusal;
   });
+  return is_done;
 }
 
 }  // namespace arena

@@ -24,19 +24,25 @@ class JobWatch {
     std::map<std::string, text::Json> pods;  // by name
     bool is_job_known = false;               // the first list has come
     bool are_pods_known = false;
+    std::optional<base::Error> refusal;
   };
 
   JobWatch(cluster::Client& client, const std::string& namespace_name, const std::string& job,
            const std::string& pod_selector);
 
   // Blocks until `done` holds of what exists, both lists having come; false when `timeout` ran out
-  // before. `done` runs under the lock: it looks, and does nothing else.
+  // before, or the server refuses to be watched. `done` runs under the lock: it looks, and does
+  // nothing else.
   bool Wait(std::chrono::milliseconds timeout, const std::function<bool(const Snapshot&)>& done);
+
+  // Why the server refuses: whoever waits in a loop asks, and ends.
+  base::Status Refusal();
 
   // From any thread: Wait looks again, for something else than the job or its pods.
   void Wake();
 
  private:
+  void Refuse(const base::Error& error);
   void ReplaceJob(std::vector<text::Json> items);
   void ReplacePods(std::vector<text::Json> items);
   void ApplyJob(cluster::WatchEvent event);

@@ -244,6 +244,20 @@ TEST_F(ClientTest, PassesWarningsOn) {
   EXPECT_EQ(warnings, (std::vector<std::string>{"one", "two"}));
 }
 
+TEST_F(ClientTest, AppliesOnTheServersSide) {
+  server.QueueJson(kPod);
+  server.QueueJson(R"({"kind":"Status","reason":"Conflict","message":"conflict with \"x\""})", 409);
+  ASSERT_TRUE(client.Apply(api::kPods, Object(kPod), "muster"));
+  EXPECT_EQ(server.Line(0), "PATCH /api/v1/namespaces/team/pods/p?fieldManager=muster");
+  EXPECT_EQ(net::FindHeader(server.Request(0).headers, "Content-Type"),
+            "application/apply-patch+yaml");
+  EXPECT_EQ(server.Request(0).body, kPod);
+  EXPECT_EQ(client.Apply(api::kPods, Object(kPod), "m", true, true).error().code,
+            base::Code::kConflict);
+  EXPECT_EQ(server.Line(1),
+            "PATCH /api/v1/namespaces/team/pods/p?fieldManager=m&force=true&dryRun=All");
+}
+
 TEST_F(ClientTest, TellsAnAnswerThatIsNoJson) {
   server.QueueJson("{\"kind\": ");
   const auto pod = client.Get(api::kPods, "team", "p");

@@ -19,6 +19,8 @@ constexpr base::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 // A watch that the server ends sooner, without an event, counts as failed.
 constexpr std::chrono::seconds kShortWatch{1};
+// An API server that starts refuses for a moment what it will allow: some three seconds of tries.
+constexpr int kRefusals = 6;
 // The server ends a watch after this, so that a connection that hangs is not waited on for ever.
 constexpr int64_t kWatchSeconds = 300;
 // Objects a page (client-go's number): what is read before it is trimmed.
@@ -46,6 +48,7 @@ class Reflector::Impl {
   base::Result<std::string> Replace();
   base::Status WatchFrom(std::string& version, const std::stop_token& stop);
   base::Status GiveOut(Watch& watch, std::string& version, const std::stop_token& stop);
+  void CountRefusal(const base::Error& error);
   void Pause(const std::stop_token& stop);
 
   Client& client_;
@@ -54,6 +57,7 @@ class Reflector::Impl {
   const ReflectorHandler handler_;
   base::Backoff backoff_{kFirstPause, kLongestPause};
   bool has_watched_ = false;  // since the last list
+  int refusals_ = 0;          // one after another
 
   std::mutex mutex_;
   std::condition_variable_any stopped_;
@@ -67,6 +71,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
     base::Result<std::string> version = Replace();
     if (!version) {
       base::LogDebug("list {}: {}", resource_.plural, version.error().message);
+      CountRefusal(version.error());
       Pause(stop);
       continue;
     }
@@ -75,6 +80,7 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       const base::Status watched = WatchFrom(*version, stop);
       if (watched || stop.stop_requested()) continue;
       base::LogDebug("watch {}: {}", resource_.plural, watched.error().message);
+      CountRefusal(watched.error());
       const bool is_expired = watched.error().code == base::Code::kExpired;
       // A version that is too old as soon as it is listed would make a loop without a rest.
       if (!is_expired || !has_watched_) Pause(stop);
@@ -99,6 +105,7 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
   options.limit = 0;
   options.timeout_seconds = kWatchSeconds;
   TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
+  refusals_ = 0;
   Watch& watch = *opened;
   {
     const std::lock_guard lock(mutex_);
@@ -131,6 +138,15 @@ base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
     handler_.apply(std::move(*event));
   }
   return {};
+}
+
+void Reflector::Impl::CountRefusal(const base::Error& error) {
+  using base::Code;
+  const bool is_refused = error.code == Code::kPermissionDenied ||
+                          error.code == Code::kUnauthenticated ||
+                          error.code == Code::kInvalidArgument;
+  refusals_ = is_refused ? refusals_ + 1 : 0;
+  if (refusals_ >= kRefusals && handler_.refused) handler_.refused(error);
 }
 
 void Reflector::Impl::Pause(const std::stop_token& stop) {

@@ -17,6 +17,9 @@ struct ReflectorHandler {
   // The full list, at the start and after each relist: what is not in it is gone.
   std::function<void(std::vector<text::Json> items)> replace;
   std::function<void(WatchEvent event)> apply;  // never a bookmark
+  // The server goes on refusing to list or to watch: no right to, or no such kind. Trying goes on;
+  // whoever waits for something may rather end.
+  std::function<void(const base::Error& error)> refused{};
 };
 
 class Reflector {

@@ -26,7 +26,7 @@ constexpr long kReceiveBuffer = 256 << 10;
 constexpr int kKeepAliveIdle = 30, kKeepAliveInterval = 10, kKeepAliveCount = 3;
 constexpr int kSendTimeoutMillis = 60'000;
 // Requests of SendAll under way at once.
-constexpr size_t kMaxParallel = 64;
+constexpr size_t kMaxUnderWay = 64;
 
 size_t OnHeader(char* data, size_t, size_t size, void* transfer) {
   return static_cast<CurlTransfer*>(transfer)->TakeHeader({data, size});
@@ -220,6 +220,8 @@ void Client::SetConnection(CURL* handle, const ClientIdentity* identity) const {
     Set(handle, CURLOPT_SSLKEY_BLOB, &key);
     Set(handle, CURLOPT_SSLCERTTYPE, "PEM");
     Set(handle, CURLOPT_SSLKEYTYPE, "PEM");
+    // A key that is encrypted is an error, not a question on the terminal.
+    Set(handle, CURLOPT_KEYPASSWD, "");
   }
 }
 
@@ -288,7 +290,7 @@ std::vector<base::Result<HttpResponse>> Client::SendAll(std::span<const HttpRequ
   std::vector<base::Result<HttpResponse>> responses;
   responses.reserve(requests.size());
   while (!requests.empty()) {
-    const auto wave = requests.first(std::min(requests.size(), kMaxParallel));
+    const auto wave = requests.first(std::min(requests.size(), kMaxUnderWay));
     std::vector<base::Result<std::shared_ptr<CurlTransfer>>> begun;
     begun.reserve(wave.size());
     for (const HttpRequest& request : wave) begun.push_back(Begin(request, kMaxResponseBytes));

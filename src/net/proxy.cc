@@ -14,14 +14,14 @@ namespace net {
 namespace {
 
 // IPv4 as ::ffff:a.b.c.d, so that there is one kind.
-struct Address {
+struct IpAddress {
   std::array<uint8_t, 16> bytes{};
   bool is_v4 = false;
 };
 
-std::optional<Address> ParseAddress(std::string_view text) {
+std::optional<IpAddress> ParseAddress(std::string_view text) {
   const std::string zero_ended(text);
-  Address address;
+  IpAddress address;
   if (::inet_pton(AF_INET, zero_ended.c_str(), address.bytes.data() + 12) == 1) {
     address.bytes[10] = address.bytes[11] = 0xff;
     address.is_v4 = true;
@@ -31,7 +31,7 @@ std::optional<Address> ParseAddress(std::string_view text) {
   return std::nullopt;
 }
 
-bool IsLoopback(const Address& address) {
+bool IsLoopback(const IpAddress& address) {
   if (address.is_v4) return address.bytes[12] == 127;
   std::array<uint8_t, 16> loopback{};
   loopback[15] = 1;
@@ -39,7 +39,7 @@ bool IsLoopback(const Address& address) {
 }
 
 // "10.0.0.0/8"
-bool IsInNetwork(const Address& address, std::string_view network) {
+bool IsInNetwork(const IpAddress& address, std::string_view network) {
   const size_t slash = network.find('/');
   if (slash == std::string_view::npos) return false;
   const auto base_address = ParseAddress(network.substr(0, slash));
@@ -57,7 +57,7 @@ bool IsInNetwork(const Address& address, std::string_view network) {
 
 // One entry of NO_PROXY: an address, a network, a name that stands for those below it too, `.name`
 // or `*.name` for only those; each but a network with an optional port.
-bool Matches(std::string_view entry, const Url& target, const std::optional<Address>& address) {
+bool Matches(std::string_view entry, const Url& target, const std::optional<IpAddress>& address) {
   if (entry == "*") return true;
   if (address && IsInNetwork(*address, entry)) return true;
   std::string_view host = entry;

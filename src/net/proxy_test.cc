@@ -24,14 +24,14 @@ TEST(Proxy, IsNeverAskedForThisMachine) {
   }
 }
 
-struct Case {
+struct NoProxyCase {
   const char* url;
   const char* no_proxy;
   bool is_proxied;
 };
 
 TEST(Proxy, IsNotAskedForWhatNoProxyNames) {
-  const Case cases[] = {
+  const NoProxyCase cases[] = {
       {"https://a.b.org", "b.org", false},
       {"https://b.org", "b.org", false},
       {"https://ab.org", "b.org", true},
@@ -51,7 +51,7 @@ TEST(Proxy, IsNotAskedForWhatNoProxyNames) {
       {"https://a", "", true},
       {"https://a", ",,", true},
   };
-  for (const Case& c : cases) {
+  for (const NoProxyCase& c : cases) {
     EXPECT_EQ(Proxy(c.url, {{"HTTPS_PROXY", "http://p"}, {"NO_PROXY", c.no_proxy}}) == "http://p",
               c.is_proxied)
         << c.url << " " << c.no_proxy;

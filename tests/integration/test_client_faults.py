@@ -189,3 +189,34 @@ def test_following_a_log_survives_a_restart_of_the_api_server(real_cluster, kube
     assert following.returncode == 0, errors
     assert lines == [f"line {n}\n" for n in range(200)]
     assert rest == "the end\n"
+
+
+def test_one_connection_carries_a_command_and_all_its_watches(real_cluster, kubelet, muster_as, muster,
+                                                              namespace):
+    proxy = Proxy()
+    path = real_cluster.write_kubeconfig(
+        "counted", {"client-certificate": real_cluster.admin_cert,
+                    "client-key": real_cluster.admin_key}, namespace, cluster={"proxy-url": proxy.url})
+    submit(muster, "counted", namespace)
+    play_operator(real_cluster, namespace, "counted")
+    where = (namespace, "counted-master-0", "pytorch")
+    kubelet.write(*where, "hello")
+    following = muster_as(path).start("logs", "-f", "counted")
+    assert following.stdout.readline() == "hello\n"
+    kubelet.end(*where)
+    real_cluster.patch_status("pod", "counted-master-0", namespace, {"phase": "Succeeded"})
+    assert following.wait(timeout=60) == 0
+    assert len(proxy.asked) == 1
+    proxy.close()
+
+
+def test_following_without_the_right_to_watch_ends_and_says_so(real_cluster, kubelet, muster, muster_as,
+                                                               namespace):
+    group = "readers-of-" + namespace
+    real_cluster.allow(namespace, group, [
+        {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list"]},
+        {"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]}])
+    submit(muster, "seen", namespace)
+    reader = muster_as(real_cluster.user_kubeconfig("rita", [group], namespace))
+    line = reader.run("logs", "-f", "seen", code=1).stderr.splitlines()[-1]
+    assert 'User "rita" cannot watch resource' in line, line
