@@ -42,15 +42,24 @@ constexpr Column kJobColumns[] = {{"Name", "string"},
                                   {"GPU(Allocated)", "number", 1},
                                   {"Node", "string", 1},
                                   {"Created", "string", 1}};
-constexpr Column kNodeColumns[] = {{"Name", "string"},    {"Status", "string"},
-                                   {"Roles", "string"},   {"Age", "string"},
-                                   {"Version", "string"}, {"Internal-IP", "string", 1}};
+constexpr Column kNodeColumns[] = {{"Name", "string"},
+                                   {"Status", "string"},
+                                   {"Roles", "string"},
+                                   {"Age", "string"},
+                                   {"Version", "string"},
+                                   {"Internal-IP", "string", 1},
+                                   {"External-IP", "string", 1},
+                                   {"OS-Image", "string", 1},
+                                   {"Kernel-Version", "string", 1},
+                                   {"Container-Runtime", "string", 1}};
 constexpr Column kServiceColumns[] = {
     {"Name", "string"},    {"Type", "string"}, {"Cluster-IP", "string"}, {"External-IP", "string"},
     {"Port(s)", "string"}, {"Age", "string"},  {"Selector", "string", 1}};
-constexpr Column kEventColumns[] = {{"Last Seen", "string"}, {"Type", "string"},
-                                    {"Reason", "string"},    {"Object", "string"},
-                                    {"Message", "string"},   {"Name", "string", 1}};
+constexpr Column kEventColumns[] = {{"Last Seen", "string"},    {"Type", "string"},
+                                    {"Reason", "string"},       {"Object", "string"},
+                                    {"Subobject", "string", 1}, {"Source", "string", 1},
+                                    {"Message", "string"},      {"First Seen", "string", 1},
+                                    {"Count", "string", 1},     {"Name", "string", 1}};
 constexpr Column kStatusColumns[] = {{"Name", "string"}, {"Status", "string"}, {"Age", "string"}};
 constexpr Column kDataColumns[] = {{"Name", "string"}, {"Data", "string"}, {"Age", "string"}};
 constexpr Column kDeploymentColumns[] = {{"Name", "string"},
@@ -145,6 +154,10 @@ void NodeCells(const text::Json& node, base::Time now, Cells& cells) {
   cells.Text(Age(api::CreationTime(node), now));
   cells.Text(text::GetString(node, {"status", "nodeInfo", "kubeletVersion"}));
   cells.TextOr(api::NodeAddress(node, "InternalIP"), "<none>");
+  cells.TextOr(api::NodeAddress(node, "ExternalIP"), "<none>");
+  for (const char* key : {"osImage", "kernelVersion", "containerRuntimeVersion"}) {
+    cells.TextOr(text::GetString(node, {"status", "nodeInfo", key}), "<unknown>");
+  }
 }
 
 void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
@@ -177,15 +190,19 @@ void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
 }
 
 void EventCells(const text::Json& event, base::Time now, Cells& cells) {
-  auto seen = api::GetTime(event, {"lastTimestamp"});
-  if (!seen) seen = api::GetTime(event, {"eventTime"});
-  if (!seen) seen = api::CreationTime(event);
-  cells.Text(Age(seen, now));
+  const api::EventView view = api::ReadEvent(event);
+  std::string_view host = text::GetString(event, {"source", "host"});
+  if (host.empty()) host = text::GetString(event, {"reportingInstance"});
+  cells.Text(Age(view.last, now));
   cells.Text(text::GetString(event, {"type"}));
-  cells.Text(text::GetString(event, {"reason"}));
-  cells.Text(fmt::format("{}/{}", base::ToLower(text::GetString(event, {"involvedObject", "kind"})),
-                         text::GetString(event, {"involvedObject", "name"})));
-  cells.Text(base::Trim(text::GetString(event, {"message"})));
+  cells.Text(view.reason);
+  cells.Text(fmt::format("{}/{}", base::ToLower(view.object_kind), view.object_name));
+  cells.Text(text::GetString(event, {"involvedObject", "fieldPath"}));
+  cells.Text(host.empty() ? std::string(view.component)
+                          : fmt::format("{}, {}", view.component, host));
+  cells.Text(base::Trim(view.message));
+  cells.Text(Age(view.first, now));
+  cells.Number(static_cast<double>(view.count));
   cells.Text(api::Name(event));
 }
 
