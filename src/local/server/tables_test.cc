@@ -143,13 +143,14 @@ TEST(Table, EveryKindHasOne) {
     return Row(table, 0, 1);
   };
   const std::string core = "/api/v1/namespaces/default/";
-  EXPECT_EQ(show("/api/v1/nodes",
-                 R"({"metadata":{"name":"n","labels":{"node-role.kubernetes.io/worker":""}},
+  EXPECT_EQ(
+      show("/api/v1/nodes",
+           R"({"metadata":{"name":"n","labels":{"node-role.kubernetes.io/worker":""}},
                      "status":{"conditions":[{"type":"Ready","status":"True"}],
                      "addresses":[{"type":"InternalIP","address":"127.0.0.1"}],
                      "nodeInfo":{"kubeletVersion":"v1"}}})",
-                 "Name | Status | Roles | Age | Version"),
-            "n | Ready | worker | 0s | v1 | 127.0.0.1");
+           "Name | Status | Roles | Age | Version"),
+      "n | Ready | worker | 0s | v1 | 127.0.0.1 | <none> | <unknown> | <unknown> | <unknown>");
   EXPECT_EQ(show(core + "services",
                  R"({"metadata":{"name":"s"},"spec":{"clusterIP":"None",
                      "ports":[{"port":23456}],"selector":{"a":"b"}}})",
@@ -160,7 +161,7 @@ TEST(Table, EveryKindHasOne) {
                      "involvedObject":{"kind":"Pod","name":"p"},
                      "lastTimestamp":"2026-07-30T09:59:00Z"})",
                  "Last Seen | Type | Reason | Object | Message"),
-            "1m | Normal | R | pod/p | m | e");
+            "1m | Normal | R | pod/p |  |  | m | 0s | 1 | e");
   EXPECT_EQ(show(core + "configmaps", R"({"metadata":{"name":"c"},"data":{"a":"b","c":"d"}})",
                  "Name | Data | Age"),
             "c | 2 | 0s");
