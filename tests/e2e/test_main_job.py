@@ -17,7 +17,7 @@ def test_trains_two_processes_from_git(user, repository, request):
     assert f"The Job {name} has been submitted successfully" in done.stderr
     assert f"`muster get {name} --type pytorchjob" in done.stderr
 
-    lines = cluster.run("logs", name, "-f", timeout=120).stdout.splitlines()
+    lines = cluster.run("logs", name, "-f", timeout=300).stdout.splitlines()
     assert lines[0] == "WORLD_SIZE: 2, CURRENT_RANK: 0"
     assert lines[1].startswith("args: Namespace(backend='gloo', batch_size=64, "
                                "data='/root/code/mnist-pytorch', "
@@ -56,7 +56,7 @@ def test_trains_two_processes_from_git(user, repository, request):
 def test_alone_trains_on_one_process(cluster, repository):
     cluster.submit("alone", "python /root/code/mnist-pytorch/mnist.py --backend nccl",
                    "--sync-mode=git", f"--sync-source=file://{repository}")
-    log = cluster.run("logs", "alone", "-f", timeout=120).stdout
+    log = cluster.run("logs", "alone", "-f", timeout=300).stdout
     assert "gloo instead of nccl" in log
     assert "accuracy=0.9" in log
     cluster.wait("alone", "SUCCEEDED")

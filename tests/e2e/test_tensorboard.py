@@ -41,7 +41,8 @@ DRAWN = """
 @pytest.fixture(scope="session")
 def tensorboard_python():
     """An interpreter that has TensorBoard and PyTorch."""
-    done = subprocess.run([os.path.join(ROOT, "scripts", "install-tensorboard")], text=True,
+    done = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "tensorboard",
+                           "tensorboard.main", "tensorboard"], text=True,
                           stdout=subprocess.PIPE, check=True)
     return os.path.join(done.stdout.splitlines()[-1], "bin", "python")
 

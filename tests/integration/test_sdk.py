@@ -83,9 +83,10 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def python():
-    made = subprocess.run([os.path.join(ROOT, "scripts", "python-sdk")], check=True, text=True,
-                          stdout=subprocess.PIPE)
-    return made.stdout.strip()
+    made = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "kubernetes-sdk",
+                           "kubeflow.training", "kubernetes==35.0.0", "kubeflow-training==1.9.4"],
+                          check=True, text=True, stdout=subprocess.PIPE)
+    return os.path.join(made.stdout.strip(), "bin", "python")
 
 
 def run(python, cluster, program):
