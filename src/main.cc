@@ -70,6 +70,12 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
     connected.find_user_name = connection.user_name;
     return connection.client.get();
   };
+  context.choose = [&](arena::Context& chosen) -> base::Status {
+    TRY_ASSIGN(const auto choice, local::command::FindChosenCluster(cluster_context));
+    chosen.cluster_is_this_machine = choice.is_embedded;
+    chosen.cluster_namespace = choice.namespace_name;
+    return {};
+  };
 
   context.missing_tensorboard = [&context] {
     return local::daemon::MissingTensorboard(context.environment);

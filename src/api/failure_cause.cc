@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <optional>
 #include <tuple>
 
@@ -41,19 +42,27 @@ std::string SignalName(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-// Of a log's tail, the line that says why: git's first verdict if there is one (what it adds is
-// general advice), else the last.
-std::string TellingLine(std::string_view message, bool is_git) {
+// What git and rsync begin the line with that says why.
+constexpr std::string_view kVerdicts[] = {"fatal:", "error:", "@ERROR:", "rsync: "};
+// git's only word when its transport has failed, which has said why in the line before.
+constexpr std::string_view kTransportFailed = "fatal: Could not read from remote repository.";
+
+// Of a log's tail, the line that says why: the code sync's first verdict if there is one (what
+// follows is general advice), else the last.
+std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
-  std::string verdict;
   for (const std::string& line : base::Split(message, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty()) continue;
+    const bool is_verdict =
+        std::any_of(std::begin(kVerdicts), std::end(kVerdicts),
+                    [&](std::string_view verdict) { return trimmed.starts_with(verdict); });
+    if (is_code_sync && is_verdict) {
+      return OneLine(trimmed == kTransportFailed && !last.empty() ? last : trimmed);
+    }
     last = trimmed;
-    const bool is_verdict = trimmed.starts_with("fatal:") || trimmed.starts_with("error:");
-    if (is_verdict && verdict.empty()) verdict = trimmed;
   }
-  return OneLine(is_git && !verdict.empty() ? verdict : last);
+  return OneLine(last);
 }
 
 std::string DescribeExit(const Terminated& terminated, bool is_git) {

@@ -47,6 +47,8 @@ inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
 // On a Deployment of the embedded cluster: `muster down` has ended its pods; the next daemon takes
 // it off and makes them anew.
 inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";
+// Which call of submit made a job: one id each, so that it knows its own after a broken connection.
+inline constexpr std::string_view kSubmissionAnnotation = "muster.dev/submission";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 

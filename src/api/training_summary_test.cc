@@ -218,6 +218,29 @@ TEST(PendingReason, SaysThatTheCodeSyncFails) {
             "code sync failed in pt-master-0: fatal: repository 'x' not found");
 }
 
+TEST(PendingReason, SaysTheCodeSyncsTellingLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote "
+       "repository.\n\nPlease make sure you have the correct access rights\nand the repository "
+       "exists.\n",
+       "ssh: connect to host h port 22: Connection refused"},
+      {"fatal: '/x.git' does not appear to be a git repository\nfatal: Could not read from remote "
+       "repository.\n",
+       "fatal: '/x.git' does not appear to be a git repository"},
+      {"@ERROR: auth failed on module m\nrsync error: error starting client-server protocol (code "
+       "5) at main.c(1954) [Receiver=3.5.0]\n",
+       "@ERROR: auth failed on module m"},
+      {"receiving incremental file list\nrsync: [sender] link_stat \"/x\" (in m) failed: No such "
+       "file or directory (2)\nrsync error: some files could not be transferred (code 23)\n",
+       "rsync: [sender] link_stat \"/x\" (in m) failed: No such file or directory (2)"},
+  };
+  for (const auto& [log, line] : cases) {
+    text::Json pod = MakePod("master", 0, "Pending");
+    Terminate(pod, 1, kCreated, log, "Error", kArenaCodeContainer, "initContainerStatuses");
+    EXPECT_EQ(Of(MakeJob(), {pod}).reason, std::string("code sync failed in pt-master-0: ") + line);
+  }
+}
+
 TEST(PendingReason, SaysThatTheJobRestarts) {
   text::Json job = MakeJob();
   AddCondition(job, "Restarting", "True", "PyTorchJobRestarting", "job pt is restarting");

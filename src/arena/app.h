@@ -49,6 +49,10 @@ struct Context {
   // when one could. May start the user's Python. Unset elsewhere.
   std::function<std::string()> missing_tensorboard = {};
 
+  // Only finds out which cluster it would be: fills in the three as far as they are known without
+  // asking anybody. May be unset.
+  std::function<base::Status(Context&)> choose = {};
+
   // Blocks for that long, between tries after a broken connection.
   std::function<void(base::Duration)> pause;
 

@@ -2,127 +2,281 @@
 
 #include <fmt/format.h>
 
+#include "api/names.h"
+#include "api/object.h"
 #include "base/log.h"
+#include "base/uid.h"
 
 namespace arena {
+namespace {
 
 using base::Code;
 using base::Fail;
 
-base::Error Creation::NameTaken() const {
+// Whether the request may have been carried out in spite of it.
+bool IsUncertain(const base::Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kTimeout ||
+         error.code == Code::kInternal;
+}
+
+std::vector<text::Json> RenderParts(const SubmitOptions& options, const Submission& submission) {
+  std::vector<text::Json> objects;
+  if (auto secret = RenderCodeSecret(options, submission)) objects.push_back(std::move(*secret));
+  for (text::Json& map : RenderConfigMaps(options, submission)) objects.push_back(std::move(map));
+  objects.push_back(RenderIdentity(options, submission));
+  for (auto& object : {RenderTensorboardService(options, submission),
+                       RenderTensorboardDeployment(options, submission)}) {
+    if (object) objects.push_back(*object);
+  }
+  return objects;
+}
+
+const api::Resource& ResourceOf(const text::Json& object) {
+  return *api::FindResourceByKind(text::GetString(object, {"apiVersion"}),
+                                  text::GetString(object, {"kind"}));
+}
+
+}  // namespace
+
+Creation::Creation(cluster::Client& client, const SubmitOptions& options,
+                   const Submission& submission, const std::string& program, IsForeign is_foreign)
+    : client_(client),
+      options_(options),
+      submission_(submission),
+      program_(program),
+      is_foreign_(std::move(is_foreign)),
+      id_(base::NewUid()) {
+  for (text::Json& object : RenderParts(options, submission)) {
+    const api::Resource& resource = ResourceOf(object);
+    parts_.push_back({&resource, std::move(object)});
+  }
+}
+
+base::Error Creation::NameTaken(const text::Json* standing) const {
+  const std::string& name = options_.flags.name;
+  if (standing != nullptr && is_foreign_(*standing)) {
+    return {Code::kAlreadyExists,
+            fmt::format("the job {} is already exist and it owned by other user,you have no "
+                        "privileges to operate it",
+                        name),
+            0};
+  }
   return {Code::kAlreadyExists,
           fmt::format("the job {} is already exist, please delete it first. use '{} delete {}'",
-                      options_.flags.name, program_, options_.flags.name),
+                      name, program_, name),
+          0};
+}
+
+base::Error Creation::InTheWay(const Part& part) const {
+  const std::string name(api::Name(part.object));
+  if (name == IdentityName(options_.flags.name)) {
+    return {Code::kAlreadyExists,
+            fmt::format("the job configmap {} is already exist, please delete it first. use '{} "
+                        "delete {}'",
+                        name, program_, options_.flags.name),
+            0};
+  }
+  return {Code::kAlreadyExists,
+          fmt::format("{} {} already exists and belongs to something else: delete it, or choose "
+                      "another --name",
+                      part.resource->singular, name),
           0};
 }
 
 base::Status Creation::Run() {
-  base::Status status = CreateAll();
+  TRY(CreateJob());
+  base::Status status = SuitOldOperator();
+  if (status) status = CreateParts();
   if (!status) TakeBack();
   return status;
 }
 
-base::Status Creation::CreateAll() {
-  TRY(CreateDependencies());
-  const size_t dependencies = made_.size();
-  TRY(CreateJob());
-  if (dependencies > 0) TRY(AdoptDependencies());
-  TRY(CreateOwned(api::kConfigMaps, RenderIdentity(options_, submission_)));
-  if (auto service = RenderTensorboardService(options_, submission_)) {
-    TRY(CreateOwned(api::kServices, std::move(*service)));
-  }
-  if (auto deployment = RenderTensorboardDeployment(options_, submission_)) {
-    TRY(CreateOwned(api::kDeployments, std::move(*deployment)));
-  }
-  return {};
-}
-
-base::Status Creation::CreateDependencies() {
-  const std::optional<text::Json> secret = RenderGitSecret(options_, submission_);
-  const std::vector<text::Json> maps = RenderConfigMaps(options_, submission_);
-  if (!secret && maps.empty()) return {};
-  // They would overwrite those of a job that stands, so its name is looked up before.
-  const auto job = client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
-  if (job) return Fail(NameTaken());
-  if (job.error().code != Code::kNotFound) return Fail(job.error());
-  if (secret) TRY(CreateLeftover(api::kSecrets, *secret));
-  for (const text::Json& map : maps) TRY(CreateLeftover(api::kConfigMaps, map));
-  return {};
-}
-
-// Creates, or overwrites what an earlier job of this name left behind.
-base::Status Creation::CreateLeftover(const api::Resource& resource, const text::Json& object) {
-  const std::string name(text::GetString(object, {"metadata", "name"}));
-  auto created = client_.Create(resource, submission_.namespace_name, object);
-  if (!created && created.error().code == Code::kAlreadyExists) {
-    TRY_ASSIGN(const text::Json found, client_.Get(resource, submission_.namespace_name, name));
-    if (text::GetString(found, {"metadata", "labels", "createdBy"}) != "PyTorchJob" ||
-        text::GetString(found, {"metadata", "labels", "release"}) != options_.flags.name) {
-      return Fail(Code::kAlreadyExists,
-                  fmt::format("{} {} already exists and belongs to something else: delete it, or "
-                              "choose another --name",
-                              resource.singular, name));
-    }
-    text::Json replacement = object;
-    text::Set(replacement, {"metadata", "resourceVersion"},
-              text::Json(text::GetString(found, {"metadata", "resourceVersion"})));
-    created = client_.Update(resource, replacement);
-  }
-  if (!created)
-    return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
-  made_.push_back({&resource, name});
-  return {};
-}
-
 base::Status Creation::CreateJob() {
-  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name,
-                                RenderJob(options_, submission_));
+  text::Json job = RenderJob(options_, submission_);
+  text::Set(job, {"metadata", "annotations", api::kSubmissionAnnotation}, text::Json(id_));
+  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name, job);
+  if (!created && (IsUncertain(created.error()) || created.error().code == Code::kAlreadyExists)) {
+    created = WhatBecameOfJob(std::move(created.error()));
+  }
   if (!created) {
-    if (created.error().code == Code::kAlreadyExists) return Fail(NameTaken());
-    return Fail(created.error());
+    base::Error error = std::move(created.error());
+    // An API server without the CRD does not know the path.
+    if (error.code == Code::kNotFound && error.message.find("namespaces \"") == std::string::npos) {
+      error.message = fmt::format(
+          "failed to find pytorchjob {0} from api server,reason: the server could not find the "
+          "requested resource (get pytorchjobs.kubeflow.org {0})",
+          options_.flags.name);
+    }
+    return Fail(std::move(error));
   }
   job_ = std::move(*created);
-  made_.push_back({&api::kPyTorchJobs, options_.flags.name});
-  return {};
-}
-
-base::Status Creation::AdoptDependencies() {
-  const text::Json patch = text::Object{
-      {"metadata", text::Object{{"ownerReferences", text::Array{OwnerReference(job_)}}}}};
-  for (const Made& made : made_) {
-    if (made.resource == &api::kPyTorchJobs) continue;
-    TRY(client_.Patch(*made.resource, submission_.namespace_name, made.name,
-                      cluster::PatchType::kMerge, patch));
+  for (Part& part : parts_) {
+    text::Set(part.object, {"metadata", "ownerReferences"}, text::Array{OwnerReference(job_)});
   }
   return {};
 }
 
-base::Status Creation::CreateOwned(const api::Resource& resource, text::Json object) {
-  text::Set(object, {"metadata", "ownerReferences"}, text::Array{OwnerReference(job_)});
-  const std::string name(text::GetString(object, {"metadata", "name"}));
-  const auto created = client_.Create(resource, submission_.namespace_name, object);
-  if (!created) {
-    if (created.error().code == Code::kAlreadyExists && name == IdentityName(options_.flags.name)) {
-      return Fail(Code::kAlreadyExists,
-                  fmt::format("the job configmap {} is already exist, please delete it first. use "
-                              "'{} delete {}'",
-                              name, program_, options_.flags.name));
+// The first operators' CRD has the run policy's fields in spec: a server that has it drops
+// spec.runPolicy (spec/arena.md 3.1).
+base::Status Creation::SuitOldOperator() {
+  if (text::Find(job_, {"spec", "runPolicy"}) != nullptr) return {};
+  Submission old = submission_;
+  old.has_run_policy = false;
+  text::Json job = RenderJob(options_, old);
+  text::Erase(job, {"spec", "pytorchReplicaSpecs"});
+  const text::Json patch = text::Object{{"spec", *text::Find(job, {"spec"})}};
+  TRY(client_.Patch(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name,
+                    cluster::PatchType::kMerge, patch));
+  return {};
+}
+
+base::Result<text::Json> Creation::WhatBecameOfJob(base::Error error) {
+  const std::string& name = options_.flags.name;
+  auto found = client_.Get(api::kPyTorchJobs, submission_.namespace_name, name);
+  if (found) {
+    if (api::Annotation(*found, api::kSubmissionAnnotation) == id_) return found;
+    return Fail(NameTaken(&*found));
+  }
+  if (error.code == Code::kAlreadyExists) return Fail(NameTaken(nullptr));
+  if (found.error().code != Code::kNotFound) {
+    error.message += fmt::format(
+        ": whether the job {0} was made is not known, `{1} get {0}` will tell", name, program_);
+  }
+  return Fail(std::move(error));
+}
+
+base::Status Creation::CreateParts() {
+  std::vector<cluster::BatchWrite> writes;
+  for (Part& part : parts_) {
+    cluster::BatchWrite write;
+    write.resource = part.resource;
+    write.namespace_name = submission_.namespace_name;
+    write.object = part.object;
+    writes.push_back(std::move(write));
+    part.may_exist = true;
+  }
+  std::vector<base::Result<text::Json>> results = client_.Batch(writes);
+  base::Status first;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (results[i]) continue;
+    base::Status settled = Settle(parts_[i], std::move(results[i].error()));
+    if (!settled && first) first = std::move(settled);
+  }
+  return first;
+}
+
+// A part that could not be created: it may be there nevertheless, or something of its name is.
+base::Status Creation::Settle(Part& part, base::Error error) {
+  const std::string name(api::Name(part.object));
+  const base::Error wrapped =
+      error.Wrap(fmt::format("create {} {}", part.resource->singular, name));
+  if (!IsUncertain(error) && error.code != Code::kAlreadyExists) {
+    part.may_exist = false;
+    return Fail(wrapped);
+  }
+  const auto found = client_.Get(*part.resource, submission_.namespace_name, name);
+  if (!found) {
+    part.may_exist = found.error().code != Code::kNotFound;
+    return Fail(wrapped);
+  }
+  if (IsOurs(*found)) return {};
+  part.may_exist = false;
+  if (error.code != Code::kAlreadyExists) return Fail(wrapped);
+  TRY(RemoveLeftover(part, *found));
+  part.may_exist = true;
+  const auto created = client_.Create(*part.resource, submission_.namespace_name, part.object);
+  if (created) return {};
+  return Fail(created.error().Wrap(fmt::format("create {} {}", part.resource->singular, name)));
+}
+
+bool Creation::IsOurs(const text::Json& found) const {
+  return api::ControllerUid(found) == api::Uid(job_);
+}
+
+// What an earlier job of this name left behind: it has just been deleted, and what it owned will
+// go any moment. Anything else stays, and is in the way.
+base::Status Creation::RemoveLeftover(const Part& part, const text::Json& found) {
+  bool is_leftover = false;
+  if (const text::Array* owners = text::FindArray(found, {"metadata", "ownerReferences"})) {
+    for (const text::Json& owner : *owners) {
+      is_leftover = is_leftover || (text::GetString(owner, {"kind"}) == api::kPyTorchJobs.kind &&
+                                    text::GetString(owner, {"name"}) == options_.flags.name);
     }
-    return Fail(created.error().Wrap(fmt::format("create {} {}", resource.singular, name)));
   }
-  made_.push_back({&resource, name});
-  return {};
+  // Of one that ended before it was given its owner.
+  is_leftover = is_leftover || (api::Label(found, "createdBy") == "PyTorchJob" &&
+                                api::Label(found, "release") == options_.flags.name);
+  if (!is_leftover) return Fail(InTheWay(part));
+  cluster::DeleteOptions only_it;
+  only_it.uid = api::Uid(found);
+  const base::Status deleted =
+      client_.Delete(*part.resource, submission_.namespace_name, api::Name(found), only_it);
+  if (deleted || deleted.error().code == Code::kNotFound ||
+      deleted.error().code == Code::kConflict) {
+    return {};
+  }
+  return Fail(deleted.error().Wrap(
+      fmt::format("delete the old {} {}", part.resource->singular, api::Name(found))));
 }
 
+base::Result<std::vector<text::Json>> Creation::DryRun() {
+  std::vector<text::Json> checked;
+  auto job = client_.Create(api::kPyTorchJobs, submission_.namespace_name,
+                            RenderJob(options_, submission_), true);
+  if (!job) {
+    if (job.error().code != Code::kAlreadyExists) return Fail(std::move(job.error()));
+    const auto standing =
+        client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
+    return Fail(NameTaken(standing ? &*standing : nullptr));
+  }
+  checked.push_back(std::move(*job));
+  for (const Part& part : parts_) {
+    auto made = client_.Create(*part.resource, submission_.namespace_name, part.object, true);
+    if (!made && made.error().code == Code::kAlreadyExists) return Fail(InTheWay(part));
+    if (!made) {
+      return Fail(made.error().Wrap(
+          fmt::format("create {} {}", part.resource->singular, api::Name(part.object))));
+    }
+    if (part.resource != &api::kSecrets) checked.push_back(std::move(*made));
+  }
+  return checked;
+}
+
+// The job first: its pods end, and what it owns goes with it even if this is as far as it gets.
 void Creation::TakeBack() {
-  for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
-    const base::Status deleted =
-        client_.Delete(*made->resource, submission_.namespace_name, made->name);
-    if (!deleted && deleted.error().code != Code::kNotFound) {
-      base::LogWarn("{} {} could not be deleted again: {}", made->resource->singular, made->name,
-                    deleted.error().message);
-    }
+  cluster::DeleteOptions only_it;
+  only_it.uid = api::Uid(job_);
+  const std::string& name = options_.flags.name;
+  const base::Status deleted =
+      client_.Delete(api::kPyTorchJobs, submission_.namespace_name, name, only_it);
+  const bool is_gone =
+      deleted || deleted.error().code == Code::kNotFound || deleted.error().code == Code::kConflict;
+  if (!is_gone) {
+    base::LogWarn("the job {0} could not be taken back: {1}; delete it with `{2} delete {0}`", name,
+                  deleted.error().message, program_);
   }
+  for (const Part& part : parts_) {
+    if (part.may_exist) TakeBackPart(part);
+  }
+}
+
+void Creation::TakeBackPart(const Part& part) {
+  const std::string name(api::Name(part.object));
+  const auto found = client_.Get(*part.resource, submission_.namespace_name, name);
+  base::Status deleted;
+  if (!found) {
+    deleted = Fail(found.error());
+  } else if (IsOurs(*found)) {
+    cluster::DeleteOptions only_it;
+    only_it.uid = api::Uid(*found);
+    deleted = client_.Delete(*part.resource, submission_.namespace_name, name, only_it);
+  }
+  if (deleted || deleted.error().code == Code::kNotFound ||
+      deleted.error().code == Code::kConflict) {
+    return;
+  }
+  base::LogWarn("{} {} could not be taken back: {}", part.resource->singular, name,
+                deleted.error().message);
 }
 
 }  // namespace arena

@@ -31,7 +31,8 @@ struct FakeLog {
 
 class FakeCluster : public cluster::Transport {
  public:
-  // A request that a test refuses: the HTTP status and reason to answer with.
+  // A request that a test refuses: the HTTP status and reason to answer with; status 0: the
+  // connection breaks before the server has it.
   struct Refusal {
     int status;
     std::string reason;
@@ -40,6 +41,10 @@ class FakeCluster : public cluster::Transport {
   std::function<std::optional<Refusal>(const net::HttpRequest&)> refuse = [](const auto&) {
     return std::nullopt;
   };
+  // Requests that are carried out, and whose answer is lost with the connection.
+  std::function<bool(const net::HttpRequest&)> loses_answer = [](const auto&) { return false; };
+  // What a server does to an object that is created.
+  std::function<void(text::Json&)> admit = [](auto&) {};
   std::function<FakeLog(const net::Target&)> on_log = [](const auto&) { return FakeLog{}; };
   // Runs after each write, outside the lock, with the object's path: a controller.
   std::function<void(const std::string& verb, const std::string& path)> after_write =
@@ -73,6 +78,7 @@ class FakeCluster : public cluster::Transport {
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     if (const auto refusal = refuse(request)) {
+      if (refusal->status == 0) return ConnectionLost();
       return Failure(refusal->status, refusal->reason, refusal->message);
     }
     const std::string path = request.target.substr(0, request.target.find('?'));
@@ -83,6 +89,7 @@ class FakeCluster : public cluster::Transport {
       response = Answer(request, path);
     }
     if (request.method != "GET" && response.status < 300) after_write(request.method, path);
+    if (loses_answer(request)) return ConnectionLost();
     return response;
   }
 
@@ -107,6 +114,10 @@ class FakeCluster : public cluster::Transport {
   }
 
  private:
+  static base::Result<net::HttpResponse> ConnectionLost() {
+    return base::Fail(base::Code::kUnavailable, "the connection broke");
+  }
+
   struct Queue {
     std::string collection;
     api::LabelSelector labels;
@@ -270,6 +281,7 @@ class FakeCluster : public cluster::Transport {
       if (objects_.contains({path, name})) {
         return Failure(409, "AlreadyExists", "\"" + name + "\" already exists");
       }
+      admit(object);
       return request.target.find("dryRun=All") != std::string::npos
                  ? Success(object)
                  : Success(Store(path, std::move(object)));

@@ -8,20 +8,6 @@
 namespace arena {
 namespace {
 
-// A container's command is expanded: `$$` stands for `$`. Doubled, the shell gets what was typed.
-std::string Verbatim(std::string_view command) {
-  std::string out;
-  for (size_t i = 0; i < command.size(); ++i) {
-    if (command.substr(i, 2) == "$$") {
-      out += "$$$$";
-      ++i;
-    } else {
-      out += command[i];
-    }
-  }
-  return out;
-}
-
 constexpr std::string_view kGitImage = "registry.cn-zhangjiakou.aliyuncs.com/acs/git-sync:v3.3.5";
 constexpr std::string_view kRsyncImage =
     "registry.cn-zhangjiakou.aliyuncs.com/acs/rsync:v3.1.0-aliyun";
@@ -33,8 +19,13 @@ int64_t Seconds(std::chrono::nanoseconds value) {
   return std::chrono::duration_cast<std::chrono::seconds>(value).count();
 }
 
+text::Json SecretEntry(std::string_view name, std::string_view secret, std::string_view key) {
+  const Object reference{{"name", secret}, {"key", key}};
+  return Object{{"name", name}, {"valueFrom", Object{{"secretKeyRef", reference}}}};
+}
+
 text::Json EnvEntry(const std::string& name, const std::string& value) {
-  return Object{{"name", name}, {"value", value}};
+  return Object{{"name", name}, {"value", Verbatim(value)}};
 }
 
 // Builds one job; its parts refer to the same options throughout.
@@ -55,7 +46,10 @@ class JobRenderer {
   Object InitContainer() const;
   Object Resources() const;
   Object CpuAndMemory() const;
-  Array Env(bool for_git) const;
+  Array Env(bool for_code) const;
+  void AddCodeEnv(std::map<std::string, text::Json>& entries) const;
+  Array EnvFrom() const;
+  text::Json ElasticPolicy() const;
   Array Volumes() const;
   Array Mounts() const;
 
@@ -92,6 +86,15 @@ Object JobRenderer::RunPolicy() const {
   return policy;
 }
 
+// torchrun's own rendezvous between the workers; spec/pytorchjob-operator.md 2.3.
+text::Json JobRenderer::ElasticPolicy() const {
+  Object policy{{"minReplicas", options_.elastic->min},
+                {"maxReplicas", options_.elastic->max},
+                {"rdzvBackend", "c10d"}};
+  if (flags_.retry > 0) policy["maxRestarts"] = flags_.retry;
+  return policy;
+}
+
 Object JobRenderer::CpuAndMemory() const {
   Object amounts;
   if (!flags_.cpu.empty()) amounts["cpu"] = flags_.cpu;
@@ -109,13 +112,17 @@ Object JobRenderer::Resources() const {
   return amounts.empty() ? Object{} : Object{{"requests", amounts}, {"limits", amounts}};
 }
 
-// Sorted by name, the same for both roles; the init container gets git's variables too.
-Array JobRenderer::Env(bool for_git) const {
+// Sorted by name, the same for both roles; the container that fetches the code gets more.
+Array JobRenderer::Env(bool for_code) const {
   std::map<std::string, text::Json> entries;
   const auto put = [&](const std::string& name, const std::string& value) {
     entries[name] = EnvEntry(name, value);
   };
   for (const auto& [name, value] : options_.env) put(name, value);
+  for (const SecretEnv& variable : options_.secret_env) {
+    if (variable.name.empty() || (!for_code && IsPasswordOfCode(options_, variable.name))) continue;
+    entries[variable.name] = SecretEntry(variable.name, variable.secret, variable.key);
+  }
   put("workers", std::to_string(flags_.workers));
   put("gpus", std::to_string(flags_.gpus));
   bool is_shared_gpu = options_.labels.contains("aliyun.com/gpu-count");
@@ -123,22 +130,38 @@ Array JobRenderer::Env(bool for_git) const {
     is_shared_gpu = is_shared_gpu || name == "aliyun.com/gpu-mem";
   }
   if (flags_.gpus == 0 && !is_shared_gpu) put("NVIDIA_VISIBLE_DEVICES", "void");
-  if (flags_.rdma) put("MASTER_ADDR", flags_.name + "-master-0");
+  if (flags_.rdma) put("MASTER_ADDR", ChiefName(options_));
   if (!flags_.nproc_per_node.empty()) put("PET_NPROC_PER_NODE", flags_.nproc_per_node);
-  if (for_git) {
+  if (for_code) AddCodeEnv(entries);
+  Array env;
+  for (auto& [name, entry] : entries) env.push_back(std::move(entry));
+  return env;
+}
+
+void JobRenderer::AddCodeEnv(std::map<std::string, text::Json>& entries) const {
+  const auto put = [&](const std::string& name, const std::string& value) {
+    entries[name] = EnvEntry(name, value);
+  };
+  for (const auto& [name, value] : options_.code_env) put(name, value);
+  if (flags_.sync_mode == "git") {
     put("GIT_SYNC_REPO", flags_.sync_source);
     put("GIT_SYNC_DEST", GitProject(flags_.sync_source));
     put("GIT_SYNC_ROOT", "/code");
     put("GIT_SYNC_ONE_TIME", "true");
-    if (options_.git_password) {
-      const Object reference{{"name", GitSecretName(flags_.name)}, {"key", "password"}};
-      entries["GIT_SYNC_PASSWORD"] =
-          Object{{"name", "GIT_SYNC_PASSWORD"}, {"valueFrom", Object{{"secretKeyRef", reference}}}};
-    }
   }
-  Array env;
-  for (auto& [name, entry] : entries) env.push_back(std::move(entry));
-  return env;
+  if (options_.code_secrets.password) {
+    const std::string name(PasswordVariable(options_));
+    entries[name] = SecretEntry(name, CodeSecretName(options_), kPasswordKey);
+  }
+}
+
+Array JobRenderer::EnvFrom() const {
+  Array sources;
+  for (const SecretEnv& variable : options_.secret_env) {
+    if (!variable.name.empty()) continue;
+    sources.push_back(Object{{"secretRef", Object{{"name", variable.secret}}}});
+  }
+  return sources;
 }
 
 Array JobRenderer::Volumes() const {
@@ -154,6 +177,7 @@ Array JobRenderer::Volumes() const {
   if (!flags_.sync_mode.empty()) {
     volumes.push_back(Object{{"name", "code-sync"}, {"emptyDir", Object{}}});
   }
+  if (HasCodeFiles(options_)) volumes.push_back(CodeFilesVolume(options_));
   for (const DataMount& data : options_.data) {
     volumes.push_back(
         Object{{"name", data.claim}, {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
@@ -200,21 +224,27 @@ Object JobRenderer::InitContainer() const {
   Object container{{"name", api::kArenaCodeContainer},
                    {"image", image},
                    {"imagePullPolicy", flags_.image_pull_policy}};
-  if (!is_git) container["command"] = Array{"rsync", "-avP", flags_.sync_source, "/code"};
+  if (!is_git) container["command"] = Array{"rsync", "-avP", Verbatim(flags_.sync_source), "/code"};
   if (Object resources = CpuAndMemory(); !resources.empty()) container["resources"] = resources;
-  container["env"] = Env(is_git);
-  container["volumeMounts"] = Array{Object{{"name", "code-sync"}, {"mountPath", "/code"}}};
+  if (Array sources = EnvFrom(); !sources.empty()) container["envFrom"] = std::move(sources);
+  container["env"] = Env(true);
+  Array mounts{VolumeMount("code-sync", "/code", false)};
+  if (HasCodeFiles(options_)) {
+    mounts.push_back(VolumeMount(kCodeFilesVolume, kCodeFilesDirectory, true));
+  }
+  container["volumeMounts"] = std::move(mounts);
   return container;
 }
 
 Object JobRenderer::Container(std::string_view type) const {
-  const bool has_own_image = type == api::kWorker && !flags_.worker_image.empty();
+  const std::string& own = type == api::kWorker ? flags_.worker_image : flags_.master_image;
   Object container{{"name", api::kContainerName},
-                   {"image", has_own_image ? flags_.worker_image : submission_.image},
+                   {"image", own.empty() ? submission_.image : own},
                    {"imagePullPolicy", flags_.image_pull_policy},
                    {"workingDir", flags_.working_dir},
                    {"command", Array{flags_.shell, "-c", Verbatim(options_.command)}}};
   if (Object resources = Resources(); !resources.empty()) container["resources"] = resources;
+  if (Array sources = EnvFrom(); !sources.empty()) container["envFrom"] = std::move(sources);
   container["env"] = Env(false);
   if (flags_.rdma) {
     container["securityContext"] = Object{{"capabilities", Object{{"add", Array{"IPC_LOCK"}}}}};
@@ -245,14 +275,19 @@ Object JobRenderer::PodSpec(std::string_view type) const {
 
 text::Json JobRenderer::Replica(std::string_view type) const {
   const bool is_master = type == api::kMaster;
+  const bool is_elastic = options_.elastic.has_value();
   Object labels = Labels();
-  if (is_master) labels["master-pod-name"] = flags_.name + "-master-0";
+  // What the TensorBoard is put beside: any worker where there is no master.
+  if (is_master || is_elastic) labels["master-pod-name"] = flags_.name + "-master-0";
   if (flags_.gang) {
     labels["pod-group.scheduling.sigs.k8s.io/name"] = "pytorchjob-" + flags_.name;
-    labels["pod-group.scheduling.sigs.k8s.io/min-available"] = std::to_string(flags_.workers);
+    labels["pod-group.scheduling.sigs.k8s.io/min-available"] =
+        std::to_string(is_elastic ? options_.elastic->min : flags_.workers);
   }
-  return Object{{"replicas", is_master ? 1 : flags_.workers - 1},
-                {"restartPolicy", is_master ? "Never" : "OnFailure"},
+  std::string restart_policy = flags_.restart_policy;
+  if (restart_policy.empty()) restart_policy = is_master ? "Never" : "OnFailure";
+  return Object{{"replicas", is_master ? 1 : flags_.workers - (is_elastic ? 0 : 1)},
+                {"restartPolicy", restart_policy},
                 {"template", Object{{"metadata", Object{{"name", flags_.name},
                                                         {"labels", std::move(labels)},
                                                         {"annotations", Annotations()}}},
@@ -262,10 +297,18 @@ text::Json JobRenderer::Replica(std::string_view type) const {
 text::Json JobRenderer::Render() const {
   text::Json job = NewObject("kubeflow.org/v1", "PyTorchJob", flags_.name, submission_, Labels());
   job.as_object()["metadata"].as_object()["annotations"] = Annotations();
-  Object replicas{{api::kMaster, Replica(api::kMaster)}};
-  if (flags_.workers > 1) replicas[api::kWorker] = Replica(api::kWorker);
-  job.as_object()["spec"] =
-      Object{{"runPolicy", RunPolicy()}, {"pytorchReplicaSpecs", std::move(replicas)}};
+  Object replicas;
+  if (!options_.elastic) replicas[api::kMaster] = Replica(api::kMaster);
+  if (options_.elastic || flags_.workers > 1) replicas[api::kWorker] = Replica(api::kWorker);
+  Object spec;
+  if (submission_.has_run_policy) {
+    spec["runPolicy"] = RunPolicy();
+  } else {
+    spec = RunPolicy();
+  }
+  if (options_.elastic) spec["elasticPolicy"] = ElasticPolicy();
+  spec["pytorchReplicaSpecs"] = std::move(replicas);
+  job.as_object()["spec"] = std::move(spec);
   return job;
 }
 

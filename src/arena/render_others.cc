@@ -5,6 +5,7 @@
 #include "api/resources.h"
 #include "arena/render_parts.h"
 #include "base/strings.h"
+#include "text/utf8.h"
 #include "text/yaml.h"
 
 namespace arena {
@@ -124,7 +125,7 @@ Object Values(const SubmitOptions& options, const Submission& submission) {
   values["retry"] = flags.retry;
   values["useTensorboard"] = flags.tensorboard;
   put("trainingLogdir", flags.logdir);
-  if (!options.env.empty()) values["envs"] = ToObject(options.env);
+  // Not the environment, which often holds what should be seen nowhere twice.
   if (!flags.data.empty()) values["data"] = ToArray(flags.data);
   if (!flags.data_dirs.empty()) values["dataDirs"] = ToArray(flags.data_dirs);
   if (!options.labels.empty()) values["labels"] = ToObject(options.labels);
@@ -135,7 +136,10 @@ Object Values(const SubmitOptions& options, const Submission& submission) {
 
 }  // namespace
 
-std::string GitSecretName(std::string_view job) { return fmt::format("{}-git-sync", job); }
+std::string CodeSecretName(const SubmitOptions& options) {
+  return fmt::format("{}-{}", options.flags.name,
+                     options.flags.sync_mode == "rsync" ? "rsync" : "git-sync");
+}
 std::string IdentityName(std::string_view job) { return fmt::format("{}-pytorchjob", job); }
 std::string TensorboardName(std::string_view job) { return fmt::format("{}-tensorboard", job); }
 
@@ -146,10 +150,17 @@ std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
     text::Json map =
         NewObject("v1", "ConfigMap", directory.config_map, submission, ChartLabels(options));
     Object data;
+    Object binary_data;
     for (const ConfigFile* file : directory.files) {
-      data[file->container_path.substr(file->container_path.rfind('/') + 1)] = file->content;
+      const std::string key = file->container_path.substr(file->container_path.rfind('/') + 1);
+      if (text::IsUtf8(file->content)) {
+        data[key] = file->content;
+      } else {
+        binary_data[key] = base::Base64Encode(file->content);
+      }
     }
-    map.as_object()["data"] = std::move(data);
+    if (!data.empty()) map.as_object()["data"] = std::move(data);
+    if (!binary_data.empty()) map.as_object()["binaryData"] = std::move(binary_data);
     maps.push_back(std::move(map));
   }
   return maps;
@@ -181,13 +192,18 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
   return deployment;
 }
 
-std::optional<text::Json> RenderGitSecret(const SubmitOptions& options,
-                                          const Submission& submission) {
-  if (!options.git_password) return std::nullopt;
-  text::Json secret = NewObject("v1", "Secret", GitSecretName(options.flags.name), submission,
-                                ChartLabels(options));
+std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
+                                           const Submission& submission) {
+  const CodeSecrets& secrets = options.code_secrets;
+  if (secrets.empty()) return std::nullopt;
+  text::Json secret =
+      NewObject("v1", "Secret", CodeSecretName(options), submission, ChartLabels(options));
   secret.as_object()["type"] = "Opaque";
-  secret.as_object()["data"] = Object{{"password", base::Base64Encode(*options.git_password)}};
+  Object data;
+  if (secrets.password) data[kPasswordKey] = base::Base64Encode(*secrets.password);
+  if (secrets.ssh_key) data[kSshKeyFile] = base::Base64Encode(*secrets.ssh_key);
+  if (secrets.known_hosts) data[kKnownHostsFile] = base::Base64Encode(*secrets.known_hosts);
+  secret.as_object()["data"] = std::move(data);
   return secret;
 }
 
@@ -198,7 +214,9 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
   for (const ConfigDirectory& directory : ConfigDirectories(options)) {
     app += fmt::format("configmap/{}\n", directory.config_map);
   }
-  if (options.git_password) app += fmt::format("secret/{}\n", GitSecretName(options.flags.name));
+  if (!options.code_secrets.empty()) {
+    app += fmt::format("secret/{}\n", CodeSecretName(options));
+  }
   if (options.flags.tensorboard) {
     const std::string name = TensorboardName(options.flags.name);
     app += fmt::format("service/{}\ndeployment.apps/{}\n", name, name);

@@ -44,6 +44,50 @@ bool HasLocalLogs(const SubmitOptions& options) {
                       [&](const HostDir& dir) { return holds(dir.container_path); });
 }
 
+std::string Verbatim(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] == '$' && (next == '$' || next == '(')) out += '$';
+  }
+  return out;
+}
+
+std::string ChiefName(const SubmitOptions& options) {
+  return fmt::format("{}-{}-0", options.flags.name, options.elastic ? "worker" : "master");
+}
+
+std::string SecretFile(std::string_view key) {
+  return fmt::format("{}/{}", kCodeFilesDirectory, key);
+}
+
+bool HasCodeFiles(const SubmitOptions& options) {
+  return options.code_secrets.ssh_key || options.code_secrets.known_hosts;
+}
+
+text::Json CodeFilesVolume(const SubmitOptions& options) {
+  constexpr int kOwnerReads = 0400;
+  text::Array items;
+  const auto add = [&](std::string_view key) {
+    items.push_back(text::Object{{"key", key}, {"path", key}});
+  };
+  if (options.code_secrets.ssh_key) add(kSshKeyFile);
+  if (options.code_secrets.known_hosts) add(kKnownHostsFile);
+  return text::Object{{"name", kCodeFilesVolume},
+                      {"secret", text::Object{{"secretName", CodeSecretName(options)},
+                                              {"items", std::move(items)},
+                                              {"defaultMode", kOwnerReads}}}};
+}
+
+std::string_view PasswordVariable(const SubmitOptions& options) {
+  return options.flags.sync_mode == "rsync" ? "RSYNC_PASSWORD" : "GIT_SYNC_PASSWORD";
+}
+
+bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable) {
+  return !options.flags.sync_mode.empty() && variable == PasswordVariable(options);
+}
+
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only) {
   text::Object mount{{"name", volume}, {"mountPath", path}};
   if (read_only) mount["readOnly"] = true;

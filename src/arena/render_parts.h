@@ -19,6 +19,27 @@ text::Object ChartLabels(const SubmitOptions& options);
 
 // Whether --logdir lies on none of the --data and --data-dir mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
+// What Kubernetes, which expands $(VAR) and $$ in commands and environments, turns into `text`.
+std::string Verbatim(std::string_view text);
+
+// <job>-master-0, or the first worker of an elastic job.
+std::string ChiefName(const SubmitOptions& options);
+
+// The Secret of the container that fetches the code: its keys, and where its files are.
+inline constexpr std::string_view kPasswordKey = "password";
+inline constexpr std::string_view kSshKeyFile = "ssh";
+inline constexpr std::string_view kKnownHostsFile = "known_hosts";
+inline constexpr std::string_view kCodeFilesVolume = "git-secret";
+inline constexpr std::string_view kCodeFilesDirectory = "/etc/git-secret";  // git-sync's own
+std::string SecretFile(std::string_view key);
+// Whether it holds files that are mounted.
+bool HasCodeFiles(const SubmitOptions& options);
+text::Json CodeFilesVolume(const SubmitOptions& options);
+// GIT_SYNC_PASSWORD or RSYNC_PASSWORD.
+std::string_view PasswordVariable(const SubmitOptions& options);
+// Whether only the container that fetches the code may have this variable.
+bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable);
+
 // An entry of volumeMounts.
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only);
 text::Array Tolerations(const SubmitOptions& options);

@@ -2,12 +2,18 @@
 #include <signal.h>
 
 #include <memory>
+#include <optional>
 
 #include "arena/creation.h"
+#include "arena/isolation.h"
+#include "arena/model_registry.h"
+#include "arena/render_parts.h"
+#include "arena/submit_dry_run.h"
+#include "arena/submit_wait.h"
 #include "arena/verbs.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/uid.h"
-#include "text/yaml.h"
 
 namespace arena {
 namespace {
@@ -58,50 +64,18 @@ base::Status CheckPriorityClass(cluster::Client& client, const std::string& name
                           name));
 }
 
-// In the order in which Arena's documents show them.
-std::string CreatedLines(const SubmitOptions& options) {
-  const std::string& name = options.flags.name;
-  std::string lines =
-      fmt::format("configmap/{0}-pytorchjob created\nconfigmap/{0}-pytorchjob labeled\n", name);
-  const Submission nowhere;
-  for (const text::Json& map : RenderConfigMaps(options, nowhere)) {
-    lines += fmt::format("configmap/{} created\n", text::GetString(map, {"metadata", "name"}));
+// Arena's is the command line; here without what may be a secret.
+std::string Description(const SubmitOptions& options) {
+  const SubmitFlags& flags = options.flags;
+  std::string text =
+      fmt::format("submit pytorchjob --name={} --workers={}", flags.name, flags.workers);
+  if (flags.gpus > 0) text += fmt::format(" --gpus={}", flags.gpus);
+  if (!flags.image.empty()) text += " --image=" + base::ShellQuote(flags.image);
+  if (!flags.sync_source.empty()) {
+    text += fmt::format(" --sync-mode={} --sync-source={}", flags.sync_mode,
+                        base::ShellQuote(flags.sync_source));
   }
-  if (options.git_password) lines += fmt::format("secret/{} created\n", GitSecretName(name));
-  if (options.flags.tensorboard) {
-    lines +=
-        fmt::format("service/{0} created\ndeployment.apps/{0} created\n", TensorboardName(name));
-  }
-  return lines + fmt::format("pytorchjob.kubeflow.org/{} created\n", name);
-}
-
-// What --dry-run=client prints: everything that would be created but the Secret.
-base::Status PrintObjects(const SubmitOptions& options, const Submission& submission,
-                          cli::Output& out) {
-  std::vector<text::Json> objects = RenderConfigMaps(options, submission);
-  objects.push_back(RenderJob(options, submission));
-  objects.push_back(RenderIdentity(options, submission));
-  for (auto& object : {RenderTensorboardService(options, submission),
-                       RenderTensorboardDeployment(options, submission)}) {
-    if (object) objects.push_back(*object);
-  }
-  if (options.git_password) {
-    base::LogWarn("the Secret {} is not shown: it holds the git password",
-                  GitSecretName(options.flags.name));
-  }
-  if (options.flags.output == "json") {
-    text::Array items;
-    for (const text::Json& object : objects) items.push_back(object);
-    const text::Json list =
-        text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
-    return out.Write(text::ToPrettyJson(list) + "\n");
-  }
-  std::string yaml;
-  for (const text::Json& object : objects) {
-    if (!yaml.empty()) yaml += "---\n";
-    yaml += text::ToYaml(object);
-  }
-  return out.Write(yaml);
+  return fmt::format("{} {}", text, base::ShellQuote(options.command));
 }
 
 void WarnOfTensorboard(const Context& context, const SubmitFlags& flags) {
@@ -128,10 +102,14 @@ class Submit {
 
  private:
   base::Result<std::string> Image() const;
+  base::Result<int> DryRun(cluster::Client* client, cli::Output& out);
+  void RegisterModel(cluster::Client& client);
+  Creation MakeCreation(cluster::Client& client);
 
   Context& context_;
   SubmitFlags flags_;
   SubmitOptions options_;
+  Submission submission_;
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
@@ -139,25 +117,73 @@ base::Status Submit::Check(cli::Invocation& call) {
     TRY(call.out.Write(call.command.HelpText()));
     return Fail(Code::kInvalidArgument, "not found command args");
   }
+  flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   TRY_ASSIGN(options_, CheckSubmit(flags_, call.args, context_.environment));
   for (const std::string& warning : options_.warnings) base::LogWarn("{}", warning);
   return {};
 }
 
-// On this machine a job runs without an image, so `host` stands for none.
+// The image of replicas that have none of their own. On this machine a job runs without one, so
+// `host` stands for none.
 base::Result<std::string> Submit::Image() const {
   const SubmitFlags& flags = options_.flags;
-  if (!flags.image.empty()) return flags.image;
-  if (!flags.worker_image.empty()) return flags.worker_image;
+  for (const std::string* image : {&flags.image, &flags.worker_image, &flags.master_image}) {
+    if (!image->empty()) return *image;
+  }
   if (context_.cluster_is_this_machine) return std::string("host");
   return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
 }
 
+Creation Submit::MakeCreation(cluster::Client& client) {
+  return {client, options_, submission_, context_.program,
+          [this, &client](const text::Json& job) { return IsForeign(client, context_, job); }};
+}
+
+base::Result<int> Submit::DryRun(cluster::Client* client, cli::Output& out) {
+  if (client == nullptr) {
+    TRY(PrintObjects(options_, VisibleObjects(options_, submission_), out));
+    return 0;
+  }
+  TRY_ASSIGN(const std::vector<text::Json> checked, MakeCreation(*client).DryRun());
+  if (options_.flags.is_output_given) {
+    TRY(PrintObjects(options_, checked, out));
+  } else {
+    TRY(out.Write(CreatedLines(options_, " (server dry run)")));
+  }
+  return 0;
+}
+
+// The job is there whatever becomes of this.
+void Submit::RegisterModel(cluster::Client& client) {
+  const SubmitFlags& flags = options_.flags;
+  const auto version = RegisterModelVersion(
+      context_.environment, {flags.model_name, flags.model_source, Description(options_)});
+  if (!version) {
+    base::LogWarn(
+        "the model {0} is not registered: {1}. The job {2} runs all the same; register {0} with "
+        "the "
+        "source {3} yourself when it has ended",
+        flags.model_name, version.error().message, flags.name, flags.model_source);
+    return;
+  }
+  const text::Json patch = text::Object{
+      {"metadata", text::Object{{"labels", text::Object{{"modelVersion", *version}}}}}};
+  const auto labelled = client.Patch(api::kPyTorchJobs, submission_.namespace_name, flags.name,
+                                     cluster::PatchType::kMerge, patch);
+  if (!labelled) {
+    base::LogWarn("the job {} could not be labelled modelVersion={}: {}", flags.name, *version,
+                  labelled.error().message);
+  }
+  base::LogInfo("The model {} is registered as version {}", flags.model_name, *version);
+}
+
 base::Result<int> Submit::Run(cli::Invocation& call) {
   const SubmitFlags& flags = options_.flags;
-  const bool is_offline = flags.dry_run == "client" && !(flags.image + flags.worker_image).empty();
+  const bool is_offline = flags.dry_run == "client";
   cluster::Client* client = nullptr;
-  if (!is_offline) {
+  if (is_offline) {
+    if (context_.choose) TRY(context_.choose(context_));
+  } else {
     TRY_ASSIGN(client, context_.connect(context_));
   }
   base::Result<std::string> image = Image();
@@ -166,34 +192,28 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
     return cli::kExitUsage;
   }
   TRY_ASSIGN(std::string user, context_.UserName());
-  const Submission submission{context_.Namespace(), std::move(user), std::move(*image),
-                              NewLogHostDir()};
-  if (flags.dry_run == "client") {
-    TRY(PrintObjects(options_, submission, call.out));
-    return 0;
-  }
-  TRY(CheckPriorityClass(*client, flags.priority));
-  if (flags.dry_run == "server") {
-    TRY(client->Create(api::kPyTorchJobs, submission.namespace_name,
-                       RenderJob(options_, submission), true));
-    TRY(call.out.Write(
-        fmt::format("pytorchjob.kubeflow.org/{} created (server dry run)\n", flags.name)));
-    return 0;
-  }
+  submission_ = {context_.Namespace(), std::move(user), std::move(*image), NewLogHostDir()};
+  if (client != nullptr) TRY(CheckPriorityClass(*client, flags.priority));
+  if (flags.dry_run != "none") return DryRun(client, call.out);
+
+  std::optional<InterruptNotice> notice;
+  Creation creation = MakeCreation(*client);
   {
     HoldInterrupts hold;
-    TRY(Creation(*client, options_, submission, context_.program).Run());
+    TRY(creation.Run());
+    if (flags.wait || flags.follow) notice.emplace(context_.program, flags.name);
   }
-  TRY(call.out.Write(CreatedLines(options_)));
-  if (!flags.model_name.empty()) {
-    base::LogWarn("the model {} is not registered: muster does not talk to a model registry",
-                  flags.model_name);
-  }
+  TRY(call.out.Write(CreatedLines(options_, "")));
+  if (!flags.model_name.empty()) RegisterModel(*client);
   WarnOfTensorboard(context_, flags);
   base::LogInfo("The Job {} has been submitted successfully", flags.name);
   base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
-                context_.program, flags.name, submission.namespace_name);
-  return 0;
+                context_.program, flags.name, submission_.namespace_name);
+  if (flags.follow) {
+    TRY(FollowChief(*client, context_, creation.job(), ChiefName(options_), call.out));
+  }
+  if (!flags.wait && !flags.follow) return 0;
+  return AwaitEnd(*client, context_, creation.job());
 }
 
 }  // namespace
@@ -204,9 +224,23 @@ void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& verb =
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})
-          .Example(
-              fmt::format("  {} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"",
-                          context.program));
+          .Long(
+              "Submit a PyTorch job: COMMAND runs in a master and in --workers - 1 workers, each\n"
+              "with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. COMMAND is one argument in\n"
+              "quotes, or all that follows `--`; a shell runs it, and $VAR is the replica's own.")
+          .Example(fmt::format(
+              "  {0} submit pytorchjob --name=mnist --workers=2 \"python mnist.py\"\n\n"
+              "  # code from git, data from a volume, followed to its end\n"
+              "  {0} submit pytorchjob --name=mnist --workers=2 --gpus=1 --follow \\\n"
+              "      --sync-mode=git --sync-source=https://host/team/mnist.git \\\n"
+              "      --data=training-data:/mnist_data \\\n"
+              "      \"python /root/code/mnist/mnist.py --data /mnist_data\"\n\n"
+              "  # a private repository: a password, or a key over ssh\n"
+              "      --env=GIT_SYNC_USERNAME=me --env=GIT_SYNC_PASSWORD=$TOKEN\n"
+              "      --sync-source=git@host:team/mnist.git --git-ssh-key=~/.ssh/id_ed25519\n\n"
+              "  # what would be created\n"
+              "  {0} submit pytorchjob --name=mnist --dry-run=client \"python mnist.py\"",
+              context.program));
   auto state = std::make_shared<Submit>(context);
   state->flags().Declare(verb.flags());
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });

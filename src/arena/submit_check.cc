@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <limits>
 #include <set>
 
 #include "arena/app.h"
@@ -11,20 +11,15 @@
 #include "base/file.h"
 #include "base/quantity.h"
 #include "base/strings.h"
+#include "text/utf8.h"
 
 namespace arena {
 namespace {
 
 constexpr size_t kMaxNameLength = 49;
 constexpr size_t kMaxConfigFileBytes = 1 << 20;  // a ConfigMap's limit
-constexpr size_t kMaxLabelName = 63;
-
-// The variables of git-sync v3 that the code sync knows (spec/arena.md 3.2).
-constexpr std::array kGitSyncVariables = {
-    "USERNAME", "PASSWORD",     "BRANCH",       "REV",
-    "DEPTH",    "SSH",          "SSH_KEY_FILE", "SUBMODULES",
-    "TIMEOUT",  "MAX_FAILURES", "KNOWN_HOSTS",  "REPO",
-    "DEST",     "ROOT",         "ONE_TIME",     "SSH_KNOWN_HOSTS_FILE"};
+constexpr int64_t kMaxWorkers = 100'000;
+constexpr int64_t kMaxGpus = 10'000;
 
 base::Status Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
@@ -32,25 +27,6 @@ base::Status Refuse(std::string message) {
 
 bool IsLower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsAlphanumeric(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z'); }
-
-// Kubernetes' IsQualifiedName: [prefix/]name.
-bool IsQualifiedName(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    const std::string_view prefix = text.substr(0, slash);
-    if (prefix.empty() || prefix.size() > 253 ||
-        !std::all_of(prefix.begin(), prefix.end(),
-                     [](char c) { return IsLower(c) || c == '-' || c == '.'; }) ||
-        !IsLower(prefix.front()) || !IsLower(prefix.back())) {
-      return false;
-    }
-    text.remove_prefix(slash + 1);
-  }
-  return !text.empty() && text.size() <= kMaxLabelName && IsAlphanumeric(text.front()) &&
-         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
-}
 
 bool IsQuantity(const std::string& text) {
   const auto value = base::ParseQuantityMilli(text);
@@ -72,24 +48,18 @@ bool TakeAccess(std::vector<std::string>& parts) {
   return read_only;
 }
 
-base::Status CheckSync(const SubmitFlags& flags) {
-  if (flags.sync_mode.empty()) {
-    if (!flags.sync_source.empty()) {
-      return Refuse("--sync-mode should be set when --sync-source is set");
-    }
-    return {};
-  }
-  if (flags.sync_mode != "git" && flags.sync_mode != "rsync") {
-    return Refuse(fmt::format("Unknown sync mode: {}", flags.sync_mode));
-  }
-  if (flags.sync_source.empty()) return Refuse("--syncSource should be set when syncMode is set");
-  return {};
-}
-
 bool IsNproc(const std::string& text) {
   if (text.empty() || text == "auto" || text == "cpu" || text == "gpu") return true;
   const std::optional<int64_t> number = base::ParseInt(text);
   return number && *number > 0;
+}
+
+base::Status CheckTime(std::string_view flag, std::chrono::nanoseconds time) {
+  if (time.count() < 0) return Refuse(fmt::format("{} is invalid", flag));
+  if (time.count() > 0 && time < std::chrono::seconds(1)) {
+    return Refuse(fmt::format("{} is invalid: it counts whole seconds", flag));
+  }
+  return {};
 }
 
 // The checks that need nothing but the value itself, in Arena's order.
@@ -99,15 +69,20 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
     return Refuse(fmt::format("unsupported cleanTaskPolicy {}", policy));
   }
   if (flags.gpus < 0) return Refuse("--gpus is invalid");
+  if (flags.gpus > kMaxGpus) return Refuse("--gpus is invalid: it is the number of each replica");
   if (flags.workers < 1) {
     return Refuse("--workers is invalid: it counts the master too, so it must be at least 1");
   }
-  if (flags.workers > 100'000) return Refuse("--workers is invalid: it must be at most 100000");
-  if (flags.retry < 0) return Refuse("--retry is invalid");
+  if (flags.workers > kMaxWorkers) {
+    return Refuse(fmt::format("--workers is invalid: it must be at most {}", kMaxWorkers));
+  }
+  if (flags.retry < 0 || flags.retry > std::numeric_limits<int32_t>::max()) {
+    return Refuse("--retry is invalid");
+  }
   if (!flags.cpu.empty() && !IsQuantity(flags.cpu)) return Refuse("--cpu is invalid");
   if (!flags.memory.empty() && !IsQuantity(flags.memory)) return Refuse("--memory is invalid");
-  if (flags.running_timeout.count() < 0) return Refuse("--running-timeout is invalid");
-  if (flags.ttl_after_finished.count() < 0) return Refuse("--ttl-after-finished is invalid");
+  TRY(CheckTime("--running-timeout", flags.running_timeout));
+  TRY(CheckTime("--ttl-after-finished", flags.ttl_after_finished));
   if (!flags.share_memory.empty() && !IsQuantity(flags.share_memory)) {
     return Refuse("--share-memory is invalid");
   }
@@ -115,73 +90,121 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
   return {};
 }
 
+base::Status CheckChoice(std::string_view flag, const std::string& value,
+                         const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
+  return Refuse(
+      fmt::format("{} is invalid: {}, not \"{}\"", flag, base::Join(choices, ", "), value));
+}
+
+// What Arena passes on unseen, and what is muster's own.
 base::Status CheckOurs(const SubmitFlags& flags) {
-  if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
-    return Refuse(
-        fmt::format("--dry-run is invalid: none, client or server, not \"{}\"", flags.dry_run));
+  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server"}));
+  TRY(CheckChoice("--output", flags.output, {"yaml", "json"}));
+  TRY(CheckChoice("--image-pull-policy", flags.image_pull_policy,
+                  {"Always", "IfNotPresent", "Never"}));
+  if (!flags.restart_policy.empty()) {
+    TRY(CheckChoice("--restart-policy", flags.restart_policy,
+                    {"Always", "OnFailure", "Never", "ExitCode"}));
   }
-  if (flags.output != "yaml" && flags.output != "json") {
-    return Refuse(fmt::format("--output is invalid: yaml or json, not \"{}\"", flags.output));
-  }
+  if (flags.shell.empty()) return Refuse("--shell is invalid: it names the program, as sh or bash");
   if (!flags.working_dir.starts_with('/')) {
     return Refuse(
         fmt::format("--working-dir is invalid: '{}' must be absolute", flags.working_dir));
   }
+  for (const std::string& secret : flags.image_pull_secrets) {
+    if (!IsObjectName(secret)) {
+      return Refuse(
+          fmt::format("--image-pull-secret \"{}\" is invalid: it is no name of a secret", secret));
+    }
+  }
+  const bool is_dry = flags.dry_run != "none";
+  if (is_dry && (flags.wait || flags.follow)) {
+    return Refuse(fmt::format("--dry-run makes no job: {} cannot stand beside it",
+                              flags.wait ? "--wait" : "--follow"));
+  }
+  if (flags.is_output_given && !is_dry) {
+    return Refuse("--output is the form of what --dry-run prints: give --dry-run too");
+  }
   return {};
 }
 
-void WarnOfUnknownGitVariables(SubmitOptions& options) {
-  constexpr std::string_view kPrefix = "GIT_SYNC_";
-  for (const auto& [name, value] : options.env) {
-    if (!name.starts_with(kPrefix)) continue;
-    const std::string_view rest = std::string_view(name).substr(kPrefix.size());
-    if (std::find(kGitSyncVariables.begin(), kGitSyncVariables.end(), rest) ==
-        kGitSyncVariables.end()) {
-      options.warnings.push_back(
-          fmt::format("{} is not a variable that the code sync knows", name));
-    }
+// Of an elastic job --workers says with how many it starts.
+base::Status CheckElastic(SubmitOptions& options) {
+  SubmitFlags& flags = options.flags;
+  if (flags.elastic.empty()) return {};
+  TRY_ASSIGN(options.elastic, ParseElastic(flags.elastic));
+  const Elastic& elastic = *options.elastic;
+  if (!flags.master_image.empty()) {
+    return Refuse("--master-image cannot stand beside --elastic: an elastic job has workers only");
   }
+  if (!flags.are_workers_given) flags.workers = elastic.min;
+  if (flags.workers < elastic.min || flags.workers > elastic.max) {
+    return Refuse(fmt::format("--workers is invalid: {} is not between {} and {} (--elastic)",
+                              flags.workers, elastic.min, elastic.max));
+  }
+  return {};
 }
 
-// The password leaves the environment and the source here: nothing after this sees it in clear.
-void TakePassword(SubmitOptions& options) {
-  const bool is_git = options.flags.sync_mode == "git";
-  if (is_git) options.git_password = TakePasswordOfUrl(options.flags.sync_source);
-  if (const auto it = options.env.find("GIT_SYNC_PASSWORD"); it != options.env.end()) {
-    if (is_git) {
-      options.git_password = it->second;
-    } else {
-      options.warnings.emplace_back(
-          "GIT_SYNC_PASSWORD is left out: it is of use with --sync-mode=git only");
+// One name, one value.
+base::Status CheckVariables(const SubmitOptions& options) {
+  for (const SecretEnv& variable : options.secret_env) {
+    if (options.env.contains(variable.name)) {
+      return Refuse(fmt::format("--env-from-secret and --env both set {}: leave out one of them",
+                                variable.name));
     }
-    options.env.erase(it);
   }
-  std::erase_if(options.flags.env,
-                [](const std::string& entry) { return entry.starts_with("GIT_SYNC_PASSWORD="); });
+  return {};
 }
 
-std::optional<int> HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
+// Two mounts at one place hide each other, and Kubernetes refuses them.
+base::Status CheckMounts(const SubmitOptions& options) {
+  const SubmitFlags& flags = options.flags;
+  std::map<std::string, std::string> taken;  // by path: what is there
+  const auto take = [&](std::string path, std::string what) -> base::Status {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    const auto [it, is_free] = taken.emplace(path, what);
+    if (is_free) return {};
+    return Refuse(fmt::format("{} and {} would both be at {}", it->second, what, path));
+  };
+  if (!flags.share_memory.empty()) TRY(take("/dev/shm", "--share-memory"));
+  if (!flags.sync_mode.empty()) {
+    const std::string& dir = flags.working_dir;
+    TRY(take(dir + (dir.ends_with('/') ? "code" : "/code"), "the synchronised code"));
+  }
+  for (const DataMount& data : options.data) {
+    TRY(take(data.path, fmt::format("--data={}", data.claim)));
+  }
+  for (const HostDir& dir : options.data_dirs) {
+    TRY(take(dir.container_path, fmt::format("--data-dir={}", dir.host_path)));
+  }
+  std::set<std::string> config_dirs;
+  for (const ConfigFile& file : options.config_files) {
+    const std::string dir = file.container_path.substr(0, file.container_path.rfind('/'));
+    if (config_dirs.insert(dir).second) {
+      TRY(take(dir, fmt::format("the directory of --config-file={}", file.host_path)));
+    }
+  }
+  return {};
 }
 
-std::string PercentDecoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      const auto high = HexDigit(text[i + 1]);
-      const auto low = HexDigit(text[i + 2]);
-      if (high && low) {
-        out += static_cast<char>(*high * 16 + *low);
-        i += 2;
-        continue;
-      }
-    }
-    out += text[i];
+base::Status CheckConfigPath(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == 0) {
+    return Refuse(
+        fmt::format("--config-file \"{}\" is invalid: all of its directory would be hidden, which "
+                    "cannot be /",
+                    path));
   }
-  return out;
+  const std::string name = path.substr(slash + 1);
+  const bool is_key = std::all_of(name.begin(), name.end(), [](char c) {
+    return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (is_key && name != "." && name != "..") return {};
+  return Refuse(
+      fmt::format("--config-file \"{}\" is invalid: the name of the file in the container must be "
+                  "letters, digits, '-', '_' and '.'",
+                  path));
 }
 
 base::Result<ConfigFile> ReadConfigFile(const std::string& value,
@@ -208,8 +231,25 @@ base::Result<ConfigFile> ReadConfigFile(const std::string& value,
     return base::Fail(base::Code::kInvalidArgument,
                       "the path of file in container must be absolute path");
   }
+  if (S_ISDIR(info.st_mode)) {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("--config-file \"{}\" is invalid: it is a directory, and one file "
+                    "is wanted",
+                    file.host_path));
+  }
+  TRY(CheckConfigPath(file.container_path));
   TRY_ASSIGN(file.content, base::ReadFile(file.host_path, kMaxConfigFileBytes));
   return file;
+}
+
+// It becomes a label.
+base::Status CheckModelName(const std::string& name) {
+  if (name.empty() || ParseLabels("--model-name", {"modelName=" + name})) return {};
+  return Refuse(fmt::format(
+      "--model-name \"{}\" is invalid: letters, digits, '-', '_' and '.', at most 63 of "
+      "them",
+      name));
 }
 
 base::Status ParseAll(SubmitOptions& options, const base::Environment& environment) {
@@ -218,17 +258,22 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   if (!flags.model_name.empty() && flags.model_source.empty()) {
     return Refuse("model version source must be specified when registering a model version");
   }
-  TRY(CheckSync(flags));
+  TRY_ASSIGN(options.env, ParseEnv(flags.env));
+  TRY_ASSIGN(options.secret_env, ParseSecretEnv(flags.secret_env));
+  TRY(CheckVariables(options));
+  TRY(CheckCode(options, environment));
   TRY_ASSIGN(options.data_dirs, ParseDataDirs(flags.data_dirs));
   TRY_ASSIGN(options.devices, ParseDevices(flags.devices));
   TRY_ASSIGN(options.config_files, ReadConfigFiles(flags.config_files, environment));
-  TRY_ASSIGN(options.env, ParsePairs("--env", flags.env));
-  TRY_ASSIGN(options.labels, ParsePairs("--label", flags.labels));
-  TRY_ASSIGN(options.annotations, ParsePairs("--annotation", flags.annotations));
-  TRY_ASSIGN(options.selectors, ParsePairs("--selector", flags.selectors));
+  TRY_ASSIGN(options.labels, ParseLabels("--label", flags.labels));
+  TRY_ASSIGN(options.annotations, ParseAnnotations(flags.annotations));
+  TRY_ASSIGN(options.selectors, ParseLabels("--selector", flags.selectors));
   TRY_ASSIGN(options.tolerations, ParseTolerations(flags.tolerations));
+  TRY(CheckElastic(options));
   TRY(CheckNumbers(flags));
-  return CheckOurs(flags);
+  TRY(CheckOurs(flags));
+  TRY(CheckModelName(flags.model_name));
+  return CheckMounts(options);
 }
 
 }  // namespace
@@ -245,8 +290,7 @@ base::Status CheckJobName(std::string_view name) {
   if (!is_valid) {
     return Refuse(
         "the job name must consist of lower case alphanumeric characters, '-' or '.', and must "
-        "start "
-        "and end with an alphanumeric character");
+        "start and end with an alphanumeric character");
   }
   return {};
 }
@@ -318,6 +362,17 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("device name '{}' is not a qualified name", name));
     }
+    const bool is_repeated = std::any_of(devices.begin(), devices.end(),
+                                         [&](const auto& other) { return other.first == name; });
+    if (is_repeated) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("device '{}' is repeated, please check it", name));
+    }
+    if (name == "cpu" || name == "memory") {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("please use '--{} {}' instead of '--device {}={}'", name,
+                                    quantity, name, quantity));
+    }
     if (name == "nvidia.com/gpu") {
       return base::Fail(
           base::Code::kInvalidArgument,
@@ -333,27 +388,6 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
     devices.emplace_back(name, quantity);
   }
   return devices;
-}
-
-base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::string>& values) {
-  std::vector<Toleration> tolerations;
-  for (const std::string& value : values) {
-    if (value == "all") return std::vector<Toleration>{{"", "", "", "Exists"}};
-    const size_t comma = value.find(',');
-    const size_t colon = value.rfind(':', comma);
-    const size_t equals = value.find('=');
-    if (comma == std::string::npos || colon == std::string::npos || equals == std::string::npos ||
-        equals == 0 || equals > colon) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format(
-              "--toleration \"{}\" is invalid, should like key=value:effect,operator or all",
-              value));
-    }
-    tolerations.push_back({value.substr(0, equals), value.substr(equals + 1, colon - equals - 1),
-                           value.substr(colon + 1, comma - colon - 1), value.substr(comma + 1)});
-  }
-  return tolerations;
 }
 
 base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::string>& values,
@@ -372,45 +406,6 @@ base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::str
   return files;
 }
 
-base::Result<std::map<std::string, std::string>> ParsePairs(
-    std::string_view flag, const std::vector<std::string>& values) {
-  std::map<std::string, std::string> pairs;
-  for (const std::string& value : values) {
-    const size_t equals = value.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      // Whatever stands there may be a secret that lost its name: only its start is shown.
-      constexpr size_t kShown = 16;
-      const std::string shown = value.size() > kShown ? value.substr(0, kShown) + "..." : value;
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{} \"{}\" is invalid, should like key=value", flag, shown));
-    }
-    pairs[value.substr(0, equals)] = value.substr(equals + 1);
-  }
-  return pairs;
-}
-
-std::string GitProject(std::string_view source) {
-  while (source.ends_with('/')) source.remove_suffix(1);
-  const size_t slash = source.find_last_of("/:");
-  if (slash != std::string_view::npos) source.remove_prefix(slash + 1);
-  const std::string_view project = source.substr(0, source.find(".git"));
-  return std::string(project.empty() ? source : project);
-}
-
-std::optional<std::string> TakePasswordOfUrl(std::string& url) {
-  const size_t scheme = url.find("://");
-  if (scheme == std::string::npos) return std::nullopt;
-  const size_t authority = scheme + 3;
-  const size_t end = std::min(url.find('/', authority), url.size());
-  const size_t at = url.rfind('@', end);
-  if (at == std::string::npos || at < authority) return std::nullopt;
-  const size_t colon = url.find(':', authority);
-  if (colon == std::string::npos || colon > at) return std::nullopt;
-  std::string password = PercentDecoded(std::string_view(url).substr(colon + 1, at - colon - 1));
-  url.erase(colon, at - colon);
-  return password;
-}
-
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
                                         const base::Environment& environment) {
@@ -419,13 +414,12 @@ base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
     options.flags = flags;
     options.command = base::Join(command, " ");
     TRY(CheckJobName(flags.name));
+    if (!text::IsUtf8(options.command)) TRY(Refuse("the command is not UTF-8"));
     TRY(ParseAll(options, environment));
     return options;
   };
   base::Result<SubmitOptions> options = checked();
   if (!options) return base::Fail(options.error().Wrap("failed to validate command args"));
-  WarnOfUnknownGitVariables(*options);
-  TakePassword(*options);
   if (options->flags.image_pull_secrets.empty()) {
     const auto config = ReadArenaConfig(environment);
     if (const auto it = config.find("imagePullSecrets"); it != config.end()) {

@@ -21,99 +21,16 @@ class CheckTest : public testing::Test {
     EXPECT_TRUE(checked.error().message.starts_with(prefix));
     return checked.error().message.substr(prefix.size());
   }
+  static SubmitFlags& UseGit(SubmitFlags& flags) {
+    flags.sync_mode = "git";
+    flags.sync_source = "https://h/r.git";
+    return flags;
+  }
+
   cli::FlagSet set_;
   SubmitFlags flags_;
   base::Environment environment_{{{"HOME", "/nowhere"}}};
 };
-
-template <typename T>
-std::string ErrorOf(const base::Result<T>& result) {
-  return result ? "" : result.error().message;
-}
-
-TEST(JobName, IsCheckedAsArenaChecksIt) {
-  for (const char* name : {"a", "1a", "a-b"}) EXPECT_TRUE(CheckJobName(name)) << name;
-  EXPECT_TRUE(CheckJobName(std::string(49, 'a')));
-  EXPECT_EQ(
-      ErrorOf(CheckJobName(std::string(50, 'a'))),
-      "the len 50 of name " + std::string(50, 'a') + " is too long, it should be less than 49");
-  for (const char* name : {"A", "a.b", "-a", "a-", "a_b"}) {
-    EXPECT_EQ(
-        ErrorOf(CheckJobName(name)),
-        "the job name must consist of lower case alphanumeric characters, '-' or '.', and must "
-        "start and end with an alphanumeric character")
-        << name;
-  }
-  EXPECT_EQ(ErrorOf(CheckJobName("")), "--name must be set");
-}
-
-TEST(Data, IsParsedAndSorted) {
-  EXPECT_EQ(*ParseData({"b-pvc:/b", "a_pvc.1:/a"}),
-            (std::vector<DataMount>{{"a_pvc.1", "/a"}, {"b-pvc", "/b"}}));
-  EXPECT_EQ(*ParseData({"aa:/a:ro", "bb:/b:rw"}),
-            (std::vector<DataMount>{{"aa", "/a", true}, {"bb", "/b", false}}));
-  const std::pair<std::vector<std::string>, const char*> bad[] = {
-      {{"x"}, "dataset x has incorrect format, should like data_name:/data0"},
-      {{"xx:/a:/b"}, "dataset xx:/a:/b has incorrect format, should like data_name:/data0"},
-      {{"x:/a"}, "volume name is too short, names should be at least two alphanumeric characters"},
-      {{"x!:/a"},
-       "\"x!\" includes invalid characters for a local volume name, only "
-       "\"[a-zA-Z0-9][a-zA-Z0-9_.-]\" are "
-       "allowed. If you intended to pass a host directory, use absolute path"},
-      {{"xx:/a", "xx:/b"}, "your PVC name: xx is repeated, please check it"},
-      {{"xx:/"}, "invalid specification: dataDir can't be '/'"},
-      {{"xx:/a:rx"}, "dataset xx:/a:rx has incorrect format, should like data_name:/data0"},
-      {{"xx:ro"}, "dataset xx:ro has incorrect format, should like data_name:/data0"},
-      {{"xx:rel"}, "invalid dataDir: 'rel' must be absolute"},
-  };
-  for (const auto& [values, message] : bad) EXPECT_EQ(ErrorOf(ParseData(values)), message);
-}
-
-TEST(DataDir, MayNameTheContainersPath) {
-  const auto dirs = *ParseDataDirs({"/h", "/h1:/c1", "/h2:ro", "/h3:/c3:ro"});
-  ASSERT_EQ(dirs.size(), 4u);
-  EXPECT_EQ(dirs[0].container_path, "/h");
-  EXPECT_EQ(dirs[1].host_path, "/h1");
-  EXPECT_EQ(dirs[1].container_path, "/c1");
-  EXPECT_FALSE(dirs[0].read_only || dirs[1].read_only);
-  EXPECT_EQ(dirs[2].container_path, "/h2");
-  EXPECT_EQ(dirs[3].container_path, "/c3");
-  EXPECT_TRUE(dirs[2].read_only && dirs[3].read_only);
-  EXPECT_EQ(ErrorOf(ParseDataDirs({"/a:/b:/c"})), "invalid DataDir: '/a:/b:/c'");
-  EXPECT_EQ(ErrorOf(ParseDataDirs({"/a:b"})), "invalid dataDir: 'b' must be absolute");
-  EXPECT_EQ(ErrorOf(ParseDataDirs({"/"})), "invalid specification: dataDir can't be '/'");
-}
-
-TEST(Device, IsAQualifiedNameAndAQuantity) {
-  EXPECT_EQ(*ParseDevices({"amd.com/gpu=1"}), (Pairs{{"amd.com/gpu", "1"}}));
-  EXPECT_EQ(ErrorOf(ParseDevices({"x"})), "invalid device 'x', refer to amd.com/gpu=1");
-  EXPECT_EQ(ErrorOf(ParseDevices({"a/b/c=1"})), "device name 'a/b/c' is not a qualified name");
-  EXPECT_EQ(ErrorOf(ParseDevices({"nvidia.com/gpu=2"})),
-            "please use '--gpus 2' instead of '--device nvidia.com/gpu=2'");
-  EXPECT_EQ(ErrorOf(ParseDevices({"amd.com/gpu=x"})),
-            "device value 'x' is not a valid quantity, refer to amd.com/gpu=1");
-}
-
-TEST(TolerationFlag, IsWholeOrAll) {
-  const auto parsed = *ParseTolerations({"k=v:NoSchedule,Equal"});
-  ASSERT_EQ(parsed.size(), 1u);
-  EXPECT_EQ(parsed[0].key + "|" + parsed[0].value + "|" + parsed[0].effect + "|" + parsed[0].op,
-            "k|v|NoSchedule|Equal");
-  const auto all = *ParseTolerations({"k=v:NoSchedule,Equal", "all", "k=w:NoSchedule,Equal"});
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].op, "Exists");
-  for (const char* bad : {"gpu_node", "a=b", "a=b:NoSchedule", "=b:NoSchedule,Equal"}) {
-    EXPECT_NE(ErrorOf(ParseTolerations({bad})).find("--toleration"), std::string::npos) << bad;
-  }
-}
-
-TEST(GitProjectName, IsTheLastPartBeforeGit) {
-  EXPECT_EQ(GitProject("https://h/o/r.git"), "r");
-  EXPECT_EQ(GitProject("https://h/o/r/"), "r");
-  EXPECT_EQ(GitProject("git@h:o/r.git"), "r");
-  EXPECT_EQ(GitProject("https://h/o/my.github.io"), "my");
-  EXPECT_EQ(GitProject("file:///srv/mnist-pytorch.git"), "mnist-pytorch");
-}
 
 TEST(PasswordOfUrl, IsTakenOut) {
   std::string url = "https://tom:p%40ss@h/o/r.git";
@@ -154,6 +71,100 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
       {[](auto& f) { f.labels = {"A"}; }, "--label \"A\" is invalid, should like key=value"},
       {[](auto& f) { f.annotations = {"A"}; },
        "--annotation \"A\" is invalid, should like key=value"},
+      {[](auto& f) { f.env = {"1A=b"}; },
+       "--env \"1A\" is invalid: the name must be letters, digits, '_', '-' and '.', and not begin "
+       "with a digit"},
+      {[](auto& f) { f.env = {"a-secret-that-lost-its-name"}; },
+       "--env \"a-secret-that-lo...\" is invalid, should like key=value"},
+      {[](auto& f) { f.labels = {"a b=c"}; },
+       "--label \"a b\" is invalid: the key must be letters, digits, '-', '_' and '.', at most 63 "
+       "of "
+       "them, with or without a domain/ before them"},
+      {[](auto& f) { f.labels = {"a=b c"}; },
+       "--label \"a\" is invalid: the value must be letters, digits, '-', '_' and '.', at most 63 "
+       "of "
+       "them (an --annotation may hold any text)"},
+      {[](auto& f) { f.secret_env = {"A=b"}; },
+       "--env-from-secret \"A=b\" is invalid, should like NAME=SECRET:KEY or SECRET"},
+      {[](auto& f) { f.secret_env = {"Not_A_Secret"}; },
+       "--env-from-secret \"Not_A_Secret\" is invalid, should like NAME=SECRET:KEY or SECRET"},
+      {[](auto& f) { f.secret_env = {"A=s:k", "A=s:l"}; },
+       "--env-from-secret \"A=s:l\" is invalid: it is given twice"},
+      {[](auto& f) {
+         f.secret_env = {"A=s:k"};
+         f.env = {"A=b"};
+       },
+       "--env-from-secret and --env both set A: leave out one of them"},
+      {[](auto& f) { f.elastic = "4:2"; },
+       "--elastic \"4:2\" is invalid, should like MIN:MAX, how many workers there are at least and "
+       "at most"},
+      {[](auto& f) {
+         f.elastic = "2:4";
+         f.workers = 5;
+         f.are_workers_given = true;
+       },
+       "--workers is invalid: 5 is not between 2 and 4 (--elastic)"},
+      {[](auto& f) {
+         f.elastic = "2:4";
+         f.master_image = "m";
+       },
+       "--master-image cannot stand beside --elastic: an elastic job has workers only"},
+      {[](auto& f) { f.git_branch = "b"; }, "--git-branch is of use with --sync-mode=git only"},
+      {[](auto& f) { UseGit(f).git_depth = -1; },
+       "--git-depth is invalid: it is the number of commits, and 0 is all of them"},
+      {[](auto& f) {
+         UseGit(f).git_branch = "b";
+         f.env = {"GIT_SYNC_BRANCH=c"};
+       },
+       "--git-branch and --env=GIT_SYNC_BRANCH say the same: leave out one of them"},
+      {[](auto& f) { UseGit(f).git_revision = "-x"; },
+       "--git-revision is invalid: \"-x\" is no name of one"},
+      {[](auto& f) { UseGit(f).git_ssh_key = "/k"; },
+       "--git-ssh-key is of use with a source over ssh only (git@host:team/repo.git, "
+       "ssh://host/path), not with one over http"},
+      {[](auto& f) {
+         UseGit(f).git_ssh_key = "/no/such";
+         f.sync_source = "git@h:r.git";
+       },
+       "--git-ssh-key is invalid: open /no/such: No such file or directory"},
+      {[](auto& f) {
+         UseGit(f).git_ssh_key = "/etc/hostname";
+         f.sync_source = "git@h:r.git";
+       },
+       "--git-ssh-key \"/etc/hostname\" is invalid: it is no private key"},
+      {[](auto& f) { UseGit(f).sync_source = "--upload-pack=x"; },
+       "--sync-source is invalid: \"--upload-pack=x\" is no address of code"},
+      {[](auto& f) { f.dry_run = "maybe"; },
+       "--dry-run is invalid: none, client, server, not \"maybe\""},
+      {[](auto& f) {
+         f.dry_run = "client";
+         f.wait = true;
+       },
+       "--dry-run makes no job: --wait cannot stand beside it"},
+      {[](auto& f) { f.is_output_given = true; },
+       "--output is the form of what --dry-run prints: give --dry-run too"},
+      {[](auto& f) { f.restart_policy = "Sometimes"; },
+       "--restart-policy is invalid: Always, OnFailure, Never, ExitCode, not \"Sometimes\""},
+      {[](auto& f) { f.image_pull_policy = "Often"; },
+       "--image-pull-policy is invalid: Always, IfNotPresent, Never, not \"Often\""},
+      {[](auto& f) { f.image_pull_secrets = {"A b"}; },
+       "--image-pull-secret \"A b\" is invalid: it is no name of a secret"},
+      {[](auto& f) { f.working_dir = "w"; }, "--working-dir is invalid: 'w' must be absolute"},
+      {[](auto& f) { f.shell = ""; }, "--shell is invalid: it names the program, as sh or bash"},
+      {[](auto& f) { f.running_timeout = std::chrono::milliseconds(5); },
+       "--running-timeout is invalid: it counts whole seconds"},
+      {[](auto& f) { f.data = {"aa:/x", "bb:/x/"}; },
+       "--data=aa and --data=bb would both be at /x"},
+      {[](auto& f) { f.data_dirs = {"/h:/dev/shm"}; },
+       "--share-memory and --data-dir=/h would both be at /dev/shm"},
+      {[](auto& f) { f.devices = {"amd.com/gpu=1", "amd.com/gpu=2"}; },
+       "device 'amd.com/gpu' is repeated, please check it"},
+      {[](auto& f) { f.devices = {"cpu=1"}; }, "please use '--cpu 1' instead of '--device cpu=1'"},
+      {[](auto& f) {
+         f.model_name = "a b";
+         f.model_source = "s";
+       },
+       "--model-name \"a b\" is invalid: letters, digits, '-', '_' and '.', at most 63 of them"},
       {[](auto& f) { f.selectors = {"=b"}; },
        "--selector \"=b\" is invalid, should like key=value"},
       {[](auto& f) { f.config_files = {"/no/such"}; }, "stat /no/such: no such file or directory"},
@@ -189,7 +200,7 @@ TEST_F(CheckTest, ThePasswordLeavesTheEnvironment) {
   flags_.env = {"GIT_SYNC_USERNAME=tom", "GIT_SYNC_PASSWORD=secret", "GIT_SYNC_COLOUR=red",
                 "GIT_SYNC_BRANCH=b"};
   const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
-  EXPECT_EQ(options.git_password, "secret");
+  EXPECT_EQ(options.code_secrets.password, "secret");
   EXPECT_FALSE(options.env.contains("GIT_SYNC_PASSWORD"));
   EXPECT_EQ(base::Join(options.flags.env, " ").find("secret"), std::string::npos);
   EXPECT_EQ(

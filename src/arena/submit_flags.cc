@@ -3,23 +3,68 @@
 namespace arena {
 namespace {
 
-void DeclareResources(SubmitFlags& flags, cli::FlagSet& set) {
-  set.Int(&flags.gpus, "gpus", 0, "GPUs of each replica");
-  set.StringArray(
-      &flags.devices, "device",
-      "`NAME=COUNT` of another extended resource for each replica, as amd.com/gpu=1; repeatable");
+void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Replicas, and what each of them gets");
   set.Int(&flags.workers, "workers", 1, "replicas in all, the master among them");
+  set.String(&flags.elastic, "elastic", "",
+             "`MIN:MAX`: torchrun may go on with so many workers; there is no master then, and\n"
+             "--workers is with how many it starts (MIN)");
+  set.Int(&flags.gpus, "gpus", 0, "GPUs of each replica");
+  set.StringArray(&flags.devices, "device",
+                  "`NAME=COUNT` of another extended resource for each replica: amd.com/gpu=1;\n"
+                  "repeatable");
   set.String(&flags.cpu, "cpu", "", "CPU of each replica, request and limit: 2, 500m");
   set.String(&flags.memory, "memory", "", "memory of each replica, request and limit: 4Gi");
   set.String(&flags.share_memory, "share-memory", "2Gi",
              "size of /dev/shm in each replica; empty leaves it as it is");
   set.String(&flags.nproc_per_node, "nproc-per-node", "",
-             "processes in each replica: auto, cpu, gpu or a number")
+             "processes that torchrun starts in each replica: auto, cpu, gpu or a number")
       .Choices({"auto", "cpu", "gpu"});
   set.Bool(&flags.rdma, "rdma", false, "ask for an RDMA device");
+  set.StringArray(&flags.env, "env", "`KEY=VALUE`: environment variable; repeatable").Short('e');
+  set.StringArray(&flags.secret_env, "env-from-secret",
+                  "`NAME=SECRET:KEY`: environment variable from a key of a Secret, or SECRET: one\n"
+                  "for each of its keys; repeatable");
+  set.Bool(&flags.host_network, "hostNetwork", false, "use the network of the node");
+  set.Bool(&flags.host_ipc, "hostIPC", false, "use the IPC namespace of the node");
+  set.Bool(&flags.host_pid, "hostPID", false, "use the process namespace of the node");
+}
+
+void DeclareImages(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Images");
+  set.String(&flags.master_image, "master-image", "", "image of the master when it is not --image");
+  set.String(&flags.worker_image, "worker-image", "",
+             "image of the workers when it is not --image");
+  set.StringArray(&flags.image_pull_secrets, "image-pull-secret",
+                  "name of a secret for a private registry; repeatable");
+  set.String(&flags.image_pull_policy, "image-pull-policy", "Always",
+             "Always, IfNotPresent or Never")
+      .Choices({"Always", "IfNotPresent", "Never"});
+}
+
+void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Code, which is at WORKING-DIR/code/PROJECT in each replica");
+  set.String(&flags.sync_mode, "sync-mode", "", "how the code gets there: git or rsync")
+      .OldName("syncMode")
+      .Choices({"git", "rsync"});
+  set.String(&flags.sync_source, "sync-source", "",
+             "https://host/team/project.git, git@host:team/project.git, or what rsync takes:\n"
+             "host::module/path, rsync://user@host/module")
+      .OldName("syncSource");
+  set.String(&flags.sync_image, "sync-image", "", "image of the container that fetches the code")
+      .OldName("syncImage");
+  set.String(&flags.git_branch, "git-branch", "", "branch or tag; by default the repository's own");
+  set.String(&flags.git_revision, "git-revision", "", "commit or tag to stand on");
+  set.Int(&flags.git_depth, "git-depth", 0, "fetch only that many commits; 0 is all");
+  set.String(&flags.git_ssh_key, "git-ssh-key", "",
+             "`FILE` with the private key for a repository over ssh; kept as a Secret");
+  set.String(&flags.git_known_hosts, "git-known-hosts", "",
+             "`FILE` with the host keys to trust, as ~/.ssh/known_hosts has them;\n"
+             "--env=GIT_KNOWN_HOSTS=false trusts any");
 }
 
 void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Data and results");
   set.StringArray(&flags.data, "data", "`CLAIM:PATH[:ro]`: mount a data volume; repeatable")
       .Short('d');
   set.StringArray(&flags.data_dirs, "data-dir",
@@ -27,21 +72,19 @@ void DeclareData(SubmitFlags& flags, cli::FlagSet& set) {
       .OldName("dataDir");
   set.StringArray(&flags.config_files, "config-file",
                   "`FILE[:PATH]`: put a file of this machine into the replicas; repeatable");
-  set.String(&flags.sync_mode, "sync-mode", "", "how the code gets there: git or rsync")
-      .OldName("syncMode")
-      .Choices({"git", "rsync"});
-  set.String(&flags.sync_source, "sync-source", "", "the git URL or rsync source of the code")
-      .OldName("syncSource");
-  set.String(&flags.sync_image, "sync-image", "", "image of the container that fetches the code")
-      .OldName("syncImage");
   set.Bool(&flags.tensorboard, "tensorboard", false, "run a TensorBoard beside the job");
   set.String(&flags.tensorboard_image, "tensorboard-image", "", "image of the TensorBoard")
       .OldName("tensorboardImage");
   set.String(&flags.logdir, "logdir", "/training_logs",
              "where the training writes its TensorBoard events");
+  set.String(&flags.model_name, "model-name", "",
+             "register what the job makes as a version of this model in MLflow\n"
+             "(MLFLOW_TRACKING_URI, MLFLOW_TRACKING_USERNAME, MLFLOW_TRACKING_PASSWORD)");
+  set.String(&flags.model_source, "model-source", "", "where that model will lie");
 }
 
 void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Where and when it runs");
   set.Bool(&flags.gang, "gang", false, "start all replicas together or none");
   set.String(&flags.priority, "priority", "", "priority class of the replicas").Short('p');
   set.Bool(&flags.queue, "queue", false, "hand the job to a queue that starts it later");
@@ -50,48 +93,68 @@ void DeclareScheduling(SubmitFlags& flags, cli::FlagSet& set) {
   set.StringArray(&flags.selectors, "selector",
                   "`KEY=VALUE`: label of the nodes to run on; repeatable");
   set.String(&flags.scheduler, "scheduler", "", "name of the scheduler to use");
+}
+
+void DeclareEnd(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("Failures and the end");
+  set.Int(&flags.retry, "retry", 0, "how often replicas may be restarted before the job fails");
+  set.String(&flags.restart_policy, "restart-policy", "",
+             "when replicas are restarted: Always, OnFailure, Never or ExitCode (128 and above:\n"
+             "again); by default Never for the master and OnFailure for workers")
+      .Choices({"Always", "OnFailure", "Never", "ExitCode"});
+  set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
+               "stop the job when it has been active for that long: 90s, 2h30m");
   set.String(&flags.clean_task_policy, "clean-task-policy", "Running",
              "which replicas are removed when the job ends: None, Running or All")
       .Choices({"None", "Running", "All"});
-  set.Int(&flags.retry, "retry", 0, "how often replicas may be restarted before the job fails");
-  set.Duration(&flags.running_timeout, "running-timeout", std::chrono::nanoseconds(0),
-               "stop the job when it has been active for that long: 90s, 2h30m");
   set.Duration(&flags.ttl_after_finished, "ttl-after-finished", std::chrono::nanoseconds(0),
                "remove the job that long after its end: 90s, 2h30m");
+}
+
+void DeclareCommand(SubmitFlags& flags, cli::FlagSet& set) {
+  set.BeginGroup("This command");
+  set.Bool(&flags.follow, "follow", false,
+           "print the log of the master (of the first worker of an elastic job) until the job\n"
+           "ends; exit code 0 when it succeeded, else 1. Ctrl-C leaves the job running");
+  set.Bool(&flags.wait, "wait", false,
+           "return when the job has ended; exit code 0 when it succeeded, else 1. Ctrl-C leaves\n"
+           "the job running");
+  set.String(&flags.dry_run, "dry-run", "none",
+             "none, client (print what would be created, asking no cluster) or server (have it\n"
+             "checked; nothing is changed)")
+      .Choices({"none", "client", "server"});
+  set.String(&flags.output, "output", "yaml",
+             "print a dry run's objects as yaml or json; without it, --dry-run=server prints names")
+      .Short('o')
+      .Choices({"yaml", "json"});
 }
 
 }  // namespace
 
 void SubmitFlags::Declare(cli::FlagSet& set) {
   set.String(&name, "name", "", "name of the job").Required();
-  set.String(&image, "image", "", "image of the replicas");
-  set.String(&worker_image, "worker-image", "", "image of the workers when it is not --image");
+  set.String(&image, "image", "",
+             "image of the replicas; needed on a cluster, not on this machine");
   set.String(&working_dir, "working-dir", "/root",
              "directory that the command runs in; synchronised code is in its code/")
       .OldName("workingDir");
-  set.StringArray(&env, "env", "`KEY=VALUE`: environment variable; repeatable").Short('e');
+  set.String(&shell, "shell", "sh", "shell that runs the command");
   set.StringArray(&annotations, "annotation", "`KEY=VALUE` on the job and its pods; repeatable")
       .Short('a');
   set.StringArray(&labels, "label", "`KEY=VALUE` on the job and its pods; repeatable").Short('l');
-  set.StringArray(&image_pull_secrets, "image-pull-secret",
-                  "name of a secret for a private registry; repeatable");
-  set.String(&image_pull_policy, "image-pull-policy", "Always", "Always, IfNotPresent or Never")
-      .Choices({"Always", "IfNotPresent", "Never"});
-  set.String(&shell, "shell", "sh", "shell that runs the command");
-  set.Bool(&host_network, "hostNetwork", false, "use the network of the node");
-  set.Bool(&host_ipc, "hostIPC", false, "use the IPC namespace of the node");
-  set.Bool(&host_pid, "hostPID", false, "use the process namespace of the node");
-  set.String(&model_name, "model-name", "", "name of the model that the job makes");
-  set.String(&model_source, "model-source", "", "where that model will lie");
-  DeclareResources(*this, set);
+  DeclareReplicas(*this, set);
+  DeclareImages(*this, set);
+  DeclareCode(*this, set);
   DeclareData(*this, set);
   DeclareScheduling(*this, set);
-  set.String(&dry_run, "dry-run", "none",
-             "none, client (print what would be created) or server (let the server check it)")
-      .Choices({"none", "client", "server"});
-  set.String(&output, "output", "yaml", "format of --dry-run=client: yaml or json")
-      .Short('o')
-      .Choices({"yaml", "json"});
+  DeclareEnd(*this, set);
+  DeclareCommand(*this, set);
+  set.BeginGroup("");
+}
+
+void SubmitFlags::NoteGiven(const std::function<bool(std::string_view)>& was_given) {
+  are_workers_given = was_given("workers");
+  is_output_given = was_given("output");
 }
 
 }  // namespace arena

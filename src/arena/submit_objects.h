@@ -18,8 +18,9 @@ inline constexpr std::string_view kChartVersion = "0.5.2";
 struct Submission {
   std::string namespace_name;
   std::string user;
-  std::string image;         // of every replica that has none of its own
-  std::string log_host_dir;  // host path for TensorBoard's events when --logdir is on no claim
+  std::string image;           // of every replica that has none of its own
+  std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
+  bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
 };
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);
@@ -31,16 +32,17 @@ std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
                                                    const Submission& submission);
 std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& options,
                                                       const Submission& submission);
-// Holds the git password; nothing when there is none.
-std::optional<text::Json> RenderGitSecret(const SubmitOptions& options,
-                                          const Submission& submission);
+// Holds what only the container that fetches the code may see; nothing when there is nothing.
+std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
+                                           const Submission& submission);
 // `<job>-pytorchjob`, by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
 
 // A controller's ownerReference to the job.
 text::Json OwnerReference(const text::Json& job);
 
-std::string GitSecretName(std::string_view job);
+// <job>-git-sync or <job>-rsync.
+std::string CodeSecretName(const SubmitOptions& options);
 std::string IdentityName(std::string_view job);
 std::string TensorboardName(std::string_view job);
 

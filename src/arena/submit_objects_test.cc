@@ -1,152 +1,12 @@
+// What submit renders beyond Arena; Arena's own is in tests/compat/arena.
 #include "arena/submit_objects.h"
 
-#include <gtest/gtest.h>
-
+#include "arena/render_test_base.h"
 #include "base/file.h"
-#include "cli/flags.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
-
-// The rendered objects R1 to R19 of spec/arena.md 5.3 (R3 belongs to the old operator).
-class RenderTest : public testing::Test {
- protected:
-  text::Json Job(const std::vector<std::string>& args, const std::string& command = "c") {
-    options_ = Options(args, command);
-    return RenderJob(options_, submission_);
-  }
-
-  SubmitOptions Options(std::vector<std::string> args, const std::string& command = "c") {
-    cli::FlagSet set;
-    SubmitFlags flags;
-    flags.Declare(set);
-    args.insert(args.begin(), {"--name=pt", "--image=i"});
-    std::vector<cli::Flag*> pointers;
-    for (const auto& flag : set.flags()) pointers.push_back(flag.get());
-    const auto parsed = cli::FlagParser(pointers, [](std::string_view) {}).Parse(args);
-    EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
-    auto options = CheckSubmit(flags, {command}, environment_);
-    EXPECT_TRUE(options) << (options ? "" : options.error().message);
-    return options ? *options : SubmitOptions();
-  }
-
-  static const text::Json& At(const text::Json& value, text::Path path) {
-    static const text::Json kNothing = "<nothing>";
-    const text::Json* found = text::Find(value, path);
-    return found != nullptr ? *found : kNothing;
-  }
-  static text::Json Text(std::string_view json) { return *text::ParseJson(json); }
-  static const text::Json& PodSpec(const text::Json& job, std::string_view type = "Master") {
-    return At(job, {"spec", "pytorchReplicaSpecs", type, "template", "spec"});
-  }
-  static const text::Json& Container(const text::Json& job, std::string_view type = "Master") {
-    return At(PodSpec(job, type), {"containers"}).as_array()[0];
-  }
-  static const text::Json& Init(const text::Json& job) {
-    return At(PodSpec(job), {"initContainers"}).as_array()[0];
-  }
-  // NAME=value of a container, "" when it has none.
-  static std::string Env(const text::Json& container, std::string_view name) {
-    for (const text::Json& entry : At(container, {"env"}).as_array()) {
-      if (text::GetString(entry, {"name"}) == name) return text::ToJson(entry);
-    }
-    return "";
-  }
-
-  base::Environment environment_{{{"HOME", "/nowhere"}}};
-  Submission submission_{"default", "tom", "i", "/arena_logs/training123456789"};
-  SubmitOptions options_;
-};
-
-TEST_F(RenderTest, R1Minimal) {
-  EXPECT_EQ(Job({}), Text(R"({
-    "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
-    "metadata": {"name": "pt", "namespace": "default",
-      "labels": {"app": "pytorchjob", "chart": "pytorchjob-0.5.2", "release": "pt", "heritage": "Helm",
-                 "createdBy": "PyTorchJob", "arena.kubeflow.org/uid": "34b7da764b21d298ef307d04d8152dc5"},
-      "annotations": {"arena.kubeflow.org/username": "tom", "requestGPUsOfJobOwner": "0"}},
-    "spec": {"runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 0},
-      "pytorchReplicaSpecs": {"Master": {"replicas": 1, "restartPolicy": "Never", "template": {
-        "metadata": {"name": "pt",
-          "labels": {"app": "pytorchjob", "chart": "pytorchjob-0.5.2", "release": "pt", "heritage": "Helm",
-                     "createdBy": "PyTorchJob", "arena.kubeflow.org/uid": "34b7da764b21d298ef307d04d8152dc5",
-                     "master-pod-name": "pt-master-0"},
-          "annotations": {"arena.kubeflow.org/username": "tom", "requestGPUsOfJobOwner": "0"}},
-        "spec": {
-          "containers": [{"name": "pytorch", "image": "i", "imagePullPolicy": "Always", "workingDir": "/root",
-            "command": ["sh", "-c", "c"],
-            "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}, {"name": "gpus", "value": "0"},
-                    {"name": "workers", "value": "1"}],
-            "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}],
-          "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "2Gi"}}]}}}}}})"));
-}
-
-TEST_F(RenderTest, R2WorkersAndGpus) {
-  const text::Json job = Job({"--workers=3", "--gpus=8"});
-  const text::Json& worker = At(job, {"spec", "pytorchReplicaSpecs", "Worker"});
-  EXPECT_EQ(At(worker, {"replicas"}), 2);
-  EXPECT_EQ(At(worker, {"restartPolicy"}), "OnFailure");
-  EXPECT_EQ(At(worker, {"template", "metadata", "labels", "master-pod-name"}), "<nothing>");
-  EXPECT_EQ(At(job, {"metadata", "annotations", "requestGPUsOfJobOwner"}), "24");
-  for (const char* type : {"Master", "Worker"}) {
-    const text::Json& container = Container(job, type);
-    EXPECT_EQ(At(container, {"resources"}),
-              Text(R"({"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}})"));
-    EXPECT_EQ(Env(container, "NVIDIA_VISIBLE_DEVICES"), "");
-    EXPECT_EQ(Env(container, "workers"), R"({"name":"workers","value":"3"})");
-  }
-}
-
-TEST_F(RenderTest, R4GitSync) {
-  const text::Json job = Job(
-      {"--sync-mode=git", "--sync-source=https://h/o/r.git", "--sync-image=s", "--working-dir=/w",
-       "--cpu=1", "-e=GIT_SYNC_USERNAME=tom", "--env=GIT_SYNC_PASSWORD=secret", "--env=A=b"});
-  EXPECT_EQ(Init(job), Text(R"({"name": "init-code", "image": "s", "imagePullPolicy": "Always",
-    "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}},
-    "env": [{"name": "A", "value": "b"},
-            {"name": "GIT_SYNC_DEST", "value": "r"},
-            {"name": "GIT_SYNC_ONE_TIME", "value": "true"},
-            {"name": "GIT_SYNC_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "pt-git-sync", "key": "password"}}},
-            {"name": "GIT_SYNC_REPO", "value": "https://h/o/r.git"},
-            {"name": "GIT_SYNC_ROOT", "value": "/code"},
-            {"name": "GIT_SYNC_USERNAME", "value": "tom"},
-            {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"},
-            {"name": "gpus", "value": "0"},
-            {"name": "workers", "value": "1"}],
-    "volumeMounts": [{"name": "code-sync", "mountPath": "/code"}]})"));
-  EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array()[0],
-            Text(R"({"name": "code-sync", "mountPath": "/w/code"})"));
-  EXPECT_EQ(Env(Container(job), "GIT_SYNC_PASSWORD"), "");
-  EXPECT_EQ(Env(Container(job), "GIT_SYNC_USERNAME"),
-            R"({"name":"GIT_SYNC_USERNAME","value":"tom"})");
-  EXPECT_EQ(text::ToJson(RenderIdentity(options_, submission_)).find("secret\\\""),
-            std::string::npos);
-  EXPECT_EQ(text::ToJson(job).find("secret\""), std::string::npos);
-  const text::Json secret = *RenderGitSecret(options_, submission_);
-  EXPECT_EQ(At(secret, {"data", "password"}), "c2VjcmV0");
-}
-
-TEST_F(RenderTest, R5Rsync) {
-  const text::Json job = Job({"--sync-mode=rsync", "--sync-source=10.0.0.1::backup/x"});
-  EXPECT_EQ(At(Init(job), {"command"}),
-            Text(R"(["rsync", "-avP", "10.0.0.1::backup/x", "/code"])"));
-  EXPECT_EQ(Env(Init(job), "GIT_SYNC_REPO"), "");
-}
-
-TEST_F(RenderTest, R6DataAndDataDirs) {
-  const text::Json job = Job(
-      {"--data", "b-pvc:/b", "--data", "a-pvc:/a", "--data-dir", "/h", "--data-dir", "/h1:/c1"});
-  EXPECT_EQ(At(PodSpec(job), {"volumes"}), Text(R"([
-    {"name": "a-pvc", "persistentVolumeClaim": {"claimName": "a-pvc"}},
-    {"name": "b-pvc", "persistentVolumeClaim": {"claimName": "b-pvc"}},
-    {"name": "training-data-0", "hostPath": {"path": "/h"}},
-    {"name": "training-data-1", "hostPath": {"path": "/h1"}},
-    {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "2Gi"}}])"));
-  EXPECT_EQ(At(Container(job), {"volumeMounts"}), Text(R"([
-    {"name": "a-pvc", "mountPath": "/a"}, {"name": "b-pvc", "mountPath": "/b"},
-    {"name": "dshm", "mountPath": "/dev/shm"},
-    {"name": "training-data-0", "mountPath": "/h"}, {"name": "training-data-1", "mountPath": "/c1"}])"));
-}
 
 TEST_F(RenderTest, DataThatMayOnlyBeRead) {
   const text::Json job = Job({"--data", "a-pvc:/a:ro", "--data-dir", "/h:ro",
@@ -163,6 +23,12 @@ TEST_F(RenderTest, DataThatMayOnlyBeRead) {
             mounts.as_array()[0]);
 }
 
+TEST_F(RenderTest, WorkersMayHaveAnImageOfTheirOwn) {
+  const text::Json job = Job({"--workers=2", "--worker-image=w"});
+  EXPECT_EQ(At(Container(job, "Master"), {"image"}), "i");
+  EXPECT_EQ(At(Container(job, "Worker"), {"image"}), "w");
+}
+
 TEST_F(RenderTest, LogsOnADirectoryOfTheNodeAreShownFromThere) {
   const text::Json job = Job({"--data-dir=/srv/d:/d", "--tensorboard", "--logdir=/d/logs"});
   EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array().size(), 2u);
@@ -177,171 +43,116 @@ TEST_F(RenderTest, LogsOnADirectoryOfTheNodeAreShownFromThere) {
             nullptr);
 }
 
-TEST_F(RenderTest, R7TensorboardOnTheHostOrOnAClaim) {
-  const text::Json local = Job({"--tensorboard"});
-  EXPECT_EQ(
-      At(PodSpec(local), {"volumes"}).as_array()[0],
-      Text(
-          R"({"name": "training-logs-volume", "hostPath": {"path": "/arena_logs/training123456789"}})"));
-  EXPECT_EQ(At(Container(local), {"volumeMounts"}).as_array()[0],
-            Text(R"({"name": "training-logs-volume", "mountPath": "/training_logs"})"));
-  const text::Json service = *RenderTensorboardService(options_, submission_);
-  EXPECT_EQ(At(service, {"metadata", "name"}), "pt-tensorboard");
-  EXPECT_EQ(At(service, {"spec"}), Text(R"({"type": "NodePort",
-    "ports": [{"port": 6006, "targetPort": 6006, "name": "tensorboard"}],
-    "selector": {"app": "pytorchjob", "chart": "pytorchjob-0.5.2", "release": "pt", "role": "tensorboard"}})"));
-  const text::Json deployment = *RenderTensorboardDeployment(options_, submission_);
-  const auto command = [&](const text::Json& of) {
-    return At(At(of, {"spec", "template", "spec", "containers"}).as_array()[0], {"command"});
-  };
-  EXPECT_EQ(command(deployment),
-            Text(R"(["tensorboard", "--logdir", "/output/training_logs", "--host", "0.0.0.0"])"));
-
-  const text::Json on_claim = Job({"--tensorboard", "--data=training-data:/mnist_data",
-                                   "--logdir=/mnist_data/pytorch_data/logs"});
-  EXPECT_EQ(At(PodSpec(on_claim), {"volumes"}).as_array().size(), 2u);
-  EXPECT_EQ(
-      command(*RenderTensorboardDeployment(options_, submission_)),
-      Text(R"(["tensorboard", "--logdir", "/mnist_data/pytorch_data/logs", "--host", "0.0.0.0"])"));
-  EXPECT_FALSE(RenderTensorboardService(Options({}), submission_));
+TEST_F(RenderTest, TheMasterMayHaveAnImageOfItsOwn) {
+  const text::Json job = Job({"--workers=2", "--master-image=m"});
+  EXPECT_EQ(At(Container(job, "Master"), {"image"}), "m");
+  EXPECT_EQ(At(Container(job, "Worker"), {"image"}), "i");
 }
 
-TEST_F(RenderTest, R8ConfigFiles) {
-  const std::string dir = testing::TempDir() + "arena-config";
-  ASSERT_TRUE(base::MakeDirs(dir));
-  for (const char* name : {"a", "b", "c"}) {
-    ASSERT_TRUE(base::WriteFileAtomic(dir + "/" + name, std::string("is ") + name, 0600,
-                                      base::Durability::kNone));
-  }
+TEST_F(RenderTest, VariablesMayComeFromSecrets) {
   const text::Json job =
-      Job({"--config-file", dir + "/a:/etc/config/one", "--config-file", dir + "/b:/etc/config/two",
-           "--config-file", dir + "/c:/other/three"});
-  const auto maps = RenderConfigMaps(options_, submission_);
-  ASSERT_EQ(maps.size(), 2u);
-  EXPECT_EQ(At(maps[0], {"metadata", "name"}), "pt-a9cbad1b8719778");
-  EXPECT_EQ(At(maps[0], {"data"}), Text(R"({"one": "is a", "two": "is b"})"));
-  EXPECT_EQ(At(maps[1], {"data"}), Text(R"({"three": "is c"})"));
-  EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array()[0],
-            Text(R"({"name": "pt-a9cbad1b8719778", "mountPath": "/etc/config"})"));
-  EXPECT_EQ(At(PodSpec(job), {"volumes"}).as_array()[0],
-            Text(R"({"name": "pt-a9cbad1b8719778", "configMap": {"name": "pt-a9cbad1b8719778"}})"));
+      Job({"--env-from-secret=TOKEN=hub:token", "--env-from-secret=all.of-it", "--sync-mode=git",
+           "--sync-source=https://h/r.git", "--env-from-secret=GIT_SYNC_PASSWORD=git:pw"});
+  const std::string token =
+      R"({"name":"TOKEN","valueFrom":{"secretKeyRef":{"name":"hub","key":"token"}}})";
+  EXPECT_EQ(Env(Container(job), "TOKEN"), token);
+  EXPECT_EQ(Env(Init(job), "TOKEN"), token);
+  EXPECT_EQ(At(Container(job), {"envFrom"}), Text(R"([{"secretRef": {"name": "all.of-it"}}])"));
+  // The password is for the one container that fetches the code.
+  EXPECT_EQ(Env(Container(job), "GIT_SYNC_PASSWORD"), "");
+  EXPECT_NE(Env(Init(job), "GIT_SYNC_PASSWORD").find(R"("key":"pw")"), std::string::npos);
+  EXPECT_EQ(Env(Init(job), "GIT_SYNC_USERNAME"), R"({"name":"GIT_SYNC_USERNAME","value":"git"})");
+  EXPECT_FALSE(RenderCodeSecret(options_, submission_));
 }
 
-TEST_F(RenderTest, R9Gang) {
-  const text::Json job = Job({"--gang", "--workers=4"});
-  for (const char* type : {"Master", "Worker"}) {
-    const text::Json& labels =
-        At(job, {"spec", "pytorchReplicaSpecs", type, "template", "metadata", "labels"});
-    EXPECT_EQ(At(labels, {"pod-group.scheduling.sigs.k8s.io/name"}), "pytorchjob-pt");
-    EXPECT_EQ(At(labels, {"pod-group.scheduling.sigs.k8s.io/min-available"}), "4");
+TEST_F(RenderTest, GitFlagsAreVariablesOfTheCodeAlone) {
+  const text::Json job = Job({"--sync-mode=git", "--sync-source=https://ann:p%40w@h/r.git",
+                              "--git-branch=dev", "--git-revision=v1", "--git-depth=3"});
+  for (const auto& [name, value] :
+       {std::pair("GIT_SYNC_BRANCH", "dev"), std::pair("GIT_SYNC_REV", "v1"),
+        std::pair("GIT_SYNC_DEPTH", "3"), std::pair("GIT_SYNC_USERNAME", "ann"),
+        std::pair("GIT_SYNC_REPO", "https://ann@h/r.git")}) {
+    EXPECT_EQ(Env(Init(job), name), text::ToJson(text::Object{{"name", name}, {"value", value}}));
+    EXPECT_EQ(Env(Container(job), name), "");
   }
+  EXPECT_EQ(At(*RenderCodeSecret(options_, submission_), {"data"}),
+            text::Json(text::Object{{"password", base::Base64Encode("p@w")}}));
 }
 
-TEST_F(RenderTest, R10Rdma) {
-  const text::Json job = Job({"--rdma"});
-  EXPECT_EQ(At(Container(job), {"resources", "limits", "rdma/hca"}), "1");
-  EXPECT_EQ(At(Container(job), {"securityContext"}),
-            Text(R"({"capabilities": {"add": ["IPC_LOCK"]}})"));
-  EXPECT_EQ(Env(Container(job), "MASTER_ADDR"), R"({"name":"MASTER_ADDR","value":"pt-master-0"})");
+TEST_F(RenderTest, TheSshKeyIsAFileOfTheCodeAlone) {
+  const std::string dir = testing::TempDir() + "arena-ssh";
+  ASSERT_TRUE(base::MakeDirs(dir));
+  const std::string key = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END";
+  ASSERT_TRUE(base::WriteFileAtomic(dir + "/id", key, 0600, base::Durability::kNone));
+  ASSERT_TRUE(base::WriteFileAtomic(dir + "/hosts", "h k", 0600, base::Durability::kNone));
+  const text::Json job =
+      Job({"--sync-mode=git", "--sync-source=git@h:o/r.git", "--git-ssh-key=" + dir + "/id",
+           "--git-known-hosts=" + dir + "/hosts"});
+  EXPECT_EQ(Env(Init(job), "GIT_SSH_KEY_FILE"),
+            R"({"name":"GIT_SSH_KEY_FILE","value":"/etc/git-secret/ssh"})");
+  EXPECT_EQ(Env(Init(job), "GIT_SSH_KNOWN_HOSTS_FILE"),
+            R"({"name":"GIT_SSH_KNOWN_HOSTS_FILE","value":"/etc/git-secret/known_hosts"})");
+  EXPECT_EQ(Env(Init(job), "GIT_SYNC_SSH"), R"({"name":"GIT_SYNC_SSH","value":"true"})");
+  EXPECT_EQ(At(PodSpec(job), {"volumes"}).as_array()[1], Text(R"({"name": "git-secret", "secret": {
+    "secretName": "pt-git-sync", "items": [{"key": "ssh", "path": "ssh"},
+    {"key": "known_hosts", "path": "known_hosts"}], "defaultMode": 256}})"));
+  EXPECT_EQ(At(Init(job), {"volumeMounts"}).as_array()[1],
+            Text(R"({"name": "git-secret", "mountPath": "/etc/git-secret", "readOnly": true})"));
+  EXPECT_EQ(text::ToJson(At(Container(job), {"volumeMounts"})).find("git-secret"),
+            std::string::npos);
+  EXPECT_EQ(At(*RenderCodeSecret(options_, submission_), {"data", "ssh"}),
+            text::Json(base::Base64Encode(key + "\n")));
 }
 
-TEST_F(RenderTest, R11Tolerations) {
-  EXPECT_EQ(At(PodSpec(Job({"--toleration=k=v:NoSchedule,Equal"})), {"tolerations"}),
-            Text(R"([{"key": "k", "operator": "Equal", "value": "v", "effect": "NoSchedule"}])"));
-  EXPECT_EQ(At(PodSpec(Job({"--toleration=all"})), {"tolerations"}),
-            Text(R"([{"operator": "Exists"}])"));
+TEST_F(RenderTest, RsyncsPasswordIsASecret) {
+  const text::Json job =
+      Job({"--sync-mode=rsync", "--sync-source=rsync://ann@h/m", "--env=RSYNC_PASSWORD=hush"});
+  EXPECT_NE(Env(Init(job), "RSYNC_PASSWORD").find(R"("secretKeyRef":{"name":"pt-rsync")"),
+            std::string::npos);
+  EXPECT_EQ(Env(Container(job), "RSYNC_PASSWORD"), "");
+  EXPECT_EQ(text::ToJson(job).find("hush"), std::string::npos);
+  EXPECT_EQ(text::ToJson(RenderIdentity(options_, submission_)).find("hush"), std::string::npos);
 }
 
-TEST_F(RenderTest, R12Scheduling) {
-  const text::Json spec = PodSpec(Job(
-      {"--selector=a=b", "-p=high", "--scheduler=s", "--hostNetwork", "--hostIPC", "--hostPID"}));
-  EXPECT_EQ(At(spec, {"nodeSelector"}), Text(R"({"a": "b"})"));
-  EXPECT_EQ(At(spec, {"priorityClassName"}), "high");
-  EXPECT_EQ(At(spec, {"schedulerName"}), "s");
-  EXPECT_EQ(At(spec, {"hostNetwork"}), true);
-  EXPECT_EQ(At(spec, {"dnsPolicy"}), "ClusterFirstWithHostNet");
-  EXPECT_EQ(At(spec, {"hostIPC"}), true);
-  EXPECT_EQ(At(spec, {"hostPID"}), true);
-  EXPECT_EQ(At(PodSpec(Job({"--hostNetwork", "-a=k8s.aliyun.com/eni=true"})), {"hostNetwork"}),
-            "<nothing>");
-}
-
-TEST_F(RenderTest, R13Timeouts) {
+TEST_F(RenderTest, AnElasticJobHasWorkersOnly) {
+  const text::Json job = Job({"--elastic=2:4", "--gang", "--retry=3", "--rdma"});
   EXPECT_EQ(
-      At(Job({"--running-timeout=1h", "--ttl-after-finished=30m", "--retry=2",
-              "--clean-task-policy=All"}),
-         {"spec", "runPolicy"}),
-      Text(
-          R"({"cleanPodPolicy": "All", "activeDeadlineSeconds": 3600, "ttlSecondsAfterFinished": 1800, "backoffLimit": 2})"));
+      At(job, {"spec", "elasticPolicy"}),
+      Text(R"({"minReplicas": 2, "maxReplicas": 4, "rdzvBackend": "c10d", "maxRestarts": 3})"));
+  const text::Json& replicas = At(job, {"spec", "pytorchReplicaSpecs"});
+  EXPECT_EQ(At(replicas, {"Master"}), "<nothing>");
+  EXPECT_EQ(At(replicas, {"Worker", "replicas"}), 2);
+  EXPECT_EQ(At(replicas, {"Worker", "restartPolicy"}), "OnFailure");
+  EXPECT_EQ(At(replicas, {"Worker", "template", "metadata", "labels",
+                          "pod-group.scheduling.sigs.k8s.io/min-available"}),
+            "2");
+  EXPECT_EQ(Env(Container(job, "Worker"), "MASTER_ADDR"),
+            R"({"name":"MASTER_ADDR","value":"pt-worker-0"})");
+  EXPECT_EQ(At(Job({"--elastic=2:4", "--workers=3"}),
+               {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}),
+            3);
 }
 
-TEST_F(RenderTest, R14Devices) {
-  EXPECT_EQ(At(Container(Job({"--device=amd.com/gpu=1", "--cpu=2", "--memory=4Gi"})),
-               {"resources", "requests"}),
-            Text(R"({"amd.com/gpu": "1", "cpu": "2", "memory": "4Gi"})"));
-}
-
-TEST_F(RenderTest, R15SharedMemory) {
-  EXPECT_EQ(At(PodSpec(Job({"--share-memory="})), {"volumes"}), "<nothing>");
-  EXPECT_EQ(At(PodSpec(Job({"--share-memory=8Gi"})), {"volumes"}),
-            Text(R"([{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}])"));
-}
-
-TEST_F(RenderTest, R16NprocPerNode) {
-  EXPECT_EQ(Env(Container(Job({"--nproc-per-node=auto"})), "PET_NPROC_PER_NODE"),
-            R"({"name":"PET_NPROC_PER_NODE","value":"auto"})");
-}
-
-TEST_F(RenderTest, R17ImagePullSecretsOfTheFlagOrTheConfiguration) {
-  const std::string path = testing::TempDir() + "arena-settings";
-  ASSERT_TRUE(
-      base::WriteFileAtomic(path, "imagePullSecrets=x, y\n", 0600, base::Durability::kNone));
-  environment_.Set("ARENA_CONFIG", path);
-  EXPECT_EQ(At(PodSpec(Job({"--image-pull-secret=a"})), {"imagePullSecrets"}),
-            Text(R"([{"name": "a"}])"));
-  EXPECT_EQ(At(PodSpec(Job({})), {"imagePullSecrets"}), Text(R"([{"name": "x"}, {"name": "y"}])"));
-}
-
-TEST_F(RenderTest, R18Queue) {
-  EXPECT_EQ(At(Job({"--queue"}), {"metadata", "annotations", "scheduling.x-k8s.io/suspend"}),
-            "true");
-}
-
-TEST_F(RenderTest, R19AnyTextArrivesVerbatim) {
-  const std::string command = "echo '# x: \"y\"'\n\\ {a} *b";
-  const text::Json job = Job({R"(--env=J={"a": ["b,c"], "d": "\\"})"}, command);
-  EXPECT_EQ(At(Container(job), {"command"}).as_array()[2], text::Json(command));
-  EXPECT_EQ(Env(Container(job), "J"),
-            text::ToJson(text::Object{{"name", "J"}, {"value", R"({"a": ["b,c"], "d": "\\"})"}}));
-}
-
-TEST_F(RenderTest, UserLabelsAndAnnotationsAreOnTheJobAndItsPods) {
-  const text::Json job = Job({"-l=team=x", "-a=note=a=b", "--model-name=m", "--model-source=s"});
-  for (const text::Json* metadata :
-       {&At(job, {"metadata"}),
-        &At(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "metadata"})}) {
-    EXPECT_EQ(At(*metadata, {"labels", "team"}), "x");
-    EXPECT_EQ(At(*metadata, {"labels", "modelName"}), "m");
-    EXPECT_EQ(At(*metadata, {"annotations", "note"}), "a=b");
+TEST_F(RenderTest, OneRestartPolicyForAll) {
+  const text::Json job = Job({"--workers=2", "--restart-policy=ExitCode"});
+  for (const char* type : {"Master", "Worker"}) {
+    EXPECT_EQ(At(job, {"spec", "pytorchReplicaSpecs", type, "restartPolicy"}), "ExitCode");
   }
 }
 
-TEST_F(RenderTest, WorkersMayHaveAnImageOfTheirOwn) {
-  const text::Json job = Job({"--workers=2", "--worker-image=w"});
-  EXPECT_EQ(At(Container(job, "Master"), {"image"}), "i");
-  EXPECT_EQ(At(Container(job, "Worker"), {"image"}), "w");
+TEST_F(RenderTest, AConfigFileMayHoldAnyBytes) {
+  const std::string path = testing::TempDir() + "arena-bytes";
+  const std::string bytes("\xff\x00z", 3);
+  ASSERT_TRUE(base::WriteFileAtomic(path, bytes, 0600, base::Durability::kNone));
+  Job({"--config-file=" + path + ":/etc/x/bytes"});
+  const text::Json map = RenderConfigMaps(options_, submission_)[0];
+  EXPECT_EQ(At(map, {"binaryData", "bytes"}), text::Json(base::Base64Encode(bytes)));
+  EXPECT_EQ(At(map, {"data"}), "<nothing>");
 }
 
-TEST_F(RenderTest, TheIdentityNamesWhatWasRendered) {
-  Job({"--tensorboard", "--sync-mode=git", "--sync-source=https://tom:secret@h/r.git"});
-  const text::Json identity = RenderIdentity(options_, submission_);
-  EXPECT_EQ(At(identity, {"metadata", "name"}), "pt-pytorchjob");
-  EXPECT_EQ(At(identity, {"metadata", "labels"}), Text(R"({"createdBy": "arena"})"));
-  EXPECT_EQ(At(identity, {"data", "pytorchjob"}), "0.5.2");
-  EXPECT_EQ(At(identity, {"data", "app"}),
-            "secret/pt-git-sync\nservice/pt-tensorboard\ndeployment.apps/"
-            "pt-tensorboard\npytorchjob.kubeflow.org/pt");
-  EXPECT_EQ(text::ToJson(identity).find(":secret"), std::string::npos);
+TEST_F(RenderTest, TheIdentityHoldsNoEnvironment) {
+  Job({"--env=TOKEN=hunter2"});
+  EXPECT_EQ(text::ToJson(RenderIdentity(options_, submission_)).find("hunter2"), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,18 +21,24 @@ namespace arena {
 
 // As typed.
 struct SubmitFlags {
-  std::string name, image, worker_image, working_dir, priority, image_pull_policy, shell, scheduler;
-  std::string model_name, model_source, clean_task_policy, cpu, memory, share_memory;
+  std::string name, image, master_image, worker_image, working_dir, priority, image_pull_policy;
+  std::string shell, scheduler, model_name, model_source, clean_task_policy, restart_policy;
+  std::string cpu, memory, share_memory, elastic;
   std::string nproc_per_node, tensorboard_image, logdir, sync_mode, sync_source, sync_image;
+  std::string git_branch, git_revision, git_ssh_key, git_known_hosts;
   std::string dry_run, output;
-  std::vector<std::string> devices, env, data, data_dirs, annotations, labels, tolerations;
-  std::vector<std::string> selectors, config_files, image_pull_secrets;
-  int64_t gpus = 0, workers = 1, retry = 0;
-  bool rdma = false, gang = false, queue = false, tensorboard = false;
-  bool host_network = false, host_ipc = false, host_pid = false;
+  std::vector<std::string> devices, env, secret_env, data, data_dirs, annotations, labels;
+  std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets;
+  int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
+  bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
+  bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
+  // Of those whose default means something else than the same value typed.
+  bool are_workers_given = false, is_output_given = false;
 
   void Declare(cli::FlagSet& set);
+  // `was_given` of a flag's name; after parsing.
+  void NoteGiven(const std::function<bool(std::string_view)>& was_given);
 };
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;  // in the order they were given
@@ -59,19 +66,40 @@ struct ConfigFile {
   std::string content;
 };
 
+// Of --env-from-secret: `NAME=SECRET:KEY`, or `SECRET` for all of its keys.
+struct SecretEnv {
+  std::string name, secret, key;  // `name` and `key` are empty for all keys
+};
+
+struct Elastic {
+  int64_t min = 0, max = 0;
+};
+
+// What only the container that fetches the code may see; kept in a Secret of the job's own.
+struct CodeSecrets {
+  std::optional<std::string> password;  // of git or rsync: of the environment or the source's URL
+  std::optional<std::string> ssh_key;   // what --git-ssh-key holds
+  std::optional<std::string> known_hosts;  // what --git-known-hosts holds
+
+  bool empty() const { return !password && !ssh_key && !known_hosts; }
+};
+
 // Checked values.
 struct SubmitOptions {
   SubmitFlags flags;
   std::string command;
-  std::map<std::string, std::string> env;  // without the password
+  std::map<std::string, std::string> env;  // without passwords
+  std::vector<SecretEnv> secret_env;
+  std::map<std::string, std::string> code_env;  // of the container that fetches the code alone
   std::map<std::string, std::string> labels, annotations, selectors;
   std::vector<DataMount> data;  // sorted by claim
   std::vector<HostDir> data_dirs;
   Pairs devices;
   std::vector<Toleration> tolerations;
   std::vector<ConfigFile> config_files;
-  std::optional<std::string> git_password;  // of GIT_SYNC_PASSWORD or of the source's URL
-  std::vector<std::string> warnings;        // for the user, one line each
+  std::optional<Elastic> elastic;  // then there is no master, and `flags.workers` is the start
+  CodeSecrets code_secrets;
+  std::vector<std::string> warnings;  // for the user, one line each
 };
 
 // The checks of spec/arena.md 2.2 in its order, but for those that need the cluster (priority
@@ -79,6 +107,10 @@ struct SubmitOptions {
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
                                         const base::Environment& environment);
+
+// The part of CheckSubmit that is about the code: --sync-*, --git-* and git-sync's variables. The
+// secrets leave the environment and the source here: nothing after this sees them in clear.
+base::Status CheckCode(SubmitOptions& options, const base::Environment& environment);
 
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);
@@ -98,5 +130,17 @@ base::Result<std::vector<ConfigFile>> ReadConfigFiles(const std::vector<std::str
 // `K=V` each; the last of equal keys wins. The error names the flag.
 base::Result<std::map<std::string, std::string>> ParsePairs(std::string_view flag,
                                                             const std::vector<std::string>& values);
+// The same for --label and --selector, and for --annotation: keys and values that Kubernetes takes.
+base::Result<std::map<std::string, std::string>> ParseLabels(
+    std::string_view flag, const std::vector<std::string>& values);
+base::Result<std::map<std::string, std::string>> ParseAnnotations(
+    const std::vector<std::string>& values);
+base::Result<std::map<std::string, std::string>> ParseEnv(const std::vector<std::string>& values);
+base::Result<std::vector<SecretEnv>> ParseSecretEnv(const std::vector<std::string>& values);
+base::Result<Elastic> ParseElastic(std::string_view value);
+// Kubernetes' IsQualifiedName: [prefix/]name.
+bool IsQualifiedName(std::string_view text);
+// Of an object: lower case letters, digits, '-' and '.'.
+bool IsObjectName(std::string_view text);
 
 }  // namespace arena

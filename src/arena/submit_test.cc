@@ -38,6 +38,55 @@ TEST_F(SubmitTest, CreatesTheJobThenWhatItOwns) {
       R"([{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"pt","uid":"uid-pt","controller":true,"blockOwnerDeletion":true}])");
 }
 
+TEST_F(SubmitTest, AMinimalJobIsTwoRequests) {
+  int requests = 0;
+  cluster_->refuse = [&](const auto&) {
+    ++requests;
+    return std::nullopt;
+  };
+  ASSERT_EQ(Submit({"--image=i"}).exit_code, 0);
+  EXPECT_EQ(requests, 2);
+  requests = 0;
+  is_this_machine_ = false;
+  ASSERT_EQ(Run({"submit", "pytorch", "--name=other", "--image=i", "c"}).exit_code, 0);
+  EXPECT_EQ(requests, 2);
+}
+
+TEST_F(SubmitTest, TheOldOperatorGetsItsPolicyInTheSpec) {
+  cluster_->admit = [](text::Json& object) { text::Erase(object, {"spec", "runPolicy"}); };
+  ASSERT_EQ(Submit({"--image=i", "--retry=2"}).exit_code, 0);
+  const text::Json job = *cluster_->Find(kJobs, "pt");
+  EXPECT_EQ(text::GetString(job, {"spec", "cleanPodPolicy"}), "Running");
+  EXPECT_EQ(text::GetInt(job, {"spec", "backoffLimit"}), 2);
+  EXPECT_NE(text::Find(job, {"spec", "pytorchReplicaSpecs", "Master"}), nullptr);
+}
+
+TEST_F(SubmitTest, AServerThatKnowsNoPyTorchJobsIsSaidInArenasWords) {
+  RefuseOnce("POST", kJobs, {404, "NotFound", "the server could not find the requested resource"});
+  EXPECT_NE(
+      Submit({"--image=i"})
+          .log.find(
+              "failed to find pytorchjob pt from api server,reason: the server could not find the "
+              "requested resource (get pytorchjobs.kubeflow.org pt)"),
+      std::string::npos);
+}
+
+TEST_F(SubmitTest, AJobOfAnotherUserIsSaidInArenasWords) {
+  ASSERT_EQ(Submit({"--image=i"}).exit_code, 0);
+  text::Json job = *cluster_->Find(kJobs, "pt");
+  text::Set(job, {"metadata", "labels", "arena.kubeflow.org/uid"}, text::Json("somebody"));
+  cluster_->Put(kJobs, job);
+  EXPECT_NE(Submit({"--image=i"}).log.find("please delete it first."), std::string::npos);
+  cluster_->Put("/api/v1/namespaces", Json(R"({"metadata": {"name": "default",
+    "labels": {"arena.kubeflow.org/isolate-user": "true"}}})"));
+  EXPECT_NE(
+      Submit({"--image=i"})
+          .log.find(
+              "the job pt is already exist and it owned by other user,you have no privileges to "
+              "operate it"),
+      std::string::npos);
+}
+
 TEST_F(SubmitTest, TheMessagesRepeatTheProgramsName) {
   EXPECT_NE(Submit({}, "muster").log.find("You can run `muster get pt"), std::string::npos);
   EXPECT_NE(Submit({}, "muster").log.find("use 'muster delete pt'"), std::string::npos);
@@ -88,6 +137,15 @@ TEST_F(SubmitTest, AStaleIdentityIsAnErrorAndNothingStays) {
       std::string::npos);
   EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
   EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
+}
+
+TEST_F(SubmitTest, WhatAJobThatHasJustGoneLeftBehindMakesRoom) {
+  const text::Json old = Json(R"({"metadata": {"name": "pt-pytorchjob", "ownerReferences": [
+    {"kind": "PyTorchJob", "name": "pt", "uid": "of-old", "controller": true}]}})");
+  cluster_->Put(kConfigMaps, old);
+  EXPECT_EQ(Submit({"--image=i"}).exit_code, 0);
+  EXPECT_EQ(text::GetString(*cluster_->Find(kConfigMaps, "pt-pytorchjob"), {"data", "pytorchjob"}),
+            "0.5.2");
 }
 
 TEST_F(SubmitTest, APasswordIsASecretAndNowhereElse) {
@@ -166,9 +224,43 @@ TEST_F(SubmitTest, ADryRunPrintsTheObjectsAndContactsNothing) {
   const Ended json = Submit({"--image=i", "--dry-run=client", "-o=json"});
   EXPECT_EQ(text::FindArray(Json(json.out), {"items"})->size(), 2u);
   EXPECT_EQ(connects_, 0);
-  EXPECT_EQ(Submit({"--image=i", "--dry-run=server"}).out,
+  EXPECT_EQ(Submit({"--dry-run=client"}).exit_code, 0);
+  EXPECT_EQ(connects_, 0);
+  EXPECT_EQ(chooses_, 3);
+}
+
+TEST_F(SubmitTest, ADryRunOfTheServerChangesNothing) {
+  EXPECT_EQ(Submit({"--image=i", "--dry-run=server", "--tensorboard"}).out,
+            "configmap/pt-pytorchjob created (server dry run)\n"
+            "service/pt-tensorboard created (server dry run)\n"
+            "deployment.apps/pt-tensorboard created (server dry run)\n"
             "pytorchjob.kubeflow.org/pt created (server dry run)\n");
   EXPECT_EQ(cluster_->ObjectCount(), 0u);
+  const Ended json = Submit({"--image=i", "--dry-run=server", "-o=json"});
+  EXPECT_EQ(text::FindArray(Json(json.out), {"items"})->size(), 2u);
+  RefuseOnce("POST", kServices, {422, "Invalid", "no such port"});
+  const Ended refused = Submit({"--image=i", "--dry-run=server", "--tensorboard"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.log.find("create service pt-tensorboard: no such port"), std::string::npos);
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+  cluster_->refuse = [](const auto&) { return std::nullopt; };
+  ASSERT_EQ(Submit({"--image=i"}).exit_code, 0);
+  EXPECT_NE(Submit({"--image=i", "--dry-run=server"}).log.find("the job pt is already exist"),
+            std::string::npos);
+}
+
+TEST_F(SubmitTest, ADryRunShowsNoSecret) {
+  const std::vector<std::string> secret = {"--image=i", "--sync-mode=git",
+                                           "--sync-source=https://tom:tiger@h/r.git"};
+  for (const char* mode : {"--dry-run=client", "--dry-run=server"}) {
+    std::vector<std::string> args = secret;
+    args.insert(args.end(), {mode, "-o", "yaml"});
+    const Ended ended = Submit(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.log;
+    EXPECT_EQ((ended.out + ended.log).find("tiger"), std::string::npos);
+    EXPECT_EQ(ended.out.find("dGlnZXI="), std::string::npos);
+    EXPECT_NE(ended.log.find("the Secret pt-git-sync is not shown"), std::string::npos);
+  }
 }
 
 // The commands of both documents, with an image where they have one.

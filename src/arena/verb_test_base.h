@@ -54,6 +54,11 @@ class VerbTest : public testing::Test {
                     .cluster_namespace = "",
                     .find_user_name = {},
                     .missing_tensorboard = [this] { return missing_tensorboard_; },
+                    .choose = [this](Context& now) -> base::Status {
+                      ++chooses_;
+                      now.cluster_is_this_machine = is_this_machine_;
+                      return {};
+                    },
                     .pause = [this](base::Duration) { ++pauses_; }};
     cli::Command root(program, "");
     AddVerbs(root, context);
@@ -81,6 +86,7 @@ class VerbTest : public testing::Test {
   bool is_this_machine_ = true;
   std::string missing_tensorboard_;
   int connects_ = 0;
+  int chooses_ = 0;
   int pauses_ = 0;
 };
 

@@ -83,6 +83,28 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::string PercentDecode(std::string_view text) {
+  const auto digit = [](char c) -> std::optional<int> {
+    if (IsDigit(c)) return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return std::nullopt;
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool may_be_escape = text[i] == '%' && i + 2 < text.size();
+    const auto high = may_be_escape ? digit(text[i + 1]) : std::nullopt;
+    const auto low = may_be_escape ? digit(text[i + 2]) : std::nullopt;
+    if (high && low) {
+      out += static_cast<char>(*high * 16 + *low);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 std::string ShellQuote(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";

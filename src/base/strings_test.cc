@@ -60,6 +60,13 @@ TEST(EditDistance, CountsSingleEdits) {
   EXPECT_EQ(EditDistance("list", "list"), 0U);
 }
 
+TEST(PercentDecode, LeavesWhatIsNoEscape) {
+  EXPECT_EQ(PercentDecode("p%40ss%2f%2F"), "p@ss//");
+  EXPECT_EQ(PercentDecode("100%"), "100%");
+  EXPECT_EQ(PercentDecode("%4"), "%4");
+  EXPECT_EQ(PercentDecode("%zz%41"), "%zzA");
+}
+
 TEST(ShellQuote, MakesOneWord) {
   EXPECT_EQ(ShellQuote("plain-1_2./=:,@%+"), "plain-1_2./=:,@%+");
   EXPECT_EQ(ShellQuote(""), "''");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/strings.h"
 
@@ -188,8 +189,20 @@ std::string Command::UsageText() const {
     }
   }
   const std::vector<Flag*> own = OwnFlags();
-  if (!own.empty()) {
-    out += "\n\nFlags:\n" + WithoutBlankEnd(FlagUsages({own.begin(), own.end()}));
+  // By heading, in the order of their declaration; those under none come first.
+  std::vector<std::string> headings = {""};
+  for (const Flag* flag : own) {
+    if (std::find(headings.begin(), headings.end(), flag->group()) == headings.end()) {
+      headings.push_back(flag->group());
+    }
+  }
+  for (const std::string& heading : headings) {
+    std::vector<const Flag*> below;
+    std::copy_if(own.begin(), own.end(), std::back_inserter(below),
+                 [&](const Flag* flag) { return flag->group() == heading; });
+    if (below.empty()) continue;
+    out += fmt::format("\n\n{}:\n{}", heading.empty() ? "Flags" : heading,
+                       WithoutBlankEnd(FlagUsages(below)));
   }
   const std::vector<Flag*> inherited = InheritedFlags();
   if (!inherited.empty()) {

@@ -132,6 +132,32 @@ Global Flags:
 )");
 }
 
+TEST_F(CommandTest, FlagsStandUnderTheirHeadings) {
+  Command root("muster", "");
+  std::string text;
+  FlagSet& flags = root.flags();
+  flags.String(&text, "zone", "", "none of both");
+  flags.BeginGroup("Second things, which come first");
+  flags.String(&text, "b", "", "a b");
+  flags.String(&text, "a", "", "an a");
+  flags.BeginGroup("First things");
+  flags.String(&text, "long-name", "", "a name");
+  root.Run([](Invocation&) -> base::Result<int> { return 0; });
+  const std::string help = root.HelpText();
+  EXPECT_NE(help.find(R"(Flags:
+      --zone string   none of both
+
+Second things, which come first:
+      --a string   an a
+      --b string   a b
+
+First things:
+      --long-name string   a name
+)"),
+            std::string::npos)
+      << help;
+}
+
 TEST_F(CommandTest, HelpWinsOverWhatIsMissing) {
   EXPECT_EQ(Do({"submit", "pytorch", "--help"}).exit_code, 0);
   EXPECT_TRUE(out_.text().starts_with(

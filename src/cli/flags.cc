@@ -136,6 +136,7 @@ Flag& FlagSet::Add(std::string name, std::string type, std::string usage, Flag::
   flag->name_ = std::move(name);
   flag->type_ = std::move(type);
   flag->usage_ = std::move(usage);
+  flag->group_ = group_;
   flag->set_ = std::move(set);
   return *flags_.emplace_back(std::move(flag));
 }

@@ -35,6 +35,8 @@ class Flag {
   const std::string& name() const { return name_; }
   char shorthand() const { return shorthand_; }
   const std::string& usage() const { return usage_; }
+  // The heading that help shows it under; "" is the one of all flags.
+  const std::string& group() const { return group_; }
   bool is_required() const { return is_required_; }
   bool is_hidden() const { return is_hidden_ || !advice_.empty(); }
   bool is_bool() const { return type_.empty(); }
@@ -52,6 +54,7 @@ class Flag {
   std::string type_;     // "string", "int", "stringArray", "duration"; "" is bool
   std::string default_;  // as help shows it; "" is not shown
   std::string usage_;
+  std::string group_;
   std::string advice_;
   std::vector<std::string> old_names_;
   Setter set_;
@@ -76,6 +79,8 @@ class FlagSet {
                  std::string usage);
   // A flag with a meaning of its own; `type` is the word that help shows for its value.
   Flag& Custom(std::string name, std::string type, std::string usage, Flag::Setter set);
+  // The flags declared from here on stand under this heading in help.
+  void BeginGroup(std::string title) { group_ = std::move(title); }
 
   const std::vector<std::unique_ptr<Flag>>& flags() const { return flags_; }
   // nullptr when there is none; old spellings are found too.
@@ -85,6 +90,7 @@ class FlagSet {
   Flag& Add(std::string name, std::string type, std::string usage, Flag::Setter set);
 
   std::vector<std::unique_ptr<Flag>> flags_;
+  std::string group_;
 };
 
 struct ParsedArgs {
@@ -121,6 +127,7 @@ class FlagParser {
 };
 
 // The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.
+// Every heading's flags are asked for by a call of their own.
 std::string FlagUsages(std::vector<const Flag*> flags);
 
 std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);

@@ -9,6 +9,8 @@ namespace text {
 // Length of the sequence of one to four bytes that `at` begins with; 0 when it is not one.
 size_t Utf8Length(std::string_view at);
 
+bool IsUtf8(std::string_view text);
+
 // The text with each byte that belongs to no sequence replaced by U+FFFD, as Go's encoding/json.
 std::string ToValidUtf8(std::string_view text);
 

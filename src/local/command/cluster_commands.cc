@@ -233,6 +233,13 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
       .Run([context](cli::Invocation& call) { return ShowCluster(context, call.out); });
 }
 
+base::Result<ChosenCluster> FindChosenCluster(const ClusterContext& context) {
+  TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
+  TRY_ASSIGN(const ClusterChoice choice, Choose(context, config));
+  return ChosenCluster{choice.is_embedded,
+                       choice.is_embedded ? "" : NamespaceOfContext(context, choice)};
+}
+
 base::Result<Connection> Connect(const ClusterContext& context,
                                  cluster::Client::WarningSink warnings) {
   TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));

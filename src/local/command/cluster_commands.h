@@ -23,6 +23,13 @@ struct ClusterContext {
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
 
+// The cluster that commands would talk to; nobody is asked and nothing is started.
+struct ChosenCluster {
+  bool is_embedded = true;
+  std::string namespace_name;  // of the kubeconfig's context; "" is none, or a file not to be read
+};
+base::Result<ChosenCluster> FindChosenCluster(const ClusterContext& context);
+
 struct Connection {
   ClusterChoice choice;
   std::unique_ptr<cluster::Client> client;

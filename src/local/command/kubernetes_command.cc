@@ -41,6 +41,11 @@ std::string OrNone(const std::string& text) { return text.empty() ? "(none)" : t
 
 }  // namespace
 
+std::string NamespaceOfContext(const ClusterContext& context, const ClusterChoice& choice) {
+  auto selection = Select(context, choice);
+  return selection ? std::move(selection->namespace_name) : "";
+}
+
 base::Result<Connection> ConnectKubernetes(const ClusterContext& context, ClusterChoice choice,
                                            cluster::Client::WarningSink warnings) {
   TRY_ASSIGN(auto selection, Select(context, choice));

@@ -132,6 +132,7 @@ class PodPlanner {
                                sync_.container, variables_);
     if (!volumes) return tl::unexpected<NotReady>(std::move(volumes.error()));
     spec_.mounts = volumes->mounts;
+    PointToCodeMounts(volumes->code_mounts);
     MakeWorkingDirectories(*volumes);
     return PodPlan{std::move(spec_), std::move(*volumes)};
   }
@@ -281,6 +282,22 @@ class PodPlanner {
            {std::string(), "." + spec_.namespace_name, "." + spec_.namespace_name + ".svc",
             "." + spec_.namespace_name + ".svc.cluster.local"}) {
         spec_.hosts.emplace_back(name + suffix, kHostIp);
+      }
+    }
+  }
+
+  // The code is fetched outside the pod's view: variables that name a file of a mount, as
+  // GIT_SSH_KEY_FILE, name it where it is.
+  void PointToCodeMounts(const std::vector<Mount>& mounts) {
+    for (ContainerSpec& container : spec_.init_containers) {
+      if (container.kind == ContainerSpec::Kind::kProgram) continue;
+      for (auto& [name, value] : container.env) {
+        for (const Mount& mount : mounts) {
+          if (value.starts_with(mount.target + "/")) {
+            value.replace(0, mount.target.size(), mount.source);
+            break;
+          }
+        }
       }
     }
   }

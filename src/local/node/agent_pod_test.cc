@@ -382,6 +382,24 @@ PodBuilder ArenaPod(std::string_view sync) {
   return pod;
 }
 
+TEST(PlanPod, ShowsTheKeyOfTheCodeToNobodyElse) {
+  const PodObjects objects = Objects({Secret("s", {{"ssh", "key"}, {"other", "x"}})});
+  const Object volume{{"secretName", "s"},
+                      {"items", text::Array{Object{{"key", "ssh"}, {"path", "ssh"}}}},
+                      {"defaultMode", 0400}};
+  const PodPlan plan = Planned(ArenaPod("git")
+                                   .Mount("git-secret", "/etc/git-secret")
+                                   .Volume("git-secret", "secret", volume)
+                                   .Env("GIT_SSH_KEY_FILE", "/etc/git-secret/ssh"),
+                               {.objects = objects});
+  EXPECT_EQ(EnvOf(plan.spec.init_containers[0], "GIT_SSH_KEY_FILE"),
+            "/state/pods/uid-j-worker-1/volumes/git-secret/ssh");
+  EXPECT_EQ(MountsOf(plan), (Strings{"/state/pods/uid-j-worker-1/code -> /root/code"}));
+  ASSERT_EQ(plan.volumes.files.size(), 1u);
+  EXPECT_EQ(plan.volumes.files[0].path, "/state/pods/uid-j-worker-1/volumes/git-secret/ssh");
+  EXPECT_EQ(plan.volumes.files[0].mode, 0400u);
+}
+
 TEST(PlanPod, BringsArenasCodeInOncePerJob) {
   for (const char* sync : {"git", "rsync"}) {
     SCOPED_TRACE(sync);

@@ -85,9 +85,10 @@ class Planner {
       if (containers == nullptr) continue;
       for (const text::Json& container : *containers) {
         const std::string name(GetString(container, {"name"}));
-        if (name == code_container) continue;
         const auto it = variables.find(name);
-        auto added = AddMounts(container, it == variables.end() ? EnvList() : it->second);
+        auto added = name == code_container
+                         ? AddCodeMounts(container, code_volume)
+                         : AddMounts(container, it == variables.end() ? EnvList() : it->second);
         if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
       }
     }
@@ -103,6 +104,27 @@ class Planner {
     bool is_plain_directory = true;
     bool is_to_be_made = false;  // once it is mounted
   };
+
+  OrNotReady<void> AddCodeMounts(const text::Json& container, std::string_view code_volume) {
+    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
+    if (mounts == nullptr) return {};
+    for (const text::Json& mount : *mounts) {
+      const std::string volume(GetString(mount, {"name"}));
+      if (volume == code_volume) continue;
+      const std::string_view path = GetString(mount, {"mountPath"});
+      const auto target = CleanPath(path);
+      if (!target || *target == "/") {
+        return ConfigError(fmt::format("volume \"{}\" cannot be mounted at \"{}\"", volume, path));
+      }
+      auto source = SourceOf(volume);
+      if (!source) return tl::unexpected<NotReady>(std::move(source.error()));
+      if (source->is_to_be_made && made_.insert(source->path).second) {
+        plan_.directories.push_back(source->path);
+      }
+      plan_.code_mounts.push_back({source->path, *target, true});
+    }
+    return {};
+  }
 
   OrNotReady<void> AddMounts(const text::Json& container, const EnvList& variables) {
     const text::Array* mounts = text::FindArray(container, {"volumeMounts"});

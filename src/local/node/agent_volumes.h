@@ -34,11 +34,14 @@ struct VolumePlan {
   std::vector<std::string> directories;  // to be made, in order
   std::vector<File> files;               // to be written, their directories made
   std::vector<Mount> mounts;             // parents before what is in them
+  // What the container that fetches the code mounts beside the code: no pod's view has it, it is
+  // at `source` instead of `target`.
+  std::vector<Mount> code_mounts;
 };
 
 // `job_directory`: of the job that the pod belongs to, "" of none.
 // `code_volume`: the volume that the code sync fills; it is `<directory>/code`. `code_container`'s
-// own mounts are left out. Both "" when there is none. `variables` by container: for subPathExpr.
+// own mounts are apart. Both "" when there is none. `variables` by container: for subPathExpr.
 OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& objects,
                                    const std::string& directory, const std::string& job_directory,
                                    std::string_view code_volume, std::string_view code_container,

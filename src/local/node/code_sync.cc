@@ -172,14 +172,26 @@ class GitSync {
       if (settings_.depth > 0) argv.push_back(fmt::format("--depth={}", settings_.depth));
       if (IsLocal()) argv.push_back(kTrustingUploadPack);
       argv.insert(argv.end(), {"origin", settings_.revision});
-      if (auto fetched = Git(argv, "fetch"); !fetched) {
-        return base::Fail(base::Code::kInvalidArgument,
-                          fmt::format("revision \"{}\" does not exist in {}", settings_.revision,
-                                      settings_.repo));
-      }
+      TRY(FetchRevision(argv));
       commit = "FETCH_HEAD";
     }
     return Git({"git", "checkout", "--quiet", "--detach", commit}, "check out");
+  }
+
+  base::Status FetchRevision(const std::vector<std::string>& argv) {
+    std::string words;
+    const auto code = RunToEnd({argv, env_, checkout_, settings_.timeout},
+                               [&](std::string_view output) { words += output; });
+    if (!code) return base::Fail(code.error().Wrap("fetch"));
+    if (*code == 0) return {};
+    for (const char* const absent : {"couldn't find remote ref", "not our ref"}) {
+      if (words.find(absent) == std::string::npos) continue;
+      return base::Fail(
+          base::Code::kInvalidArgument,
+          fmt::format("revision \"{}\" does not exist in {}", settings_.revision, settings_.repo));
+    }
+    Pass(words);
+    return base::Fail(base::Code::kUnavailable, words.empty() ? "fetch: git failed" : "");
   }
 
   base::Status UpdateSubmodules() {
@@ -267,8 +279,9 @@ class GitSync {
     if (!settings_.password.empty() && !scope.empty()) {
       config.emplace_back("credential." + scope + ".helper", "");
       config.emplace_back("credential." + scope + ".helper", kCredentialHelper);
-      env.push_back(fmt::format("{}={}", kUserVariable,
-                                settings_.username.empty() ? "git" : settings_.username));
+      std::string user = settings_.username;
+      if (user.empty()) user = UserOfUrl(settings_.repo);
+      env.push_back(fmt::format("{}={}", kUserVariable, user.empty() ? "git" : user));
       env.push_back(fmt::format("{}={}", kPasswordVariable, settings_.password));
     }
     env.push_back(fmt::format("GIT_CONFIG_COUNT={}", config.size()));
@@ -299,8 +312,12 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
     if (word == "/code" || word.starts_with("/code/")) word = code + word.substr(5);
   }
   if (command.argv.empty()) command.argv = {"rsync"};
-  const auto ended =
-      RunToEnd(command, [](std::string_view output) { Print(STDERR_FILENO, Scrub(output, "")); });
+  std::string password;
+  for (const auto& [name, value] : spec.env) {
+    if (name == "RSYNC_PASSWORD") password = value;
+  }
+  const auto ended = RunToEnd(
+      command, [&](std::string_view output) { Print(STDERR_FILENO, Scrub(output, password)); });
   if (ended) return *ended;
   if (ended.error().code == base::Code::kNotFound) {
     Print(STDERR_FILENO, fmt::format("{} is not installed on this machine, and --sync-mode=rsync "

@@ -159,6 +159,17 @@ std::string CredentialScope(std::string_view url) {
   return fmt::format("{}://{}", scheme, authority);
 }
 
+std::string UserOfUrl(std::string_view url) {
+  const size_t scheme_end = url.find("://");
+  if (scheme_end == std::string_view::npos) return "";
+  std::string_view authority = url.substr(scheme_end + 3);
+  authority = authority.substr(0, authority.find_first_of("/?#"));
+  const size_t at = authority.rfind('@');
+  if (at == std::string_view::npos) return "";
+  const std::string_view user = authority.substr(0, at);
+  return base::PercentDecode(user.substr(0, user.find(':')));
+}
+
 std::string Scrub(std::string_view text, std::string_view secret) {
   std::string shown;
   while (true) {

@@ -43,6 +43,9 @@ std::string SshCommand(const GitSyncSettings& settings);
 // "https://host:8080" of an http(s) URL, for which alone the password is meant; "" of others.
 std::string CredentialScope(std::string_view url);
 
+// "tom" of https://tom@host/x or https://tom:secret@host/x, decoded; "" when it names nobody.
+std::string UserOfUrl(std::string_view url);
+
 // `text` without what must not be shown: user and password in URLs, and every occurrence of
 // `secret`.
 std::string Scrub(std::string_view text, std::string_view secret);

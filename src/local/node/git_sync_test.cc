@@ -120,6 +120,13 @@ TEST(GitSync, ThePasswordIsForOneHost) {
   EXPECT_EQ(CredentialScope("/srv/x"), "");
 }
 
+TEST(GitSync, TheUrlMayNameTheUser) {
+  EXPECT_EQ(UserOfUrl("https://ann@h/x.git"), "ann");
+  EXPECT_EQ(UserOfUrl("https://a%40b:pw@h:8443/x@y"), "a@b");
+  for (const char* url : {"https://h/x@y", "git@h:x", "/srv/x"})
+    EXPECT_EQ(UserOfUrl(url), "") << url;
+}
+
 TEST(GitSync, ScrubsSecrets) {
   EXPECT_EQ(Scrub("fatal: for 'https://ann:p%40w@host/x.git/'", ""),
             "fatal: for 'https://host/x.git/'");

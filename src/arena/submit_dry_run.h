@@ -1,0 +1,24 @@
+// How the objects of a dry run are shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arena/submit_objects.h"
+#include "cli/terminal.h"
+#include "text/json.h"
+
+namespace arena {
+
+// Everything that would be created but the Secret.
+std::vector<text::Json> VisibleObjects(const SubmitOptions& options, const Submission& submission);
+
+// As YAML documents, or a JSON List. The Secret is said to be left out.
+base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::Json>& objects,
+                          cli::Output& out);
+
+// `configmap/pt-pytorchjob created`, a line each, in the order in which Arena's documents show
+// them; `suffix` follows each word "created".
+std::string CreatedLines(const SubmitOptions& options, std::string_view suffix);
+
+}  // namespace arena

@@ -1,0 +1,31 @@
+// What submit does once the job is there: --wait and --follow.
+#pragma once
+
+#include <string>
+
+#include "arena/app.h"
+#include "cli/terminal.h"
+#include "cluster/client.h"
+#include "text/json.h"
+
+namespace arena {
+
+// As long as one lives, Ctrl-C ends the program and says that the job runs on.
+class InterruptNotice {
+ public:
+  InterruptNotice(const std::string& program, const std::string& job);
+  InterruptNotice(const InterruptNotice&) = delete;
+  InterruptNotice& operator=(const InterruptNotice&) = delete;
+  ~InterruptNotice();
+};
+
+// Prints the log of the job's `chief` to `out` until that instance has ended.
+base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
+                         const std::string& chief, cli::Output& out);
+
+// Blocks until the job has ended. The exit code: 0 when it succeeded, 1 when it failed, which is
+// logged with its reason. An error when the job is deleted, or out of sight because the server is
+// away.
+base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job);
+
+}  // namespace arena

@@ -1,0 +1,235 @@
+"""Code from real servers: git over HTTP with a password, over ssh with a key, rsync's daemon. Secrets
+are seen by whoever needs them and by nobody else."""
+import os
+import stat
+import subprocess
+import threading
+
+import pytest
+
+from code_servers import PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, Sshd, free_port
+
+FAILURE = 1
+
+
+@pytest.fixture(scope="module")
+def repositories():
+    made = Repositories()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def git_http(repositories):
+    server = GitOverHttp(repositories.folder)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def sshd():
+    server = Sshd()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def rsyncd(repositories):
+    server = RsyncDaemon(repositories.tree)
+    yield server
+    server.close()
+
+
+class Watcher(threading.Thread):
+    """Reads every command line of the machine over and over; keeps those with one of the secrets."""
+
+    def __init__(self, secrets):
+        super().__init__()
+        self.secrets, self.found, self.rounds, self.stopping = secrets, set(), 0, threading.Event()
+
+    def run(self):
+        while not self.stopping.is_set():
+            for entry in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    with open(f"/proc/{entry}/cmdline", "rb") as file:
+                        line = file.read()
+                except OSError:
+                    continue
+                # What the user types is the user's own.
+                if b"\0submit\0" not in line and any(secret.encode() in line for secret in self.secrets):
+                    self.found.add(line)
+            self.rounds += 1
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.join()
+        assert self.rounds > 0 and not self.found, self.found
+
+
+def assert_secret(cluster, name, said, *secrets):
+    """None of the secrets is in what muster says, nor in a file that others may read."""
+    for command in (["get", name], ["get", name, "-e"], ["get", name, "-o", "json"], ["get", name, "-o", "yaml"],
+                    ["logs", name], ["logs", name, "-c", "init-code"], ["list", "-o", "json"]):
+        done = cluster.run(*command, code=None)
+        said += done.stdout + done.stderr
+    for secret in secrets:
+        assert secret not in said
+    for folder, _, files in os.walk(cluster.folder):
+        for file in files:
+            path = os.path.join(folder, file)
+            mode = os.lstat(path).st_mode
+            if not stat.S_ISREG(mode):
+                continue
+            with open(path, "rb") as content:
+                held = content.read()
+            if any(secret.encode() in held for secret in secrets):
+                assert mode & 0o077 == 0, f"{path} has mode {mode:o}"
+
+
+def sync(cluster, name, *flags, secrets=(), code=0):
+    """The training's own output, its code having been fetched."""
+    with Watcher(secrets or ("no such secret anywhere",)):
+        done = cluster.submit(name, "cat /root/code/*/main.py /root/code/*/library/lib.py; true", "--wait",
+                              *flags, code=code)
+    assert_secret(cluster, name, done.stdout + done.stderr, *secrets)
+    return done
+
+
+def log(cluster, name):
+    return cluster.run("logs", name).stdout.splitlines()
+
+
+def failure(cluster, name, *flags, secrets=()):
+    """The one line that submit --wait ends with."""
+    done = sync(cluster, name, *flags, secrets=secrets, code=FAILURE)
+    lines = [line for line in done.stderr.splitlines() if f"the job {name} has failed: " in line]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+USERS = pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
+AUTH = (f"--env=GIT_SYNC_USERNAME={USER}", f"--env=GIT_SYNC_PASSWORD={PASSWORD}")
+
+
+@USERS
+def test_git_over_http(user, request, git_http):
+    cluster = request.getfixturevalue(user)
+    source = ("--sync-mode=git", "--sync-source=" + git_http.url("project.git"), *AUTH)
+    sync(cluster, "head", *source, secrets=[PASSWORD])
+    assert log(cluster, "head") == ["print('work two')", "print('library one')"]
+    sync(cluster, "branch", *source, "--git-branch=dev", "--git-depth=1", secrets=[PASSWORD])
+    assert log(cluster, "branch")[0] == "print('work dev')"
+    sync(cluster, "revision", *source, "--git-revision=v1", secrets=[PASSWORD])
+    assert log(cluster, "revision")[0] == "print('work one')"
+    sync(cluster, "bare", *source, "--env=GIT_SYNC_SUBMODULES=off", secrets=[PASSWORD])
+    assert log(cluster, "bare") == ["print('work two')", "cat: '/root/code/*/library/lib.py': No such file or directory"]
+
+
+def test_a_password_in_the_url(cluster, git_http):
+    sync(cluster, "url", "--sync-mode=git",
+         "--sync-source=" + git_http.url("project.git", f"{USER}:{PASSWORD}@"), secrets=[PASSWORD])
+    assert log(cluster, "url")[0] == "print('work two')"
+
+
+def test_git_over_http_says_what_is_wrong(cluster, git_http):
+    url = git_http.url("project.git")
+    source = ("--sync-mode=git", "--sync-source=" + url)
+    wrong = "wrong-8812-password"
+    words = failure(cluster, "wrong", *source, f"--env=GIT_SYNC_USERNAME={USER}",
+                    f"--env=GIT_SYNC_PASSWORD={wrong}", secrets=[wrong])
+    assert f"Authentication failed for '{url}/'" in words
+    words = failure(cluster, "none", *source)
+    assert "could not read Username" in words or "Authentication failed" in words
+    words = failure(cluster, "norev", *source, *AUTH, "--git-revision=v99", secrets=[PASSWORD])
+    assert f'revision "v99" does not exist in {url}' in words
+    words = failure(cluster, "nobranch", *source, *AUTH, "--git-branch=nope", secrets=[PASSWORD])
+    assert "Remote branch nope not found in upstream origin" in words
+    words = failure(cluster, "norepo", "--sync-mode=git", "--sync-source=" + git_http.url("absent.git"), *AUTH,
+                    secrets=[PASSWORD])
+    assert "absent.git" in words and "not found" in words
+    words = failure(cluster, "nohost", "--sync-mode=git", f"--sync-source=http://127.0.0.1:{free_port()}/x.git",
+                    *AUTH, secrets=[PASSWORD])
+    assert "Failed to connect" in words or "Couldn't connect" in words
+
+
+@USERS
+def test_git_over_ssh(user, request, repositories, sshd):
+    cluster = request.getfixturevalue(user)
+    if cluster.uid != os.getuid() and not os.path.exists("/etc/passwd"):
+        pytest.skip("ssh wants its user to have a name")
+    key, hosts = sshd.give("client", cluster.uid), sshd.give("known_hosts", cluster.uid)
+    secret = sshd.key.read_text().splitlines()[2]
+    source = ("--sync-mode=git", "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
+              f"--git-ssh-key={key}")
+    sync(cluster, "key", *source, f"--git-known-hosts={hosts}", secrets=[secret])
+    assert log(cluster, "key") == ["print('work two')", "print('library one')"]
+    sync(cluster, "branch", *source, "--env=GIT_KNOWN_HOSTS=false", "--git-branch=dev", secrets=[secret])
+    assert log(cluster, "branch")[0] == "print('work dev')"
+    # git-sync's own variables, the key where it lies on this machine
+    sync(cluster, "variables", *source[:2], "--env=GIT_SYNC_SSH=true", f"--env=GIT_SSH_KEY_FILE={key}",
+         f"--env=GIT_SSH_KNOWN_HOSTS_FILE={hosts}", "--env=GIT_SYNC_REV=v1")
+    assert log(cluster, "variables")[0] == "print('work one')"
+
+
+def test_the_training_does_not_see_the_key(cluster, repositories, sshd):
+    cluster.submit("see", "ls -d /etc/git-secret; env | grep -c GIT_; true", "--wait", "--sync-mode=git",
+                   "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
+                   f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+    assert log(cluster, "see") == ["ls: cannot access '/etc/git-secret': No such file or directory", "0"]
+
+
+def test_git_over_ssh_says_what_is_wrong(cluster, repositories, sshd):
+    source = ("--sync-mode=git", "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"))
+    words = failure(cluster, "badhost", *source, f"--git-ssh-key={sshd.key}",
+                    f"--git-known-hosts={sshd.folder}/bad_known_hosts")
+    assert "Host key verification failed" in words
+    words = failure(cluster, "badkey", *source, f"--git-ssh-key={sshd.folder}/other",
+                    f"--git-known-hosts={sshd.folder}/known_hosts")
+    assert "Permission denied (publickey)" in words
+    words = failure(cluster, "norepo", "--sync-mode=git", "--sync-source=" + sshd.url("/absent.git"),
+                    f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+    assert "absent.git" in words and "not appear to be a git repository" in words
+    words = failure(cluster, "down", "--sync-mode=git", f"--sync-source=ssh://127.0.0.1:{free_port()}/x.git",
+                    f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+    assert "Connection refused" in words
+
+
+@USERS
+def test_rsync(user, request, rsyncd):
+    cluster = request.getfixturevalue(user)
+    sync(cluster, "open", "--sync-mode=rsync", "--sync-source=" + rsyncd.url("open"))
+    cluster.submit("show", "cat /root/code/main.py /root/code/library/lib.py", "--wait", "--sync-mode=rsync",
+                   "--sync-source=" + rsyncd.url("open/"))
+    assert log(cluster, "show") == ["print('work two')", "print('library one')"]
+    locked = ("--sync-mode=rsync", "--sync-source=" + rsyncd.url("locked/main.py", f"{USER}@"))
+    with Watcher([PASSWORD]):
+        done = cluster.submit("locked", "cat /root/code/main.py", "--wait", *locked,
+                              f"--env=RSYNC_PASSWORD={PASSWORD}")
+    assert_secret(cluster, "locked", done.stdout + done.stderr, PASSWORD)
+    assert log(cluster, "locked") == ["print('work two')"]
+
+
+def test_rsync_says_what_is_wrong(cluster, rsyncd):
+    wrong = "wrong-8812-password"
+    words = failure(cluster, "wrong", "--sync-mode=rsync", "--sync-source=" + rsyncd.url("locked", f"{USER}@"),
+                    f"--env=RSYNC_PASSWORD={wrong}", secrets=[wrong])
+    assert "@ERROR: auth failed on module locked" in words
+    words = failure(cluster, "nomodule", "--sync-mode=rsync", "--sync-source=" + rsyncd.url("absent"))
+    assert "Unknown module 'absent'" in words
+    words = failure(cluster, "nofile", "--sync-mode=rsync", "--sync-source=" + rsyncd.url("open/absent.py"))
+    assert "absent.py" in words and "No such file or directory" in words
+    words = failure(cluster, "down", "--sync-mode=rsync", f"--sync-source=rsync://127.0.0.1:{free_port()}/m")
+    assert "Connection refused" in words
+
+
+def test_an_encrypted_key_is_an_error_and_no_prompt(cluster, repositories, sshd):
+    locked = sshd.folder / "locked"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "words", "-f", str(locked)], check=True)
+    words = failure(cluster, "locked", "--sync-mode=git",
+                    "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
+                    f"--git-ssh-key={locked}", "--env=GIT_KNOWN_HOSTS=false")
+    assert "Permission denied" in words

@@ -1,0 +1,287 @@
+"""submit as a user meets it: dry runs, waiting, values that arrive as they were typed, secrets, two at
+once, elastic jobs, the model registry."""
+import base64
+import http.server
+import json
+import os
+import re
+import select
+import signal
+import threading
+
+import pytest
+
+from embedded_api import Api
+
+USAGE, FAILURE, INTERRUPTED = 2, 1, 130
+
+
+KINDS = ("api/v1/namespaces/default/configmaps", "api/v1/namespaces/default/secrets",
+         "api/v1/namespaces/default/services", "apis/apps/v1/namespaces/default/deployments",
+         "apis/kubeflow.org/v1/namespaces/default/pytorchjobs")
+
+
+def objects(cluster):
+    return sorted(f"{kind.rsplit('/', 1)[1]}/{item['metadata']['name']}" for kind in KINDS
+                  for item in Api(cluster).call("GET", f"/{kind}")["items"])
+
+
+def test_a_dry_run_of_the_client_starts_nothing(cluster):
+    done = cluster.submit("dry", "true", "--dry-run=client", "--workers=2", "-o", "json")
+    items = json.loads(done.stdout)["items"]
+    assert [item["kind"] for item in items] == ["PyTorchJob", "ConfigMap"]
+    assert items[0]["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 1
+    assert cluster.submit("dry", "true", "--dry-run=client").stdout.startswith("apiVersion: kubeflow.org/v1\n")
+    assert os.listdir(cluster.path("run")) == [] and os.listdir(cluster.path("state")) == []
+
+
+def test_a_dry_run_of_the_server_changes_nothing(cluster):
+    done = cluster.submit("dry", "true", "--dry-run=server", "--tensorboard")
+    assert done.stdout == ("configmap/dry-pytorchjob created (server dry run)\n"
+                           "service/dry-tensorboard created (server dry run)\n"
+                           "deployment.apps/dry-tensorboard created (server dry run)\n"
+                           "pytorchjob.kubeflow.org/dry created (server dry run)\n")
+    shown = cluster.submit("dry", "true", "--dry-run=server", "-o", "json", "--sync-mode=git",
+                           "--sync-source=https://tom:tiger-1@h/r.git")
+    assert {item["kind"] for item in json.loads(shown.stdout)["items"]} == {"PyTorchJob", "ConfigMap"}
+    assert "tiger-1" not in shown.stdout + shown.stderr
+    assert base64.b64encode(b"tiger-1").decode() not in shown.stdout
+    assert objects(cluster) == []
+
+
+def test_what_a_dry_run_prints_can_be_created(cluster):
+    shown = cluster.submit("from-dry", "echo arrived", "--dry-run=client", "-o", "json")
+    job = json.loads(shown.stdout)["items"][0]
+    Api(cluster).call("POST", f"/{KINDS[-1]}", job)
+    cluster.wait("from-dry", "SUCCEEDED")
+    assert cluster.run("logs", "from-dry").stdout == "arrived\n"
+
+
+def test_wait_ends_as_the_job_does(cluster):
+    good = cluster.submit("good", "true", "--wait")
+    assert "The Job good has succeeded" in good.stderr
+    bad = cluster.submit("bad", "echo why; exit 3", "--wait", code=FAILURE)
+    assert "the job bad has failed: rank 0 (bad-master-0) exited with code 3: why" in bad.stderr
+    assert cluster.get("bad")["status"] == "FAILED"
+
+
+def test_follow_prints_the_log(cluster):
+    done = cluster.submit("followed", "echo one; echo two", "--workers=2", "--follow")
+    assert done.stdout.splitlines()[-2:] == ["one", "two"]
+    bad = cluster.submit("bad", "echo one; exit 7", "--follow", code=FAILURE)
+    assert bad.stdout.splitlines()[-1] == "one"
+    assert "exited with code 7" in bad.stderr
+
+
+@pytest.mark.parametrize("flag", ["--wait", "--follow"])
+@pytest.mark.parametrize("program", ["muster", "arena"])
+def test_interrupting_leaves_the_job_running(cluster, flag, program):
+    os.symlink(cluster.binary, cluster.path("bin", "arena"))
+    gate = cluster.path("tmp", "gate")
+    os.mkfifo(gate)
+    # As pods see /tmp of the machine, the gate is there; the job ends when it opens.
+    process = cluster.start("submit", "pytorch", "--name=long", flag, f"echo begun; cat {gate}",
+                            executable=cluster.path("bin", program) if program == "arena" else None)
+    cluster.binary = os.path.join(os.path.dirname(cluster.binary), "muster")
+    lines = b""
+    while b"pytorchjob.kubeflow.org/long created" not in lines:
+        assert select.select([process.stdout], [], [], 30)[0], lines
+        lines += os.read(process.stdout.fileno(), 4096)
+    cluster.wait("long", "RUNNING")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == INTERRUPTED
+    assert "The job long runs on: `muster logs long -f` follows it, `muster delete long` ends it" in said
+    assert cluster.get("long")["status"] == "RUNNING"
+    with open(gate, "w") as opened:
+        opened.write("opened\n")
+    cluster.wait("long", "SUCCEEDED")
+    assert cluster.run("logs", "long").stdout == "begun\nopened\n"
+
+
+TEXTS = ["plain", "two  blanks", " '\"` # x: y, z ", "a\nb\n", '{"a": ["b,c"], "d": "\\\\"}', "back\\slash\\n",
+         "$HOME ${HOME} $(date) $$ $$$ $$(A) $(A) $", "*.py ~ & ; | < > !", "ä😀", "- x\n: y\n%d", "\ttab", "-e"]
+
+
+def test_values_arrive_as_they_were_typed(cluster):
+    command = "printf '%s\\0' " + " ".join("\"$T%d\"" % n for n in range(len(TEXTS))) + " | od -An -v -tx1"
+    flags = [f"--env=T{n}={text}" for n, text in enumerate(TEXTS)] + ["--env=A=expanded"]
+    cluster.submit("verbatim", command, *flags, "--wait")
+    printed = bytes.fromhex(cluster.run("logs", "verbatim").stdout.replace("\n", ""))
+    assert printed == "".join(text + "\0" for text in TEXTS).encode()
+    literals = " ".join("'%s'" % text.replace("'", "'\\''") for text in TEXTS)
+    cluster.submit("literal", f"printf '%s\\0' {literals} | od -An -v -tx1", "--env=A=expanded", "--wait")
+    printed = bytes.fromhex(cluster.run("logs", "literal").stdout.replace("\n", ""))
+    assert printed == "".join(text + "\0" for text in TEXTS).encode()
+
+
+def test_variables_from_secrets(cluster):
+    encoded = base64.b64encode(b"hush-4711").decode()
+    Api(cluster).call("POST", f"/{KINDS[1]}", {"metadata": {"name": "hub"},
+                                               "data": {"TOKEN": encoded, "other": encoded}})
+    cluster.submit("secretive", 'echo "$MINE $TOKEN" | tr h H', "--env-from-secret=MINE=hub:other",
+                   "--env-from-secret=hub", "--wait")
+    assert cluster.run("logs", "secretive").stdout == "HusH-4711 HusH-4711\n"
+    shown = cluster.run("get", "secretive", "-o", "json").stdout + json.dumps(
+        Api(cluster).call("GET", f"/{KINDS[-1]}/secretive"))
+    assert "hush-4711" not in shown and encoded not in shown
+
+
+def test_of_two_at_once_one_wins(cluster):
+    cluster.run("up")
+    args = ("submit", "pytorch", "--name=both", "--tensorboard", "--sync-mode=git", "--sync-source=https://u:pw@h/r.git", "true")
+    racers = [cluster.start(*args) for _ in range(6)]
+    ended = [(*racer.communicate(timeout=60), racer.returncode) for racer in racers]
+    assert sorted(code for _, _, code in ended) == [0, 1, 1, 1, 1, 1]
+    for out, err, code in ended:
+        if code:
+            assert out == ""
+            assert "the job both is already exist, please delete it first. use 'muster delete both'" in err
+    assert objects(cluster) == ["configmaps/both-pytorchjob", "deployments/both-tensorboard",
+                                "pytorchjobs/both", "secrets/both-git-sync", "services/both-tensorboard"]
+    cluster.run("delete", "both")
+    assert objects(cluster) == []
+
+
+def test_deleted_and_submitted_again_at_once(cluster):
+    for _ in range(5):
+        cluster.submit("again", "true", "--tensorboard")
+        cluster.run("delete", "again")
+    assert objects(cluster) == []
+
+
+def test_a_refused_submit_leaves_nothing(cluster):
+    in_the_way = {"metadata": {"name": "pt-tensorboard"}, "spec": {"ports": [{"port": 1}]}}
+    Api(cluster).call("POST", f"/{KINDS[2]}", in_the_way)
+    done = cluster.submit("pt", "true", "--tensorboard", "--config-file=/etc/hosts:/etc/x/hosts", code=FAILURE)
+    assert "service pt-tensorboard already exists and belongs to something else" in done.stderr
+    assert done.stdout == ""
+    assert objects(cluster) == ["services/pt-tensorboard"]
+
+
+def test_elastic_workers_hear_of_their_bounds(cluster):
+    cluster.submit("elastic", "echo $PET_NNODES $PET_RDZV_BACKEND $PET_RDZV_ENDPOINT $PET_MAX_RESTARTS", "--elastic=2:3",
+                   "--retry=1", "--wait")
+    job = Api(cluster).call("GET", f"/{KINDS[-1]}/elastic")
+    assert list(job["spec"]["pytorchReplicaSpecs"]) == ["Worker"]
+    words = cluster.run("logs", "elastic", "-i", "elastic-worker-1").stdout.split()
+    assert words[:2] == ["2:3", "c10d"] and re.fullmatch(r"elastic-worker-0:\d+", words[2]) and words[3] == "1"
+
+
+class Mlflow(http.server.BaseHTTPRequestHandler):
+    """The two calls of MLflow's REST API that register a version, as its documentation has them."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        expected = "Basic " + base64.b64encode(b"tom:tiger-2").decode()
+        self.server.asked.append((self.path, body))
+        if self.headers.get("Authorization") != expected:
+            return self._send(401, {"message": "You are not authenticated."})
+        if self.path == "/ml/api/2.0/mlflow/registered-models/create":
+            if body["name"] in self.server.models:
+                return self._send(400, {"error_code": "RESOURCE_ALREADY_EXISTS",
+                                        "message": f"Registered Model (name={body['name']}) already exists."})
+            self.server.models[body["name"]] = 0
+            return self._send(200, {"registered_model": {"name": body["name"]}})
+        if self.path == "/ml/api/2.0/mlflow/model-versions/create":
+            self.server.models[body["name"]] += 1
+            return self._send(200, {"model_version": {**body, "version": str(self.server.models[body["name"]])}})
+        return self._send(404, {"error_code": "ENDPOINT_NOT_FOUND", "message": "no such thing"})
+
+    def _send(self, status, body):
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def mlflow():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mlflow)
+    server.asked, server.models = [], {}
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_model_is_registered(cluster, mlflow):
+    env = {"MLFLOW_TRACKING_URI": f"http://127.0.0.1:{mlflow.server_port}/ml/", "MLFLOW_TRACKING_USERNAME": "tom",
+           "MLFLOW_TRACKING_PASSWORD": "tiger-2"}
+    for version in ("1", "2"):
+        done = cluster.submit(f"model-{version}", "true", "--model-name=mnist", "--model-source=pvc://models/mnist",
+                              "--env=TOKEN=hush-1", env=env)
+        assert f"The model mnist is registered as version {version}" in done.stderr
+        labels = Api(cluster).call("GET", f"/{KINDS[-1]}/model-{version}")["metadata"]["labels"]
+        assert (labels["modelName"], labels["modelVersion"]) == ("mnist", version)
+    assert [path.rsplit("/", 2)[1] for path, _ in mlflow.asked] == ["registered-models", "model-versions"] * 2
+    asked = mlflow.asked[1][1]
+    assert (asked["name"], asked["source"]) == ("mnist", "pvc://models/mnist")
+    assert asked["description"].startswith("submit pytorchjob --name=model-1 ") and "hush-1" not in str(mlflow.asked)
+
+
+def test_a_model_that_cannot_be_registered_is_a_warning(cluster, mlflow):
+    flags = ("--model-name=m", "--model-source=s")
+    address = f"http://127.0.0.1:{mlflow.server_port}/ml"
+    for name, env, words in (
+            ("unset", {}, "MLFLOW_TRACKING_URI is not set"),
+            ("denied", {"MLFLOW_TRACKING_URI": address}, "You are not authenticated. (MLFLOW_TRACKING_USERNAME"),
+            ("tls", {"MLFLOW_TRACKING_URI": "https://h"}, "not https yet"),
+            ("down", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:1"}, "Connection refused")):
+        done = cluster.submit(name, "true", *flags, env=env)
+        warnings = [line for line in done.stderr.splitlines() if "the model m is not registered: " in line]
+        assert len(warnings) == 1 and words in warnings[0], done.stderr
+        assert f"The job {name} runs all the same; register m with the source s yourself" in warnings[0]
+
+
+def test_help_groups_and_teaches(cluster):
+    text = cluster.run("submit", "pytorchjob", "--help").stdout
+    headings = [line for line in text.splitlines() if re.match(r"[A-Z].*:$", line)]
+    assert headings == ["Usage:", "Aliases:", "Examples:", "Flags:", "Replicas, and what each of them gets:", "Images:",
+                        "Code, which is at WORKING-DIR/code/PROJECT in each replica:", "Data and results:",
+                        "Where and when it runs:", "Failures and the end:", "This command:", "Global Flags:"]
+    assert all(len(line) <= 132 for line in text.splitlines())
+
+
+BAD = [
+    # flags, words
+    (["--workers=0"], "--workers is invalid: it counts the master too, so it must be at least 1"),
+    (["--env=NOVALUE"], '--env "NOVALUE" is invalid, should like key=value'),
+    (["--env=1A=x"], '--env "1A" is invalid: the name must be'),
+    (["--label=a"], '--label "a" is invalid, should like key=value'),
+    (["--label=a=b c"], '--label "a" is invalid: the value must be'),
+    (["--annotation=a"], '--annotation "a" is invalid, should like key=value'),
+    (["--selector==b"], '--selector "=b" is invalid, should like key=value'),
+    (["--toleration=gpu_node"], '--toleration "gpu_node" is invalid, should like key=value:effect,operator or all'),
+    (["--toleration=a=b:Sometimes,Equal"], "the effect is NoSchedule, PreferNoSchedule or NoExecute"),
+    (["--data=x"], "dataset x has incorrect format, should like data_name:/data0"),
+    (["--data=aa:/x", "--data=bb:/x"], "--data=aa and --data=bb would both be at /x"),
+    (["--data-dir=/a:b"], "invalid dataDir: 'b' must be absolute"),
+    (["--device=x"], "invalid device 'x', refer to amd.com/gpu=1"),
+    (["--config-file=/absent"], "stat /absent: no such file or directory"),
+    (["--elastic=4:2"], '--elastic "4:2" is invalid, should like MIN:MAX'),
+    (["--env-from-secret=A=b"], '--env-from-secret "A=b" is invalid, should like NAME=SECRET:KEY or SECRET'),
+    (["--env-from-secret=A=s:k", "--env=A=b"], "--env-from-secret and --env both set A: leave out one of them"),
+    (["--git-branch=dev"], "--git-branch is of use with --sync-mode=git only"),
+    (["--dry-run=client", "--wait"], "--dry-run makes no job: --wait cannot stand beside it"),
+    (["-o", "yaml"], "--output is the form of what --dry-run prints: give --dry-run too"),
+    (["--sync-source=https://h/r.git"], "--sync-mode should be set when --sync-source is set"),
+    (["--model-name=m"], "model version source must be specified when registering a model version"),
+]
+
+
+def test_bad_values_are_refused_in_one_line(cluster):
+    for flags, words in BAD:
+        done = cluster.submit("j", "true", *flags, code=USAGE)
+        lines = done.stderr.splitlines()
+        assert len(lines) == 1 and words in lines[0], done.stderr
+        assert done.stdout == ""
+    assert os.listdir(cluster.path("run")) == []  # no cluster was even started
