@@ -135,8 +135,10 @@ base::Result<std::string> Submit::Image() const {
 }
 
 Creation Submit::MakeCreation(cluster::Client& client) {
-  return {client, options_, submission_, context_.program,
-          [this, &client](const text::Json& job) { return IsForeign(client, context_, job); }};
+  return {client, options_, submission_, context_.program, [this, &client](const text::Json& job) {
+            const base::Status may = CheckOwner(client, context_, job, Admins::kMay);
+            return !may && may.error().code == Code::kPermissionDenied;
+          }};
 }
 
 base::Result<int> Submit::DryRun(cluster::Client* client, cli::Output& out) {
