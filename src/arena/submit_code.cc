@@ -25,7 +25,7 @@ constexpr std::array kGitSyncVariables = {
     "ONE_TIME",        "WAIT",         "PERIOD",       "SSH_KNOWN_HOSTS_FILE",
     "SSH_KNOWN_HOSTS", "ADD_USER",     "GIT",          "ERROR_FILE"};
 
-base::Status Refuse(std::string message) {
+base::Status RefuseCode(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
@@ -67,16 +67,16 @@ class CodeCheck {
   base::Status CheckMode() const {
     if (flags_.sync_mode.empty()) {
       if (flags_.sync_source.empty()) return {};
-      return Refuse("--sync-mode should be set when --sync-source is set");
+      return RefuseCode("--sync-mode should be set when --sync-source is set");
     }
     if (flags_.sync_mode != "git" && flags_.sync_mode != "rsync") {
-      return Refuse(fmt::format("Unknown sync mode: {}", flags_.sync_mode));
+      return RefuseCode(fmt::format("Unknown sync mode: {}", flags_.sync_mode));
     }
     if (flags_.sync_source.empty())
-      return Refuse("--syncSource should be set when syncMode is set");
+      return RefuseCode("--syncSource should be set when syncMode is set");
     // It is an argument of git or rsync, who would take it for one of their options.
     if (flags_.sync_source.starts_with('-')) {
-      return Refuse(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
+      return RefuseCode(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
                                 flags_.sync_source));
     }
     return {};
@@ -84,7 +84,7 @@ class CodeCheck {
 
   base::Status CheckGitFlags() {
     if (flags_.git_depth < 0) {
-      return Refuse("--git-depth is invalid: it is the number of commits, and 0 is all of them");
+      return RefuseCode("--git-depth is invalid: it is the number of commits, and 0 is all of them");
     }
     TRY(Put("--git-branch", flags_.git_branch, "GIT_SYNC_BRANCH", flags_.git_branch));
     TRY(Put("--git-revision", flags_.git_revision, "GIT_SYNC_REV", flags_.git_revision));
@@ -92,7 +92,7 @@ class CodeCheck {
     TRY(Put("--git-depth", depth, "GIT_SYNC_DEPTH", depth));
     for (const std::string* const ref : {&flags_.git_branch, &flags_.git_revision}) {
       if (!ref->starts_with('-')) continue;
-      return Refuse(fmt::format("{} is invalid: \"{}\" is no name of one",
+      return RefuseCode(fmt::format("{} is invalid: \"{}\" is no name of one",
                                 ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
                                 *ref));
     }
@@ -107,7 +107,7 @@ class CodeCheck {
     for (const auto& [flag, path] : {std::pair("--git-ssh-key", &flags_.git_ssh_key),
                                      std::pair("--git-known-hosts", &flags_.git_known_hosts)}) {
       if (!path->empty() && !IsSsh(flags_.sync_source)) {
-        return Refuse(fmt::format(
+        return RefuseCode(fmt::format(
             "{} is of use with a source over ssh only (git@host:team/repo.git, ssh://host/path), "
             "not with {}",
             flag, IsHttp(flags_.sync_source) ? "one over http" : "this one"));
@@ -116,7 +116,7 @@ class CodeCheck {
     if (!flags_.git_ssh_key.empty()) {
       TRY_ASSIGN(std::string key, Read("--git-ssh-key", flags_.git_ssh_key));
       if (key.find("PRIVATE KEY-----") == std::string::npos) {
-        return Refuse(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
+        return RefuseCode(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
                                   flags_.git_ssh_key,
                                   key.starts_with("ssh-") ? " (but a public one)" : ""));
       }
@@ -137,10 +137,10 @@ class CodeCheck {
                    const std::string& value) {
     if (typed.empty()) return {};
     if (flags_.sync_mode != "git") {
-      return Refuse(fmt::format("{} is of use with --sync-mode=git only", flag));
+      return RefuseCode(fmt::format("{} is of use with --sync-mode=git only", flag));
     }
     if (options_.env.contains(variable)) {
-      return Refuse(
+      return RefuseCode(
           fmt::format("{} and --env={} say the same: leave out one of them", flag, variable));
     }
     options_.code_env[variable] = value;
