@@ -77,14 +77,15 @@ class CodeCheck {
     // It is an argument of git or rsync, who would take it for one of their options.
     if (flags_.sync_source.starts_with('-')) {
       return RefuseCode(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
-                                flags_.sync_source));
+                                    flags_.sync_source));
     }
     return {};
   }
 
   base::Status CheckGitFlags() {
     if (flags_.git_depth < 0) {
-      return RefuseCode("--git-depth is invalid: it is the number of commits, and 0 is all of them");
+      return RefuseCode(
+          "--git-depth is invalid: it is the number of commits, and 0 is all of them");
     }
     TRY(Put("--git-branch", flags_.git_branch, "GIT_SYNC_BRANCH", flags_.git_branch));
     TRY(Put("--git-revision", flags_.git_revision, "GIT_SYNC_REV", flags_.git_revision));
@@ -93,8 +94,8 @@ class CodeCheck {
     for (const std::string* const ref : {&flags_.git_branch, &flags_.git_revision}) {
       if (!ref->starts_with('-')) continue;
       return RefuseCode(fmt::format("{} is invalid: \"{}\" is no name of one",
-                                ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
-                                *ref));
+                                    ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
+                                    *ref));
     }
     return CheckSshFiles();
   }
@@ -117,8 +118,8 @@ class CodeCheck {
       TRY_ASSIGN(std::string key, Read("--git-ssh-key", flags_.git_ssh_key));
       if (key.find("PRIVATE KEY-----") == std::string::npos) {
         return RefuseCode(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
-                                  flags_.git_ssh_key,
-                                  key.starts_with("ssh-") ? " (but a public one)" : ""));
+                                      flags_.git_ssh_key,
+                                      key.starts_with("ssh-") ? " (but a public one)" : ""));
       }
       if (!key.ends_with('\n')) key += '\n';  // ssh wants it
       options_.code_secrets.ssh_key = std::move(key);
