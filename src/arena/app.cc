@@ -98,6 +98,8 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddTopJob(top, context);
   AddTensorboard(root, context);
   AddData(root, context);
+  AddApply(root, context);
+  AddDiff(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
   AddForeignCommands(root);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "api/resources.h"
 #include "api/selector.h"
 #include "cluster/transport.h"
 #include "text/json.h"
@@ -273,7 +274,36 @@ class FakeCluster : public cluster::Transport {
     return false;
   }
 
+  // "/api/v1", "/apis/apps/v1": the kinds of muster's own that are there.
+  static std::optional<net::HttpResponse> Discovery(const std::string& path) {
+    text::Array resources;
+    for (const api::Resource* resource : api::AllResources()) {
+      const std::string root = resource->group.empty() ? "/api/" : "/apis/";
+      if (path != root + std::string(resource->api_version())) continue;
+      resources.push_back(text::Object{{"name", resource->plural},
+                                       {"kind", resource->kind},
+                                       {"namespaced", resource->namespaced}});
+      if (!resource->has_status) continue;
+      resources.push_back(text::Object{{"name", std::string(resource->plural) + "/status"},
+                                       {"kind", resource->kind}});
+    }
+    if (resources.empty()) return std::nullopt;
+    return Success(text::Object{{"kind", "APIResourceList"}, {"resources", std::move(resources)}});
+  }
+
+  // Server-side apply without managers: what is sent is merged into what is there.
+  net::HttpResponse Apply(const net::HttpRequest& request, const std::string& collection,
+                          const std::string& name) {
+    const auto it = objects_.find({collection, name});
+    text::Json object = it == objects_.end() ? text::Json(text::Object{}) : it->second;
+    text::MergePatch(object, *text::ParseJson(request.body));
+    const bool is_dry = request.target.find("dryRun=All") != std::string::npos;
+    if (is_dry || (it != objects_.end() && object == it->second)) return Success(object);
+    return Success(Store(collection, std::move(object)));
+  }
+
   net::HttpResponse Answer(const net::HttpRequest& request, const std::string& path) {
+    if (const auto kinds = Discovery(path)) return *kinds;
     if (IsCollection(path)) {
       if (request.method == "GET") return List(request, path);
       text::Json object = *text::ParseJson(request.body);
@@ -289,6 +319,9 @@ class FakeCluster : public cluster::Transport {
     const size_t slash = path.rfind('/');
     const std::string collection = path.substr(0, slash);
     const std::string name = path.substr(slash + 1);
+    if (net::FindHeader(request.headers, "Content-Type") == "application/apply-patch+yaml") {
+      return Apply(request, collection, name);
+    }
     if (path == "/metrics/gpus") return {200, {{"Content-Type", "text/plain"}}, gpu_metrics};
     const auto it = objects_.find({collection, name});
     if (it == objects_.end() && path == "/api/v1/namespaces/default") {

@@ -19,6 +19,8 @@ void AddTopNode(cli::Command& top, Context& context);
 void AddTopJob(cli::Command& top, Context& context);
 void AddTensorboard(cli::Command& root, Context& context);
 void AddData(cli::Command& root, Context& context);
+void AddApply(cli::Command& root, Context& context);
+void AddDiff(cli::Command& root, Context& context);
 void AddVersion(cli::Command& root, Context& context);
 void AddWhoami(cli::Command& root, Context& context);
 // `completion SHELL` with Arena's texts.

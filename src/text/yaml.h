@@ -21,6 +21,15 @@ base::Result<Json> ParseYaml(std::string_view text);
 // Every document of a stream separated by `---`; documents that are empty are left out.
 base::Result<std::vector<Json>> ParseYamlDocuments(std::string_view text);
 
+// The same with each document's place: the line that its value begins on, and its number in the
+// stream, empty documents counted too; both from 1.
+struct YamlDocument {
+  Json value;
+  size_t line = 1;
+  size_t number = 1;
+};
+base::Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text);
+
 // Block style with keys sorted, lists not indented, strings quoted when they would read back as
 // something else, `|` blocks for several lines: kubectl's look. Ends with a newline.
 std::string ToYaml(const Json& value);

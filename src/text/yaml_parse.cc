@@ -82,7 +82,7 @@ class YamlReader {
   }
 
   // The documents that are not null.
-  Result<std::vector<Json>> Documents();
+  Result<std::vector<YamlDocument>> Documents();
   // Whether Documents() failed because the text is not YAML.
   bool has_syntax_error() const { return parser_.error != YAML_NO_ERROR; }
 
@@ -335,9 +335,10 @@ Result<Built> YamlReader::MappingValue(size_t depth) {
   return Built{Json(std::move(mapping.object)), mapping.nodes, mapping.height + 1};
 }
 
-Result<std::vector<Json>> YamlReader::Documents() {
+Result<std::vector<YamlDocument>> YamlReader::Documents() {
   if (!is_ready_) return Fail(Code::kExhausted, "YAML: no memory");
-  std::vector<Json> documents;
+  std::vector<YamlDocument> documents;
+  size_t number = 0;
   Event event;
   while (true) {
     TRY(Next(event));
@@ -346,8 +347,10 @@ Result<std::vector<Json>> YamlReader::Documents() {
     anchors_.clear();
     repeated_ = 0;
     TRY(Next(event));
+    const size_t line = event->start_mark.line + 1;
+    ++number;
     TRY_ASSIGN(Built root, Value(event, 0));
-    if (!root.value.is_null()) documents.push_back(std::move(root.value));
+    if (!root.value.is_null()) documents.push_back({std::move(root.value), line, number});
   }
 }
 
@@ -362,12 +365,24 @@ std::optional<Json> TryJson(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<Json>> ParseYamlDocuments(std::string_view text) {
+Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text) {
   YamlReader reader(text);
-  Result<std::vector<Json>> documents = reader.Documents();
+  Result<std::vector<YamlDocument>> documents = reader.Documents();
   if (documents ? HasUnicodeBreak(text) : reader.has_syntax_error()) {
-    if (std::optional<Json> json = TryJson(text)) return std::vector<Json>{std::move(*json)};
+    if (std::optional<Json> json = TryJson(text)) {
+      std::vector<YamlDocument> only;
+      only.push_back({std::move(*json), 1, 1});
+      return only;
+    }
   }
+  return documents;
+}
+
+Result<std::vector<Json>> ParseYamlDocuments(std::string_view text) {
+  TRY_ASSIGN(std::vector<YamlDocument> stream, ParseYamlStream(text));
+  std::vector<Json> documents;
+  documents.reserve(stream.size());
+  for (YamlDocument& document : stream) documents.push_back(std::move(document.value));
   return documents;
 }
 

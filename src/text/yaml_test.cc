@@ -376,5 +376,17 @@ RC_GTEST_PROP(YamlText, ReadsJson, ()) {
   RC_ASSERT(SameJson(*read, value));
 }
 
+TEST(ParseYamlStream, SaysWhereEachDocumentBegins) {
+  const auto stream = ParseYamlStream("# first\na: 1\n---\n---\n\nb: 2\n---\n- 3\n");
+  ASSERT_TRUE(stream) << stream.error().message;
+  ASSERT_EQ(stream->size(), 3u);
+  EXPECT_EQ((*stream)[0].line, 2u);
+  EXPECT_EQ((*stream)[0].number, 1u);
+  EXPECT_EQ((*stream)[1].line, 6u);
+  EXPECT_EQ((*stream)[1].number, 3u);
+  EXPECT_EQ((*stream)[2].line, 8u);
+  EXPECT_EQ((*stream)[2].number, 4u);
+}
+
 }  // namespace
 }  // namespace text

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "api/object.h"
+#include "arena/manifest_objects.h"
+#include "arena/verbs.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr std::string_view kApplyHelp =
+    "Make the objects of YAML or JSON files, or change those that are there to be as the files "
+    "say.\n"
+    "Any kind that the cluster knows will do, here and on Kubernetes. A file may hold several\n"
+    "documents and Lists; objects are applied in the order of the files.\n"
+    "\n"
+    "The server merges (server-side apply): fields that a file does not name keep their values, "
+    "and\n"
+    "fields that the last apply named and this one does not are removed. A field that somebody "
+    "else\n"
+    "has set to another value is a conflict, which --force-conflicts settles in your favour.\n"
+    "\n"
+    "An object that is refused is reported with its file, document and field; the others are "
+    "applied\n"
+    "all the same, and the exit code is 1. A file that is no YAML keeps everything from being "
+    "applied.";
+
+struct ApplyFlags {
+  ManifestFlags manifests;
+  std::string dry_run;
+  std::string output;
+};
+
+struct Applied {
+  text::Json object;
+  std::string_view verb;  // "created", "configured" or "unchanged"
+};
+
+// Whether `live` has everything that `wanted` says.
+bool IsCovered(const text::Json& wanted, const text::Json& live) {
+  if (const text::Object* const object = wanted.if_object()) {
+    if (!live.is_object()) return object->empty();
+    for (const auto& [key, value] : *object) {
+      const text::Json* const found = live.get_object().if_contains(key);
+      if (found == nullptr ? !value.is_null() : !IsCovered(value, *found)) return false;
+    }
+    return true;
+  }
+  const text::Array* const array = wanted.if_array();
+  if (array == nullptr) return wanted == live;
+  if (!live.is_array() || live.get_array().size() != array->size()) return false;
+  for (size_t i = 0; i < array->size(); ++i) {
+    if (!IsCovered((*array)[i], live.get_array()[i])) return false;
+  }
+  return true;
+}
+
+base::Result<Applied> ApplyObject(cluster::Client& client, const ApplyFlags& flags,
+                                  const ManifestObject& wanted) {
+  TRY_ASSIGN(const auto live, FindLive(client, wanted));
+  if (flags.dry_run == "client") {
+    if (!live) return Applied{wanted.object, "created"};
+    return Applied{wanted.object, IsCovered(wanted.object, *live) ? "unchanged" : "configured"};
+  }
+  auto object = client.Apply(*wanted.resource, wanted.object, flags.manifests.field_manager,
+                             flags.manifests.force_conflicts, flags.dry_run == "server");
+  if (!object && object.error().code == Code::kConflict) {
+    base::Error error = std::move(object.error());
+    error.message += " (--force-conflicts takes these fields over)";
+    return Fail(std::move(error));
+  }
+  if (!object) return Fail(std::move(object.error()));
+  if (!live) return Applied{std::move(*object), "created"};
+  const bool is_same = IsSameContent(*wanted.resource, *live, *object);
+  return Applied{std::move(*object), is_same ? "unchanged" : "configured"};
+}
+
+// One object as it is, several in a List.
+base::Status PrintApplied(std::vector<text::Json> objects, const std::string& output,
+                          cli::Output& out) {
+  if (objects.empty()) return {};
+  for (text::Json& object : objects) text::Erase(object, {"metadata", "managedFields"});
+  text::Json all;
+  if (objects.size() == 1) {
+    all = std::move(objects.front());
+  } else {
+    all = text::Object{{"apiVersion", "v1"},
+                       {"kind", "List"},
+                       {"items", text::Array(objects.begin(), objects.end())}};
+  }
+  return out.Write(output == "yaml" ? text::ToYaml(all) : text::ToPrettyJson(all) + "\n");
+}
+
+base::Result<int> RunApply(Context& context, const ApplyFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(std::vector<Manifest> manifests, ReadManifests(flags.manifests, context.environment));
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  KindFinder kinds(*client, context.cluster_is_this_machine);
+  const std::string_view note = flags.dry_run == "client"   ? " (dry run)"
+                                : flags.dry_run == "server" ? " (server dry run)"
+                                                            : "";
+  std::vector<text::Json> objects;
+  const auto visit = [&](const ManifestObject& wanted) -> base::Status {
+    TRY_ASSIGN(Applied applied, ApplyObject(*client, flags, wanted));
+    if (wanted.resource->kind == "CustomResourceDefinition") kinds.Forget();
+    if (flags.output.empty()) {
+      return call.out.Write(fmt::format("{} {}{}\n", wanted.Label(), applied.verb, note));
+    }
+    if (flags.output == "name") return call.out.Write(wanted.Label() + "\n");
+    objects.push_back(std::move(applied.object));
+    return {};
+  };
+  const bool is_fine = ForEachObject(context, kinds, std::move(manifests), visit);
+  TRY(PrintApplied(std::move(objects), flags.output, call.out));
+  return is_fine ? 0 : cli::kExitFailure;
+}
+
+base::Status CheckApplyFlags(const ApplyFlags& flags, const cli::Invocation& call) {
+  TRY(CheckManifestFlags(flags.manifests, call));
+  if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--dry-run={}: give none, client or server", flags.dry_run));
+  }
+  const std::string& output = flags.output;
+  if (!output.empty() && output != "yaml" && output != "json" && output != "name") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--output={}: give yaml, json or name", output));
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddApply(cli::Command& root, Context& context) {
+  auto flags = std::make_shared<ApplyFlags>();
+  cli::Command& verb = root.Add("apply -f FILE", "Make or change objects of any kind as files say")
+                           .Long(std::string(kApplyHelp))
+                           .Example(fmt::format("  {0} apply -f job.yaml\n"
+                                                "  {0} apply -f manifests/ -R --dry-run=server\n"
+                                                "  cat job.yaml | {0} apply -n team -f - -o name",
+                                                context.program));
+  AddManifestFlags(verb, flags->manifests);
+  verb.flags()
+      .String(&flags->dry_run, "dry-run", "none",
+              "only say what would happen: client looks at what is there, server checks everything")
+      .Choices({"none", "client", "server"});
+  verb.flags()
+      .String(&flags->output, "output", "", "print the objects instead: yaml, json or name")
+      .Short('o')
+      .Choices({"yaml", "json", "name"});
+  verb.Check([flags](cli::Invocation& call) { return CheckApplyFlags(*flags, call); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunApply(context, *flags, call); });
+}
+
+}  // namespace arena

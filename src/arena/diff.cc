@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "api/object.h"
+#include "arena/manifest_objects.h"
+#include "arena/unified_diff.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// As kubectl's and diff's own: 0 is the same.
+constexpr int kExitDifferent = 1;
+constexpr int kExitTrouble = 2;
+
+constexpr std::string_view kDiffHelp =
+    "Show what `apply` of the same files would change, as a unified diff of the objects in YAML: "
+    "what\n"
+    "the cluster has, and what the server says it would have then. Nothing is changed. Values of\n"
+    "Secrets are not shown.\n"
+    "\n"
+    "The exit code is 0 when all is as the files say, 1 when there are differences, above 1 when\n"
+    "something went wrong.";
+
+std::optional<text::Json> FieldOf(const text::Json& object, std::string_view map,
+                                  std::string_view key) {
+  const text::Json* const value = text::Find(object, {map, key});
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+// Values that differ are told apart without being shown.
+void HideSecretValues(text::Json& live, text::Json& merged) {
+  for (const char* const map : {"data", "stringData"}) {
+    for (const auto& [from, to] : {std::pair(&live, &merged), std::pair(&merged, &live)}) {
+      const text::Object* const object = text::FindObject(*from, {map});
+      if (object == nullptr) continue;
+      std::vector<std::string> keys;
+      for (const auto& entry : *object) keys.emplace_back(entry.key());
+      for (const std::string& key : keys) {
+        const auto mine = FieldOf(*from, map, key);
+        const auto other = FieldOf(*to, map, key);
+        // The first round has hidden those that both have.
+        if (other && from == &merged) continue;
+        const bool is_changed = other && *other != *mine;
+        text::Set(*from, {map, key}, text::Json(is_changed ? "*** (before)" : "***"));
+        if (other) text::Set(*to, {map, key}, text::Json(is_changed ? "*** (after)" : "***"));
+      }
+    }
+  }
+}
+
+// What the server would have, in comparison: without what apply never changes by itself.
+void LevelBookkeeping(const api::Resource& resource, const text::Json& live, text::Json& merged) {
+  text::Set(merged, {"metadata", "resourceVersion"}, text::Json(api::ResourceVersion(live)));
+  if (!resource.has_status) return;
+  // A controller may have written it since.
+  if (const text::Json* const status = text::Find(live, {"status"})) {
+    text::Set(merged, {"status"}, *status);
+  } else {
+    text::Erase(merged, {"status"});
+  }
+}
+
+std::string FileName(const ManifestObject& wanted) {
+  const api::Resource& resource = *wanted.resource;
+  return fmt::format("{}{}{}.{}.{}.{}", resource.group, resource.group.empty() ? "" : ".",
+                     resource.version, resource.kind, api::Namespace(wanted.object),
+                     api::Name(wanted.object));
+}
+
+base::Result<std::string> DiffObject(cluster::Client& client, const ManifestFlags& flags,
+                                     const ManifestObject& wanted) {
+  TRY_ASSIGN(auto live, FindLive(client, wanted));
+  TRY_ASSIGN(text::Json merged, client.Apply(*wanted.resource, wanted.object, flags.field_manager,
+                                             flags.force_conflicts, /*dry_run=*/true));
+  text::Erase(merged, {"metadata", "managedFields"});
+  text::Json before;
+  if (live) {
+    before = std::move(*live);
+    text::Erase(before, {"metadata", "managedFields"});
+    LevelBookkeeping(*wanted.resource, before, merged);
+  }
+  if (wanted.resource->kind == "Secret" && wanted.resource->group.empty()) {
+    HideSecretValues(before, merged);
+  }
+  const std::string name = FileName(wanted);
+  return UnifiedDiff(before.is_null() ? "" : text::ToYaml(before), text::ToYaml(merged),
+                     "live/" + name, "merged/" + name);
+}
+
+int RunDiff(Context& context, const ManifestFlags& flags, cli::Invocation& call) {
+  const auto trouble = [](const base::Error& error) {
+    base::LogError("{}", error.message);
+    return kExitTrouble;
+  };
+  auto manifests = ReadManifests(flags, context.environment);
+  if (!manifests) return trouble(manifests.error());
+  const auto client = context.connect(context);
+  if (!client) return trouble(client.error());
+  KindFinder kinds(**client, context.cluster_is_this_machine);
+  bool is_different = false;
+  const bool is_fine = ForEachObject(
+      context, kinds, std::move(*manifests), [&](const ManifestObject& wanted) -> base::Status {
+        TRY_ASSIGN(const std::string diff, DiffObject(**client, flags, wanted));
+        is_different |= !diff.empty();
+        return call.out.Write(diff);
+      });
+  if (!is_fine) return kExitTrouble;
+  return is_different ? kExitDifferent : 0;
+}
+
+}  // namespace
+
+void AddDiff(cli::Command& root, Context& context) {
+  auto flags = std::make_shared<ManifestFlags>();
+  cli::Command& verb = root.Add("diff -f FILE", "Show what apply of the same files would change")
+                           .Long(std::string(kDiffHelp))
+                           .Example(fmt::format("  {0} diff -f job.yaml\n"
+                                                "  {0} diff -f manifests/ -R",
+                                                context.program));
+  AddManifestFlags(verb, *flags);
+  verb.Check([flags](cli::Invocation& call) { return CheckManifestFlags(*flags, call); });
+  verb.Run([flags, &context](cli::Invocation& call) -> base::Result<int> {
+    return RunDiff(context, *flags, call);
+  });
+}
+
+}  // namespace arena

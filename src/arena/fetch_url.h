@@ -1,0 +1,22 @@
+// A file from the web.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/result.h"
+
+namespace arena {
+
+bool IsUrl(std::string_view text);  // http:// or https://
+
+// What a GET of `url` answers with, through the environment's proxy and after redirects, of which
+// none leads from https to http. Blocks. Errors name the URL; kUnavailable when libcurl is missing.
+base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment);
+
+// Where a redirect from `url` leads: `location` as it stands, or beside the path it came from.
+// Pure.
+std::string RedirectTarget(const std::string& url, const std::string& location);
+
+}  // namespace arena

@@ -1,0 +1,101 @@
+#include "arena/kind_finder.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "base/strings.h"
+#include "net/http.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+std::string DiscoveryPath(std::string_view api_version) {
+  const size_t slash = api_version.find('/');
+  if (slash == std::string_view::npos) return "/api/" + net::PercentEncode(api_version);
+  return fmt::format("/apis/{}/{}", net::PercentEncode(api_version.substr(0, slash)),
+                     net::PercentEncode(api_version.substr(slash + 1)));
+}
+
+}  // namespace
+
+base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& api_version) {
+  if (const auto found = known_.find(api_version); found != known_.end()) return &found->second;
+  TRY_ASSIGN(const std::string body, client_.Raw("GET", DiscoveryPath(api_version)));
+  auto list = text::ParseJson(body);
+  const text::Array* const resources = list ? text::FindArray(*list, {"resources"}) : nullptr;
+  if (resources == nullptr) {
+    return Fail(Code::kInternal, fmt::format("{}: the server's answer is no list of resources",
+                                             DiscoveryPath(api_version)));
+  }
+  std::set<std::string_view> names;  // "pytorchjobs", "pytorchjobs/status"
+  for (const text::Json& entry : *resources) names.insert(text::GetString(entry, {"name"}));
+  const size_t slash = api_version.find('/');
+  Kinds kinds;
+  for (const text::Json& entry : *resources) {
+    const std::string plural(text::GetString(entry, {"name"}));
+    if (plural.empty() || plural.find('/') != std::string::npos) continue;
+    Kind& kind = kinds_.emplace_back();
+    kind.group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+    kind.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+    kind.plural = plural;
+    kind.kind = text::GetString(entry, {"kind"});
+    kind.singular = base::ToLower(kind.kind);
+    kind.resource = {kind.group,
+                     kind.version,
+                     kind.plural,
+                     kind.singular,
+                     kind.kind,
+                     text::GetBool(entry, {"namespaced"}).value_or(false),
+                     names.contains(plural + "/status")};
+    kinds.push_back(&kind.resource);
+  }
+  return &(known_[api_version] = std::move(kinds));
+}
+
+base::Error KindFinder::Missing(std::string_view api_version, std::string_view kind,
+                                const Kinds* others) const {
+  std::string message =
+      fmt::format("the {} knows no {} of {}",
+                  cluster_is_this_machine_ ? "embedded cluster" : "cluster", kind, api_version);
+  if (others != nullptr) {
+    for (const api::Resource* const other : *others) {
+      if (base::EqualsIgnoreCase(other->kind, kind)) {
+        return {Code::kInvalidArgument,
+                fmt::format("{}: did you mean kind: {}?", message, other->kind), 0};
+      }
+    }
+  }
+  if (api_version.starts_with("kubeflow.org/") && kind == "PyTorchJob" &&
+      !cluster_is_this_machine_) {
+    message +=
+        ": an administrator installs its definition with `muster apply -f deploy/crd.yaml`, or "
+        "with Kubeflow's training operator";
+  } else if (cluster_is_this_machine_) {
+    message += ": see apiVersion and kind; it has no kinds but its own";
+  } else {
+    message +=
+        ": see apiVersion and kind; a kind of a CustomResourceDefinition exists from shortly after "
+        "that was applied";
+  }
+  return {Code::kInvalidArgument, std::move(message), 0};
+}
+
+base::Result<const api::Resource*> KindFinder::Find(std::string_view api_version,
+                                                    std::string_view kind) {
+  const auto kinds = KindsOf(std::string(api_version));
+  if (!kinds && kinds.error().code == Code::kNotFound) {
+    return Fail(Missing(api_version, kind, nullptr));
+  }
+  if (!kinds) return Fail(kinds.error().Wrap(fmt::format("find kind {}", kind)));
+  for (const api::Resource* const resource : **kinds) {
+    if (resource->kind == kind) return resource;
+  }
+  return Fail(Missing(api_version, kind, *kinds));
+}
+
+}  // namespace arena

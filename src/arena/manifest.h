@@ -1,0 +1,24 @@
+// The objects that a manifest holds, with their places in it for error messages. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/json.h"
+
+namespace arena {
+
+struct Manifest {
+  text::Json object;
+  std::string place;  // "job.yaml: document 2 (line 14)"
+};
+
+// YAML or JSON, of any number of documents; the objects of a `List` are taken one by one. In the
+// order of the text. `source` is the name of the text in places and errors. kInvalidArgument:
+// `job.yaml:3:7: why` where it is malformed, a place where a document is no object.
+base::Result<std::vector<Manifest>> ParseManifests(std::string_view text,
+                                                   const std::string& source);
+
+}  // namespace arena
