@@ -100,12 +100,12 @@ base::Status Creation::CreateJob() {
   }
   if (!created) {
     base::Error error = std::move(created.error());
-    // An API server without the CRD does not know the path.
-    if (error.code == Code::kNotFound && error.message.find("namespaces \"") == std::string::npos) {
+    // An API server without the CRD: Arena's words, then what to do.
+    if (error.message.starts_with("the cluster knows no PyTorchJob")) {
       error.message = fmt::format(
           "failed to find pytorchjob {0} from api server,reason: the server could not find the "
-          "requested resource (get pytorchjobs.kubeflow.org {0})",
-          options_.flags.name);
+          "requested resource (get pytorchjobs.kubeflow.org {0}): {1}",
+          options_.flags.name, error.message);
     }
     return Fail(std::move(error));
   }
