@@ -88,6 +88,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddList(root, context);
   AddGet(root, context);
   AddLogs(root, context);
+  AddAttach(root, context);
   AddLogViewer(root, context);
   AddDelete(root, context);
   AddPrune(root, context);

@@ -47,6 +47,9 @@ class FakeCluster : public cluster::Transport {
   // What a server does to an object that is created.
   std::function<void(text::Json&)> admit = [](auto&) {};
   std::function<FakeLog(const net::Target&)> on_log = [](const auto&) { return FakeLog{}; };
+  std::function<net::WebSocketAnswer(const net::HttpRequest&)> on_exec = [](const auto&) {
+    return net::WebSocketAnswer{};
+  };
   // Runs after each write, outside the lock, with the object's path: a controller.
   std::function<void(const std::string& verb, const std::string& path)> after_write =
       [](const auto&, const auto&) {};
@@ -92,6 +95,11 @@ class FakeCluster : public cluster::Transport {
     if (request.method != "GET" && response.status < 300) after_write(request.method, path);
     if (loses_answer(request)) return ConnectionLost();
     return response;
+  }
+
+  base::Result<net::WebSocketAnswer> OpenWebSocket(const net::HttpRequest& request,
+                                                   const std::vector<std::string>&) override {
+    return on_exec(request);
   }
 
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {

@@ -57,6 +57,23 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   return node_address->empty() ? "" : Url(*node_address, *port);
 }
 
+// Nothing when the cluster cannot be reached: a completion has nobody to complain to.
+std::vector<std::string> Names(Context& context, const api::Resource& resource,
+                               std::string label_selector) {
+  std::vector<std::string> names;
+  const auto client = context.connect(context);
+  if (!client) return names;
+  cluster::ListOptions options;
+  options.namespace_name = context.Namespace();
+  options.label_selector = std::move(label_selector);
+  const auto objects = (*client)->List(resource, options);
+  if (!objects) return names;
+  for (const text::Json& object : objects->items) {
+    names.emplace_back(text::GetString(object, {"metadata", "name"}));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string ReadyNodeAddress(cluster::Client& client) {
@@ -210,18 +227,21 @@ base::Error ListError(base::Error error, const std::string& namespace_name) {
 }
 
 std::vector<std::string> CompleteJobNames(Context& context) {
-  std::vector<std::string> names;
-  const auto client = context.connect(context);
-  if (!client) return names;
-  cluster::ListOptions options;
-  options.namespace_name = context.Namespace();
-  options.label_selector = kJobSelector;
-  const auto jobs = (*client)->List(api::kPyTorchJobs, options);
-  if (!jobs) return names;
-  for (const text::Json& job : jobs->items) {
-    names.emplace_back(text::GetString(job, {"metadata", "name"}));
-  }
-  return names;
+  return Names(context, api::kPyTorchJobs, std::string(kJobSelector));
+}
+
+std::vector<std::string> CompleteInstanceNames(Context& context) {
+  return Names(context, api::kPods, "app=pytorchjob,release");
+}
+
+base::Error UnknownInstance(const Context& context, const std::string& instance,
+                            const std::string& job) {
+  return {
+      Code::kNotFound,
+      fmt::format(
+          "invalid instance name {} in job {},please use '{} get {}' to make sure instance name",
+          instance, job, context.program, job),
+      0};
 }
 
 base::Status NeedJobName(cli::Invocation& call) {

@@ -92,16 +92,6 @@ base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std
   }
 }
 
-base::Error UnknownInstance(const Context& context, const std::string& instance,
-                            const std::string& job) {
-  return {
-      Code::kNotFound,
-      fmt::format(
-          "invalid instance name {} in job {},please use '{} get {}' to make sure instance name",
-          instance, job, context.program, job),
-      0};
-}
-
 base::Result<TrainingJob> FindJobOfLogs(cluster::Client& client, const Context& context,
                                         const std::string& name, bool is_pytorch) {
   base::Result<TrainingJob> found = Fail(NotFoundJob(context, context.Namespace(), name));

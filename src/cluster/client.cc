@@ -428,6 +428,24 @@ base::Result<std::unique_ptr<net::BodyStream>> Client::Logs(std::string_view nam
   return OpenStream(request);
 }
 
+base::Result<std::unique_ptr<ExecStream>> Client::Exec(std::string_view namespace_name,
+                                                       std::string_view pod,
+                                                       const ExecOptions& options) {
+  QueryString query;
+  query.Add("container", options.container);
+  for (const std::string& word : options.command) query.AddEvenIfEmpty("command", word);
+  query.AddFlag("stdin", options.has_stdin).AddFlag("tty", options.has_tty);
+  // A terminal has one output.
+  query.AddFlag("stdout", true).AddFlag("stderr", !options.has_tty);
+  TRY_ASSIGN(const std::string path, ObjectPath(api::kPods, namespace_name, pod, "exec"));
+  auto request = MakeRequest("GET", path + query.text());
+  request.headers.front().second = "*/*";
+  TRY_ASSIGN(net::WebSocketAnswer answer,
+             transport_->OpenWebSocket(request, {kExecProtocolV5, kExecProtocolV4}));
+  if (answer.socket) return std::make_unique<ExecStream>(std::move(answer.socket));
+  return base::Fail(ErrorFromStatus(answer.status, answer.body));
+}
+
 base::Result<std::string> Client::Raw(std::string_view method, std::string_view path,
                                       std::string_view body) {
   auto request = MakeRequest(method, std::string(path));

@@ -12,6 +12,7 @@
 
 #include "api/resources.h"
 #include "base/result.h"
+#include "cluster/exec.h"
 #include "cluster/transport.h"
 #include "text/json.h"
 
@@ -138,6 +139,10 @@ class Client {
   base::Result<std::unique_ptr<net::BodyStream>> Logs(std::string_view namespace_name,
                                                       std::string_view pod,
                                                       const LogOptions& options);
+  // Runs a command in a container. The server's refusals are errors; that the command could not be
+  // started comes from the stream's end.
+  base::Result<std::unique_ptr<ExecStream>> Exec(std::string_view namespace_name,
+                                                 std::string_view pod, const ExecOptions& options);
   // A path outside the resources, e.g. "/version"; the body of a 200.
   base::Result<std::string> Raw(std::string_view method, std::string_view path,
                                 std::string_view body = "");

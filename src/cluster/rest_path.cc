@@ -33,7 +33,10 @@ base::Result<std::string> ObjectPath(const api::Resource& resource, std::string_
 }
 
 QueryString& QueryString::Add(std::string_view key, std::string_view value) {
-  if (value.empty()) return *this;
+  return value.empty() ? *this : AddEvenIfEmpty(key, value);
+}
+
+QueryString& QueryString::AddEvenIfEmpty(std::string_view key, std::string_view value) {
   text_ += text_.empty() ? '?' : '&';
   text_.append(key).append("=").append(net::PercentEncode(value));
   return *this;

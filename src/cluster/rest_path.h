@@ -24,6 +24,7 @@ class QueryString {
  public:
   // Unless `value` is "".
   QueryString& Add(std::string_view key, std::string_view value);
+  QueryString& AddEvenIfEmpty(std::string_view key, std::string_view value);
   // "key=true", when it is.
   QueryString& AddFlag(std::string_view key, bool value) { return Add(key, value ? "true" : ""); }
   const std::string& text() const { return text_; }

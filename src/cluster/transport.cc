@@ -27,6 +27,10 @@ class HttpTransport final : public Transport {
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
     return client_->Open(WithExtraHeaders(request));
   }
+  base::Result<net::WebSocketAnswer> OpenWebSocket(
+      const net::HttpRequest& request, const std::vector<std::string>& protocols) override {
+    return net::OpenWebSocket(*client_, WithExtraHeaders(request), protocols);
+  }
 
  private:
   net::HttpRequest WithExtraHeaders(net::HttpRequest request) const {
@@ -46,6 +50,11 @@ std::vector<base::Result<net::HttpResponse>> Transport::SendAll(
   responses.reserve(requests.size());
   for (const auto& request : requests) responses.push_back(Send(request));
   return responses;
+}
+
+base::Result<net::WebSocketAnswer> Transport::OpenWebSocket(const net::HttpRequest&,
+                                                            const std::vector<std::string>&) {
+  return base::Fail(base::Code::kUnavailable, "this connection to the cluster has no WebSocket");
 }
 
 std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers) {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "net/http.h"
 #include "net/http_client.h"
+#include "net/websocket.h"
 
 namespace cluster {
 
@@ -22,6 +23,10 @@ class Transport {
   virtual std::vector<base::Result<net::HttpResponse>> SendAll(
       std::span<const net::HttpRequest> requests);
   virtual base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) = 0;
+  // A WebSocket with one of `protocols`, or what the server says instead. kUnavailable where the
+  // transport has none.
+  virtual base::Result<net::WebSocketAnswer> OpenWebSocket(
+      const net::HttpRequest& request, const std::vector<std::string>& protocols);
 };
 
 // Over the embedded cluster's Unix socket. `extra_headers` go with every request.

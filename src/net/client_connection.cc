@@ -17,6 +17,7 @@ namespace net {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
+constexpr int kSwitchingProtocols = 101;
 
 // For poll(2), rounded up; -1 is for ever.
 int MillisUntil(ClientConnection::Deadline deadline) {
@@ -105,7 +106,8 @@ base::Status ClientConnection::ReadSome(Deadline deadline) {
 base::Status ClientConnection::ReadHeader(Deadline deadline) {
   while (true) {
     while (!parser_.has_header()) TRY(ReadSome(deadline));
-    if (parser_.message().status >= 200) return {};
+    const int status = parser_.message().status;
+    if (status >= 200 || status == kSwitchingProtocols) return {};
     parser_ = MessageParser(MessageParser::Kind::kResponse, body_limit_);
     if (is_head_request_) parser_.ExpectNoBody();
     TRY(Feed(std::exchange(input_, {})));
@@ -114,6 +116,41 @@ base::Status ClientConnection::ReadHeader(Deadline deadline) {
 
 base::Status ClientConnection::ReadBody(Deadline deadline) {
   while (!parser_.is_done()) TRY(ReadSome(deadline));
+  return {};
+}
+
+base::Result<std::optional<std::string>> ClientConnection::ReadRaw() {
+  if (!input_.empty()) return std::optional(std::exchange(input_, {}));
+  std::string bytes(kReadBytes, '\0');
+  while (true) {
+    const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      bytes.resize(static_cast<size_t>(count));
+      return std::optional(std::move(bytes));
+    }
+    if (count == 0 || errno == ECONNRESET) return std::optional<std::string>();
+    if (errno == EAGAIN) {
+      TRY(Wait(POLLIN, std::nullopt));
+    } else if (errno != EINTR) {
+      return base::Fail(base::Errno(errno, "receive"));
+    }
+  }
+}
+
+base::Status ClientConnection::WriteRaw(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count =
+        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      TRY(Wait(POLLOUT, std::nullopt));
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return base::Fail(base::Code::kUnavailable, "the server has closed the connection");
+    } else if (errno != EINTR) {
+      return base::Fail(base::Errno(errno, "send"));
+    }
+  }
   return {};
 }
 

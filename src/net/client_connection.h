@@ -1,5 +1,5 @@
 // ClientConnection: one blocking connection to an HTTP server. One thread at a time; Cancel from
-// any.
+// any. After an upgrade one thread may read while another writes.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class ClientConnection {
   // Writes a whole request and gets ready for its answer of at most `body_limit` bytes. When the
   // server closes instead of reading on, the answer may still tell why: read it.
   base::Status Write(const HttpRequest& request, size_t body_limit, Deadline deadline);
-  // Until the headers of the final answer (not 1xx) are read.
+  // Until the headers of the final answer (not 1xx, but 101) are read.
   base::Status ReadHeader(Deadline deadline);
   // Until the whole body is.
   base::Status ReadBody(Deadline deadline);
@@ -34,6 +34,11 @@ class ClientConnection {
   base::Status ReadSome(Deadline deadline);
   MessageParser::Message& message() { return parser_.message(); }
   bool is_done() const { return parser_.is_done(); }
+
+  // After a 101: the bytes that follow it, at least one; nothing when the server has closed.
+  base::Result<std::optional<std::string>> ReadRaw();
+  // All of them. kUnavailable when the server is gone.
+  base::Status WriteRaw(std::string_view bytes);
 
   // Whether any byte of the answer has come.
   bool has_answer_begun() const { return has_answer_begun_; }

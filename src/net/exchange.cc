@@ -17,6 +17,13 @@ class ExchangeResponder final : public Responder {
   void Start(int status, Headers headers) override { exchange_->Start(status, std::move(headers)); }
   void Write(std::string chunk) override { exchange_->Write(std::move(chunk)); }
   void Finish() override { exchange_->Finish(); }
+  void Upgrade(Headers headers, std::function<void(std::string_view)> receive) override {
+    exchange_->Upgrade(std::move(headers), std::move(receive));
+  }
+  void Used(size_t bytes) override { exchange_->Used(bytes); }
+  void WhenTaken(size_t limit, std::function<void()> callback) override {
+    exchange_->WhenTaken(limit, std::move(callback));
+  }
   size_t PendingBytes() const override { return exchange_->pending_bytes(); }
   bool IsClosed() const override { return exchange_->is_closed(); }
   void OnClose(std::function<void()> callback) override { exchange_->OnClose(std::move(callback)); }
@@ -40,16 +47,68 @@ Exchange::Output Exchange::Take() {
   return output;
 }
 
+void Exchange::Taken(size_t bytes) {
+  pending_bytes_.fetch_sub(bytes);
+  if (has_when_taken_.load()) CallWhenTaken();
+}
+
+// Its setter and Taken each change one of the two values before they look at the other: one of them
+// sees both.
+void Exchange::CallWhenTaken() {
+  std::function<void()> callback;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!when_taken_ || (!is_closed() && pending_bytes_.load() > taken_limit_)) return;
+    callback = std::exchange(when_taken_, {});
+    has_when_taken_.store(false);
+  }
+  callback();
+}
+
+void Exchange::WhenTaken(size_t limit, std::function<void()> callback) {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_limit_ = limit;
+    when_taken_ = std::move(callback);
+    has_when_taken_.store(true);
+  }
+  CallWhenTaken();
+}
+
+void Exchange::Receive(std::string_view bytes) {
+  std::shared_ptr<std::function<void(std::string_view)>> receive;
+  {
+    const std::lock_guard lock(mutex_);
+    receive = receive_;
+  }
+  if (!receive) return;
+  unused_bytes_.fetch_add(bytes.size());
+  (*receive)(bytes);
+}
+
+void Exchange::Used(size_t bytes) {
+  const size_t before = unused_bytes_.fetch_sub(bytes);
+  if (before < kMaxUnusedBytes || before - bytes >= kMaxUnusedBytes) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || !Push()) return;
+  }
+  wake_();
+}
+
 void Exchange::Close() {
   std::vector<std::function<void()>> callbacks;
   std::vector<std::string> dropped;
+  std::shared_ptr<std::function<void(std::string_view)>> receive;
   {
     const std::lock_guard lock(mutex_);
     is_closed_.store(true, std::memory_order_release);
     callbacks.swap(on_close_);
     dropped.swap(pieces_);
+    receive.swap(receive_);
   }
   for (const auto& callback : callbacks) callback();
+  if (has_when_taken_.load()) CallWhenTaken();
 }
 
 void Exchange::Send(HttpResponse response) {
@@ -71,6 +130,18 @@ void Exchange::Start(int status, Headers headers) {
     if (is_closed() || phase_ != Phase::kSilent) return;
     phase_ = Phase::kStarted;
     head_ = Head{status, std::move(headers)};
+    if (!Push()) return;
+  }
+  wake_();
+}
+
+void Exchange::Upgrade(Headers headers, std::function<void(std::string_view)> receive) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kSilent) return;
+    phase_ = Phase::kStarted;
+    head_ = Head{101, std::move(headers), true};
+    receive_ = std::make_shared<std::function<void(std::string_view)>>(std::move(receive));
     if (!Push()) return;
   }
   wake_();

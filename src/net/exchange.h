@@ -2,6 +2,7 @@
 // to a consumer (a connection's loop, or a caller in this process).
 //
 //   producer:  Send | Start Write* Finish          consumer:  woken -> Take -> Taken* -> Close
+//              Upgrade (Write, Used)* Finish                  Receive* as bytes come
 //
 // The producer's pieces gather here until the consumer takes them, so many small writes cost one
 // wake-up and become one chunk.
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/http.h"
@@ -30,6 +32,7 @@ class Exchange {
   struct Head {
     int status = 200;
     Headers headers;
+    bool is_upgrade = false;
   };
   struct Output {
     std::optional<Head> head;         // once
@@ -43,7 +46,13 @@ class Exchange {
   // The consumer puts `bytes` of framing around what it took.
   void Framed(size_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // `bytes` of what was written or framed have reached the peer.
-  void Taken(size_t bytes) { pending_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Taken(size_t bytes);
+  // After an upgrade: bytes of the peer.
+  void Receive(std::string_view bytes);
+  // Received so much that no more should be read until the next wake-up.
+  bool IsFarAhead() const {
+    return unused_bytes_.load(std::memory_order_acquire) >= kMaxUnusedBytes;
+  }
   // The peer is gone or has it all: everything later is dropped, and OnClose's callbacks run.
   void Close();
 
@@ -52,6 +61,9 @@ class Exchange {
   void Start(int status, Headers headers);
   void Write(std::string chunk);
   void Finish();
+  void Upgrade(Headers headers, std::function<void(std::string_view)> receive);
+  void Used(size_t bytes);
+  void WhenTaken(size_t limit, std::function<void()> callback);
   // The producer is gone: a 500 when it has said nothing, a broken answer when it had begun.
   void Abandon();
   size_t pending_bytes() const {
@@ -65,10 +77,13 @@ class Exchange {
 
   // With mutex_ held; whether the caller must call wake_ after letting it go.
   bool Push();
+  void CallWhenTaken();
 
   const std::function<void()> wake_;
   std::atomic<size_t> pending_bytes_{0};
+  std::atomic<size_t> unused_bytes_{0};
   std::atomic<bool> is_closed_{false};
+  std::atomic<bool> has_when_taken_{false};
 
   std::mutex mutex_;  // guards what follows
   Phase phase_ = Phase::kSilent;
@@ -76,6 +91,9 @@ class Exchange {
   std::optional<Head> head_;
   std::vector<std::string> pieces_;
   std::vector<std::function<void()>> on_close_;
+  size_t taken_limit_ = 0;
+  std::function<void()> when_taken_;
+  std::shared_ptr<std::function<void(std::string_view)>> receive_;
 };
 
 // The producer's end; the last reference that goes away abandons the exchange.

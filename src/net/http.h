@@ -14,6 +14,8 @@ namespace net {
 
 inline constexpr size_t kMaxBodyBytes = 16 << 20;
 inline constexpr size_t kMaxHeaderBytes = 64 << 10;
+// Of a connection that has changed protocols.
+inline constexpr size_t kMaxUnusedBytes = 256 << 10;
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 // Case-insensitive; "" when absent.
@@ -46,8 +48,18 @@ class Responder {
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
   virtual void Finish() = 0;
+  // Or another protocol: answers 101 with `headers` (which name it in Upgrade). From then on what
+  // is written goes out as it is, until Finish closes the connection, and what the peer sends goes
+  // to `receive`, in order, on the server's thread. A peer that is kMaxUnusedBytes ahead of Used is
+  // not read from.
+  virtual void Upgrade(Headers headers, std::function<void(std::string_view)> receive) = 0;
+  // `bytes` of what `receive` was given are dealt with.
+  virtual void Used(size_t bytes) = 0;
   // Bytes written that the peer has not taken; a producer bounds itself by it.
   virtual size_t PendingBytes() const = 0;
+  // Runs `callback` once, on any thread, when no more than `limit` bytes are pending or the peer is
+  // gone; at once if that is so. Replaces an earlier one.
+  virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
   virtual bool IsClosed() const = 0;
   // Runs once, on any thread, when the peer goes away or the answer is complete; at once if it has.
   virtual void OnClose(std::function<void()> callback) = 0;

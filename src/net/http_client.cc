@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kMaxKept = 32;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxParallel = 32;
+constexpr int kSwitchingProtocols = 101;
+// Of the words with which an upgrade is refused.
+constexpr size_t kMaxRefusalBytes = 1 << 20;
 
 using OwnedConnection = std::unique_ptr<ClientConnection>;
 using Clock = std::chrono::steady_clock;
@@ -56,6 +59,18 @@ class BlockingBodyStream final : public BodyStream {
   std::atomic<bool> is_cancelled_{false};
 };
 
+class BlockingByteStream final : public ByteStream {
+ public:
+  explicit BlockingByteStream(OwnedConnection connection) : connection_(std::move(connection)) {}
+
+  base::Result<std::optional<std::string>> Read() override { return connection_->ReadRaw(); }
+  base::Status Write(std::string_view bytes) override { return connection_->WriteRaw(bytes); }
+  void Cancel() override { connection_->Cancel(); }
+
+ private:
+  const OwnedConnection connection_;
+};
+
 class BlockingHttpClient final : public HttpClient {
  public:
   // `connect`: a connected socket within the time given, from any thread.
@@ -67,6 +82,7 @@ class BlockingHttpClient final : public HttpClient {
   base::Result<HttpResponse> Send(const HttpRequest& request) override;
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
   base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override;
+  base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) override;
 
  private:
   // Connected to the server, perhaps long ago.
@@ -78,6 +94,9 @@ class BlockingHttpClient final : public HttpClient {
 
   OwnedConnection TakeKept();
   void Keep(OwnedConnection connection);
+  // A cancellable connection on which the answer's headers have been read.
+  base::Result<OwnedConnection> OpenConnection(const HttpRequest& request,
+                                               Clock::time_point deadline, size_t body_limit);
   base::Result<Attempt> Begin(const HttpRequest& request);
   base::Result<Attempt> BeginAnew(const HttpRequest& request, Clock::time_point deadline);
   base::Result<HttpResponse> Complete(const HttpRequest& request, Attempt attempt);
@@ -186,19 +205,40 @@ std::vector<base::Result<HttpResponse>> BlockingHttpClient::SendAll(
   return responses;
 }
 
-base::Result<std::unique_ptr<BodyStream>> BlockingHttpClient::Open(const HttpRequest& request) {
+base::Result<OwnedConnection> BlockingHttpClient::OpenConnection(const HttpRequest& request,
+                                                                 Clock::time_point deadline,
+                                                                 size_t body_limit) {
   if (!IsSafeTarget(request)) {
     return base::Fail(base::Code::kInvalidArgument,
                       "malformed request: " + request.method + " " + request.target);
   }
-  const auto deadline = Clock::now() + timeout_;
   TRY_ASSIGN(OwnedConnection connection, ConnectAnew(timeout_));
   TRY(connection->MakeCancellable());
-  TRY(connection->Write(request, MessageParser::kNoLimit, deadline));
+  TRY(connection->Write(request, body_limit, deadline));
   if (const base::Status read = connection->ReadHeader(deadline); !read) {
     return base::Fail(read.error().Wrap(request.method + " " + request.target));
   }
+  return connection;
+}
+
+base::Result<std::unique_ptr<BodyStream>> BlockingHttpClient::Open(const HttpRequest& request) {
+  TRY_ASSIGN(OwnedConnection connection,
+             OpenConnection(request, Clock::now() + timeout_, MessageParser::kNoLimit));
   return std::unique_ptr<BodyStream>(std::make_unique<BlockingBodyStream>(std::move(connection)));
+}
+
+base::Result<UpgradeAnswer> BlockingHttpClient::Upgrade(const HttpRequest& request) {
+  const auto deadline = Clock::now() + timeout_;
+  TRY_ASSIGN(OwnedConnection connection, OpenConnection(request, deadline, kMaxRefusalBytes));
+  UpgradeAnswer answer;
+  answer.status = connection->message().status;
+  if (answer.status != kSwitchingProtocols) TRY(connection->ReadBody(deadline));
+  answer.headers = std::move(connection->message().headers);
+  answer.body = std::move(connection->message().body);
+  if (answer.status == kSwitchingProtocols) {
+    answer.stream = std::make_unique<BlockingByteStream>(std::move(connection));
+  }
+  return answer;
 }
 
 }  // namespace

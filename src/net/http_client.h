@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/byte_stream.h"
 #include "net/http.h"
 
 namespace net {
@@ -29,6 +30,14 @@ class BodyStream {
   virtual base::Result<std::optional<std::string>> Read() = 0;
   // From any thread: a Read in progress returns.
   virtual void Cancel() = 0;
+};
+
+// What a server says to a request for another protocol.
+struct UpgradeAnswer {
+  int status = 0;
+  Headers headers;
+  std::string body;                    // of a refusal
+  std::unique_ptr<ByteStream> stream;  // with status 101: what follows it
 };
 
 // Thread safe.
@@ -51,6 +60,8 @@ class HttpClient {
       std::span<const HttpRequest> requests) = 0;
   // On a connection of its own; the headers have been read when it returns.
   virtual base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) = 0;
+  // On a connection of its own, with a request that has an Upgrade header.
+  virtual base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) = 0;
 };
 
 }  // namespace net

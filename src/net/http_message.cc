@@ -109,6 +109,7 @@ std::string FormatResponseHead(int status, const Headers& headers, Framing frami
   AppendHeaders(head, headers);
   if (framing == Framing::kLength) head += fmt::format("Content-Length: {}\r\n", content_length);
   if (framing == Framing::kChunked) head += "Transfer-Encoding: chunked\r\n";
+  if (framing == Framing::kUpgrade) head += "Connection: Upgrade\r\n";
   if (closes) head += "Connection: close\r\n";
   return head + "\r\n";
 }
@@ -117,6 +118,7 @@ std::string FormatRequestHead(const HttpRequest& request) {
   std::string head = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (FindHeader(request.headers, "Host").empty()) head += "Host: localhost\r\n";
   AppendHeaders(head, request.headers);
+  if (!FindHeader(request.headers, "Upgrade").empty()) head += "Connection: Upgrade\r\n";
   const bool usually_has_body =
       request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
   if (usually_has_body || !request.body.empty()) {

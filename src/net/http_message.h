@@ -14,6 +14,7 @@ enum class Framing {
   kLength,   // Content-Length
   kChunked,  // Transfer-Encoding: chunked
   kToClose,  // until the connection ends (HTTP/1.0)
+  kUpgrade,  // none of HTTP's: another protocol follows (101)
 };
 
 // "Not Found"; "Unknown" for a status that RFC 9110 does not name.
@@ -23,7 +24,7 @@ std::string_view ReasonPhrase(int status);
 // Connection) and headers whose name or value would break the message apart.
 std::string FormatResponseHead(int status, const Headers& headers, Framing framing,
                                size_t content_length, bool closes);
-// Names the host "localhost" unless `request` does.
+// Names the host "localhost" unless `request` does. With an Upgrade header it asks for the upgrade.
 std::string FormatRequestHead(const HttpRequest& request);
 
 // "1f4\r\n"

@@ -75,9 +75,12 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Close();
 
  private:
-  bool IsReadFarAhead() const { return exchange_ && input_.size() >= kMaxPipelinedBytes; }
+  bool IsReadFarAhead() const {
+    return exchange_ && (input_.size() >= kMaxPipelinedBytes || exchange_->IsFarAhead());
+  }
   void WaitReadable();
   void WaitHangUp();
+  void ReadOn();
   void WaitWritable();
   void OnReadable();
   void Input(std::string_view bytes);
@@ -147,12 +150,21 @@ void Connection::WaitHangUp() {
   });
 }
 
+// After what kept it from reading may have gone.
+void Connection::ReadOn() {
+  if (is_closed_ || IsReadFarAhead()) return;
+  if (!is_waiting_hang_up_) return WaitReadable();
+  AsioError ignored;
+  socket_.cancel(ignored);  // comes back through WaitHangUp's handler
+}
+
 void Connection::WaitWritable() {
   if (is_closed_ || is_waiting_writable_) return;
   is_waiting_writable_ = true;
   socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](AsioError error) {
     self->is_waiting_writable_ = false;
     if (self->is_closed_) return;
+    if (error == asio::error::operation_aborted) return self->WaitWritable();  // by ReadOn
     if (error) return self->Close();
     if (self->WriteSome() && self->is_answer_complete_) self->AnswerDone();
   });
@@ -171,7 +183,9 @@ void Connection::OnReadable() {
 
 void Connection::Input(std::string_view bytes) {
   if (is_answer_complete_ && is_last_) return;  // refused or closing: not read any more
-  if (exchange_) {
+  if (framing_ == Framing::kUpgrade) {
+    exchange_->Receive(bytes);
+  } else if (exchange_) {
     input_.append(bytes);
   } else if (input_.empty()) {
     ParseInput(bytes);
@@ -266,10 +280,18 @@ void Connection::Flush() {
     is_answer_complete_ = true;
     if (framing_ == Framing::kChunked && !is_head_request_) PutFrame(std::string(kLastChunk));
   }
+  if (framing_ == Framing::kUpgrade) ReadOn();
   if (WriteSome() && is_answer_complete_) AnswerDone();
 }
 
 void Connection::PutHead(Exchange::Head head, const Exchange::Output& output, size_t body_bytes) {
+  if (head.is_upgrade) {
+    framing_ = Framing::kUpgrade;
+    PutFrame(FormatResponseHead(head.status, head.headers, framing_, 0, false));
+    is_last_ = true;
+    if (!input_.empty()) exchange_->Receive(std::exchange(input_, {}));
+    return;
+  }
   const bool has_no_body = head.status / 100 == 1 || head.status == 204 || head.status == 304;
   if (has_no_body) {
     framing_ = Framing::kNone;
@@ -315,13 +337,7 @@ void Connection::AnswerDone() {
   if (exchange) exchange->Close();
   if (is_closed_) return;  // by one of the callbacks
   if (!input_.empty()) ParseInput(std::exchange(input_, {}));
-  if (is_closed_) return;
-  if (is_waiting_hang_up_ && !IsReadFarAhead()) {
-    AsioError ignored;
-    socket_.cancel(ignored);  // comes back through WaitHangUp's handler
-  } else {
-    WaitReadable();
-  }
+  ReadOn();
 }
 
 void Connection::Drain() {

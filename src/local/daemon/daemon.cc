@@ -29,6 +29,7 @@
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
 #include "local/daemon/node_ports.h"
+#include "local/daemon/pod_execs.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/scheduling.h"
 #include "local/daemon/submitter.h"
@@ -149,12 +150,14 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   TRY_ASSIGN(const std::string executable, OwnExecutable());
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
+  TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
   server::ApiServer::Options server_options;
   server_options.clock = &clock;
   node::PortAllocator ports = node::PortAllocator::OfMachine();
   server_options.admission = MakeAdmission(std::move(defaults), ports);
   server_options.log_source = logs.get();
   server_options.user = environment.GetOr("USER", "admin");
+  server_options.exec_source = execs.get();
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));

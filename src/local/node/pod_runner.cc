@@ -54,7 +54,10 @@ ContainerState Waiting(std::string reason, std::string message = "") {
 }  // namespace
 
 PodRunner::PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec)
-    : loop_(loop), clock_(clock), spec_(spec) {
+    : loop_(loop),
+      clock_(clock),
+      spec_(spec),
+      execs_(loop, spec, [this](std::string_view name) { return FindRunningContainer(name); }) {
   const std::string reason = spec.init_containers.empty() ? "ContainerCreating" : "PodInitializing";
   const auto add = [&](const ContainerSpec& container, std::vector<std::unique_ptr<Slot>>& to) {
     auto slot = std::make_unique<Slot>(container, base::Duration(spec_.restart_backoff));
@@ -69,6 +72,9 @@ PodRunner::PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec
 PodRunner::~PodRunner() = default;
 
 void PodRunner::Start() {
+  if (const base::Status listening = execs_.Listen(); !listening) {
+    base::LogWarn("{}", listening.error().message);
+  }
   RunNext();
   report_file_.Reserve();
 }
@@ -215,8 +221,10 @@ void PodRunner::Reap() {
     const bool is_lingering =
         is_terminating_ && !is_killing_ && info.si_code == CLD_KILLED && info.si_status == SIGTERM;
     if (slot != nullptr && !is_lingering) KillLeftovers(info.si_pid);
+    if (slot != nullptr) execs_.ContainerEnded(slot->spec.name);
     int status = 0;
     if (::waitpid(info.si_pid, &status, 0) < 0) break;
+    if (slot == nullptr) execs_.OnExit(info.si_pid, status);
     if (slot != nullptr) {
       slot->is_running = false;
       slot->run->OnExit(status, is_killing_);
@@ -298,6 +306,15 @@ PodRunner::Slot* PodRunner::FindRunning(pid_t pid) {
   for (auto* const slots : {&init_slots_, &slots_}) {
     for (const auto& slot : *slots) {
       if (slot->is_running && slot->run->pid() == pid) return slot.get();
+    }
+  }
+  return nullptr;
+}
+
+const ContainerSpec* PodRunner::FindRunningContainer(std::string_view name) const {
+  for (const auto* const slots : {&init_slots_, &slots_}) {
+    for (const auto& slot : *slots) {
+      if (slot->is_running && slot->spec.name == name) return &slot->spec;
     }
   }
   return nullptr;

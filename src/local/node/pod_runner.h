@@ -8,6 +8,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "local/node/container_run.h"
+#include "local/node/exec_server.h"
 #include "local/node/pod_spec.h"
 #include "local/node/report_file.h"
 #include "process/event_loop.h"
@@ -15,8 +16,9 @@
 namespace local::node {
 
 // Init containers one after the other, then all containers at once; each is restarted in place as
-// the restart policy says. Needs to be the subreaper of its process. Stops the loop when the pod
-// has ended, nothing of it is left and the report says so.
+// the restart policy says; commands that the daemon is asked for run beside them. Needs to be the
+// subreaper of its process. Stops the loop when the pod has ended, nothing of it is left and the
+// report says so.
 class PodRunner {
  public:
   PodRunner(process::EventLoop& loop, base::Clock& clock, const PodSpec& spec);
@@ -59,12 +61,14 @@ class PodRunner {
   void UpdateReport(bool is_synced);
   PodReport MakeReport() const;
   Slot* FindRunning(pid_t pid);
+  const ContainerSpec* FindRunningContainer(std::string_view name) const;
   size_t Count(bool Slot::* flag) const;
 
   process::EventLoop& loop_;
   base::Clock& clock_;
   const PodSpec& spec_;
   ReportFile report_file_;
+  ExecServer execs_;
   std::vector<std::unique_ptr<Slot>> init_slots_;
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t next_init_ = 0;

@@ -7,6 +7,7 @@
 #include "local/server/discovery.h"
 #include "local/server/object_rules.h"
 #include "local/server/openapi.h"
+#include "local/server/pod_exec.h"
 #include "local/server/pod_log.h"
 #include "local/server/reads.h"
 #include "local/server/reviews.h"
@@ -31,6 +32,10 @@ void RouteSubresource(Backend& backend, Call call) {
     if (IsRead(call) || is_update) return HandleScale(backend, std::move(call));
   } else if (subresource == "log" && &resource == &api::kPods) {
     if (IsRead(call)) return HandleLog(backend, std::move(call));
+  } else if (subresource == "exec" && &resource == &api::kPods) {
+    if (IsRead(call) || method == "POST") return HandleExec(backend, std::move(call));
+  } else if (subresource == "attach" && &resource == &api::kPods) {
+    if (IsRead(call) || method == "POST") return HandleAttach(backend, std::move(call));
   } else if (subresource == "binding" && &resource == &api::kPods) {
     if (method == "POST") return HandleBinding(backend, std::move(call));
   } else {
@@ -77,6 +82,7 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   backend.clock = options.clock != nullptr ? options.clock : &base::SystemClock();
   backend.admission = std::move(options.admission);
   backend.log_source = options.log_source;
+  backend.exec_source = options.exec_source;
   backend.timers = options.timers ? std::move(options.timers) : ThreadTimers();
   backend.summaries = std::make_unique<JobSummaries>(*backend.clock);
 

@@ -6,6 +6,7 @@
 //            +-- writes ---------> mutation on the writer thread: rules, admission, deletion
 //            |                     --> durable --> answer
 //            +-- pods/x/log -----> LogSource
+//            `-- pods/x/exec ----> WebSocket, ExecSource
 #pragma once
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "local/server/admission.h"
+#include "local/server/exec_source.h"
 #include "local/server/log_source.h"
 #include "local/server/timers.h"
 #include "net/http.h"
@@ -28,6 +30,7 @@ class ApiServer {
     base::Clock* clock = nullptr;         // nullptr is the system's; must be thread safe
     Admission admission = {};             // after the built-in checks
     LogSource* log_source = nullptr;      // borrowed; without one every log is empty
+    ExecSource* exec_source = nullptr;    // borrowed; without one there is no exec
     net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
     std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
     int64_t max_store_bytes = 0;          // 0 is no limit

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "local/server/admission.h"
+#include "local/server/exec_source.h"
 #include "local/server/job_summaries.h"
 #include "local/server/log_source.h"
 #include "local/server/timers.h"
@@ -14,8 +15,9 @@ namespace local::server {
 
 struct Backend {
   base::Clock* clock = nullptr;
-  Admission admission;              // may be empty
-  LogSource* log_source = nullptr;  // may be null
+  Admission admission;                // may be empty
+  LogSource* log_source = nullptr;    // may be null
+  ExecSource* exec_source = nullptr;  // may be null
   std::shared_ptr<Timers> timers;
   std::unique_ptr<JobSummaries> summaries;
   std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way

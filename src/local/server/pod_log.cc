@@ -7,7 +7,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "base/strings.h"
+#include "local/server/pod_container.h"
 
 namespace local::server {
 namespace {
@@ -61,40 +61,6 @@ class ResponseSink : public LogSink, public std::enable_shared_from_this<Respons
   std::mutex mutex_;
   bool is_started_ = false;
 };
-
-std::vector<std::string> ContainerNames(const text::Json& pod, std::string_view list) {
-  std::vector<std::string> names;
-  if (const text::Array* containers = text::FindArray(pod, {"spec", list})) {
-    for (const text::Json& container : *containers) {
-      names.emplace_back(text::GetString(container, {"name"}));
-    }
-  }
-  return names;
-}
-
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// The one that is asked for, the only one, or the one that trains.
-Answer<std::string> ResolveContainer(const text::Json& pod, std::string_view wanted) {
-  const auto containers = ContainerNames(pod, "containers");
-  const auto init = ContainerNames(pod, "initContainers");
-  const std::string_view name = api::Name(pod);
-  if (!wanted.empty()) {
-    if (Contains(containers, wanted) || Contains(init, wanted)) return std::string(wanted);
-    return Refuse(BadRequest(fmt::format("container {} is not valid for pod {}", wanted, name)));
-  }
-  if (containers.size() == 1) return containers.front();
-  if (Contains(containers, api::kContainerName)) return std::string(api::kContainerName);
-  std::string message =
-      fmt::format("a container name must be specified for pod {}, choose one of: [{}]", name,
-                  base::Join(containers, " "));
-  if (!init.empty()) {
-    message += fmt::format(" or one of the init containers: [{}]", base::Join(init, " "));
-  }
-  return Refuse(BadRequest(std::move(message)));
-}
 
 // What a kubelet answers for a container that has not run. spec: kubectl's texts.
 Check CheckHasRun(const text::Json& pod, const LogRequest& request) {
@@ -181,13 +147,8 @@ void HandleLog(Backend& backend, Call call) {
   const auto refuse = [&](const ApiError& error) { call.responder->Send(ToResponse(error)); };
   auto request = ReadOptions(rest, backend.clock->Now());
   if (!request) return refuse(request.error());
-  const auto json = backend.store->Get(rest.key());
-  if (!json) {
-    const bool is_absent = json.error().code == base::Code::kNotFound;
-    return refuse(is_absent ? NotFound(*rest.resource, rest.name) : FromError(json.error()));
-  }
-  const auto pod = text::ParseJson(*json);
-  if (!pod) return refuse(FromError(pod.error()));
+  const auto pod = ReadPod(backend, rest);
+  if (!pod) return refuse(pod.error());
   auto container = ResolveContainer(*pod, rest.target.Query("container"));
   if (!container) return refuse(container.error());
   request->container = std::move(*container);

@@ -49,6 +49,16 @@ class FakeResponder : public net::Responder {
     changed_.notify_all();
   }
   void Finish() override { Complete(); }
+  void Upgrade(net::Headers headers, std::function<void(std::string_view)> receive) override {
+    Start(101, std::move(headers));
+    const std::lock_guard lock(mutex_);
+    receive_ = std::move(receive);
+  }
+  void Used(size_t bytes) override { used_bytes += bytes; }
+  void WhenTaken(size_t, std::function<void()> callback) override {
+    const std::lock_guard lock(mutex_);
+    when_taken = std::move(callback);
+  }
   size_t PendingBytes() const override { return pending_bytes; }
   bool IsClosed() const override {
     const std::lock_guard lock(mutex_);
@@ -67,6 +77,13 @@ class FakeResponder : public net::Responder {
 
   // As if the peer had gone.
   void Close() { Complete(); }
+  // As if the peer had sent them, after an upgrade.
+  void Receive(std::string_view bytes) { receive_(bytes); }
+  // What is there so far.
+  net::HttpResponse Now() {
+    const std::lock_guard lock(mutex_);
+    return response_;
+  }
   net::HttpResponse Wait() {
     std::unique_lock lock(mutex_);
     const bool is_answered =
@@ -91,6 +108,8 @@ class FakeResponder : public net::Responder {
   }
 
   std::atomic<size_t> pending_bytes = 0;
+  std::atomic<size_t> used_bytes = 0;
+  std::function<void()> when_taken;
 
  private:
   size_t CountLines() const {
@@ -114,6 +133,7 @@ class FakeResponder : public net::Responder {
   bool is_started_ = false;
   bool is_complete_ = false;
   std::function<void()> on_close_;
+  std::function<void(std::string_view)> receive_;
 };
 
 // Tasks run when the test says so.

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "api/names.h"
+#include "api/pod.h"
+#include "arena/exec_session.h"
+#include "arena/jobs.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct AttachFlags {
+  std::string type, instance, container;
+};
+
+// The chief, else the first there is.
+base::Result<const text::Json*> ChooseInstance(const Context& context, const TrainingJob& job,
+                                               const std::string& wanted) {
+  if (job.pods.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("can not attach the training job {}, because it has no instances",
+                            job.summary.name));
+  }
+  if (wanted.empty()) {
+    const text::Json* const chief = job.Pod(job.summary.chief_name);
+    return chief != nullptr ? chief : &job.pods.front();
+  }
+  if (const text::Json* const pod = job.Pod(wanted)) return pod;
+  return Fail(UnknownInstance(context, wanted, job.summary.name));
+}
+
+base::Status CheckIsAlive(const TrainingJob& job, const text::Json& pod) {
+  if (api::IsPodFinished(pod)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("cannot exec into a container in a completed Instance; current phase "
+                            "is {}",
+                            api::Phase(pod)));
+  }
+  if (api::Phase(pod) == "Pending" && api::NodeName(pod).empty()) {
+    const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;
+    return Fail(Code::kInvalidArgument,
+                fmt::format("instance {} is not running{}", api::Name(pod), why));
+  }
+  return {};
+}
+
+// Where training runs, else the pod's first.
+std::string DefaultContainer(const text::Json& pod) {
+  std::string first;
+  if (const text::Array* containers = text::FindArray(pod, {"spec", "containers"})) {
+    for (const text::Json& container : *containers) {
+      const std::string_view name = text::GetString(container, {"name"});
+      if (name == api::kContainerName) return std::string(name);
+      if (first.empty()) first = name;
+    }
+  }
+  return first;
+}
+
+base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, context.Namespace(), call.args[0]));
+  TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, job, flags.instance));
+  TRY(CheckIsAlive(job, *pod));
+
+  cluster::ExecOptions options;
+  options.container = flags.container.empty() ? DefaultContainer(*pod) : flags.container;
+  options.command.assign(call.args.begin() + 1, call.args.end());
+  if (options.command.empty()) options.command = {"sh"};
+  options.has_stdin = true;
+  const bool is_input_terminal = ::isatty(STDIN_FILENO) == 1;
+  // A terminal would put carriage returns into a file.
+  options.has_tty = is_input_terminal && call.out.IsTerminal();
+  TRY(call.err.Write(fmt::format("Hello! Arena attach the container {} of instance {}\n",
+                                 options.container, api::Name(*pod))));
+  if (!is_input_terminal) {
+    TRY(call.err.Write(
+        "Unable to use a TTY - input is not a terminal or the right kind of file\n"));
+  }
+  TRY_ASSIGN(const std::unique_ptr<cluster::ExecStream> stream,
+             client->Exec(job.summary.namespace_name, api::Name(*pod), options));
+  return CarrySession(*stream, {STDIN_FILENO, call.out, call.err, options.has_tty});
+}
+
+}  // namespace
+
+void AddAttach(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("attach JOB [-- COMMAND [ARG...]]",
+                                "Run a shell or another command in an instance of a job")
+                           .Aliases({"exec"});
+  verb.Long(
+      "Runs a command, by default sh, in a container of a running instance, with this terminal.\n"
+      "What the command reads and prints may also be piped. The exit code is the command's.");
+  verb.Example(
+      fmt::format("  {0} attach my-job\n"
+                  "  {0} attach my-job -i my-job-worker-0 bash\n"
+                  "  {0} attach my-job -- nvidia-smi -L",
+                  context.program));
+  auto flags = std::make_shared<AttachFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
+      .Short('T')
+      .Choices({"pytorchjob"});
+  set.String(&flags->instance, "instance", "", "the instance; by default the master")
+      .Short('i')
+      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  set.String(&flags->container, "container", "", "the container of the instance").Short('c');
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    if (call.args.empty() || call.args[0].empty() || call.dash == 0U) {
+      return Fail(Code::kInvalidArgument,
+                  "expected 'attach JOB_NAME [ARG1] [ARG2] ... [ARGN]'.\nJOB_NAME is required "
+                  "argument for the attach command");
+    }
+    TRY(MeansPyTorch(flags->type));
+    return {};
+  });
+  verb.CompleteArgs([&context](cli::Invocation& call, std::string_view) {
+    return call.args.empty() ? CompleteJobNames(context) : std::vector<std::string>();
+  });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunAttach(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,65 @@
+// The shim's side of commands that are run beside the pod's own (kubectl exec): they are the shim's
+// children, so they have the pod's view of the machine, its user and its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "local/node/exec_channel.h"
+#include "local/node/pod_spec.h"
+#include "process/event_loop.h"
+
+namespace local::node {
+
+// At once in one pod; more are refused.
+inline constexpr size_t kMaxExecs = 64;
+// Between SIGHUP and SIGKILL when the one who asked for the command goes away.
+inline constexpr std::chrono::milliseconds kHangUpGrace{2000};
+
+// Driven by the pod runner in the loop's thread. Borrows everything.
+class ExecServer {
+ public:
+  // The container of that name while its process runs, else nullptr.
+  using FindRunning = std::function<const ContainerSpec*(std::string_view)>;
+
+  ExecServer(process::EventLoop& loop, const PodSpec& pod, FindRunning find_running);
+  ~ExecServer();
+
+  // From now on commands are taken. In the pod's directory.
+  base::Status Listen();
+  // A child that has been reaped; nothing happens when it is none of these commands.
+  void OnExit(pid_t pid, int wait_status);
+  // What runs in the container ends with it.
+  void ContainerEnded(std::string_view container);
+
+ private:
+  struct Exec {
+    std::string container;
+    base::Fd socket;  // closed: hung up
+    pid_t pid = -1;   // of its session; -1 before it has started
+    bool is_running = false;
+    process::EventLoop::TimerId kill_timer = 0;
+  };
+
+  void Accept();
+  void OnMessage(int id);
+  void Begin(Exec& exec, ExecRequest request);
+  base::Result<pid_t> Start(const ExecRequest& request) const;
+  void HangUp(int id);
+  void Forget(int id);
+
+  process::EventLoop& loop_;
+  const PodSpec& pod_;
+  const FindRunning find_running_;
+  base::Fd listener_;
+  std::map<int, Exec> execs_;
+  int next_id_ = 1;
+};
+
+}  // namespace local::node

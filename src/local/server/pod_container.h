@@ -1,0 +1,18 @@
+// What the subresources of a pod have in common: the pod, and the container that is meant.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "local/server/backend.h"
+#include "local/server/rest_request.h"
+#include "text/json.h"
+
+namespace local::server {
+
+Answer<text::Json> ReadPod(Backend& backend, const RestRequest& rest);
+
+// The container that is asked for, the only one, or the one that trains.
+Answer<std::string> ResolveContainer(const text::Json& pod, std::string_view wanted);
+
+}  // namespace local::server

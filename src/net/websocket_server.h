@@ -1,0 +1,60 @@
+// The server's end of a WebSocket, on a connection of an HttpServer.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "net/http.h"
+#include "net/websocket_frame.h"
+
+namespace net {
+
+// Pings are answered, a close is returned and a peer that breaks the protocol is told so and left.
+// Lives as long as somebody holds it; then the connection ends. Every method from any thread.
+class WebSocketPeer : public std::enable_shared_from_this<WebSocketPeer> {
+ public:
+  // Of data messages, in order, on the server's thread. Each piece's payload counts against
+  // kMaxUnusedBytes until Used.
+  using Receive = std::function<void(WebSocketPiece piece)>;
+
+  // Answers 101. `headers` come from AcceptWebSocket. `receive` may be called before this returns
+  // to its caller on another thread.
+  static std::shared_ptr<WebSocketPeer> Start(std::shared_ptr<Responder> responder, Headers headers,
+                                              Receive receive);
+
+  // A whole binary message.
+  void Send(std::string_view message);
+  // After what was sent; nothing can be sent any more.
+  void Close(WebSocketClose code, std::string_view reason);
+  void Used(size_t bytes) { responder_->Used(bytes); }
+
+  // As Responder's.
+  size_t PendingBytes() const { return responder_->PendingBytes(); }
+  void WhenTaken(size_t limit, std::function<void()> callback) {
+    responder_->WhenTaken(limit, std::move(callback));
+  }
+  void OnClose(std::function<void()> callback) { responder_->OnClose(std::move(callback)); }
+
+ private:
+  WebSocketPeer(std::shared_ptr<Responder> responder, Receive receive)
+      : responder_(std::move(responder)), receive_(std::move(receive)) {}
+
+  void Input(std::string_view bytes);
+  void OnControl(const WebSocketPiece& piece);
+
+  const std::shared_ptr<Responder> responder_;
+  const Receive receive_;
+  WebSocketParser parser_{WebSocketParser::Peer::kClient};  // of the server's thread
+  bool is_input_over_ = false;                              // likewise
+
+  std::mutex mutex_;  // orders what is written
+  bool is_closed_ = false;
+};
+
+}  // namespace net

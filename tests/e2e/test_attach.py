@@ -1,0 +1,404 @@
+"""`attach`: commands in the instances of a job, with a terminal and without, and by other clients."""
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import termios
+import threading
+import time
+
+import pytest
+
+HELLO = "Hello! Arena attach the container pytorch of instance j-master-0\n"
+NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
+USERS = pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
+
+
+@pytest.fixture
+def user_cluster(user, request):
+    return request.getfixturevalue(user)
+
+
+def submit(cluster, *flags, command="sleep 1000"):
+    cluster.submit("j", command, *flags)
+    cluster.wait("j", "RUNNING")
+
+
+def attach(cluster, *args, data=b"", code=0):
+    done = subprocess.run([cluster.binary, "attach", "j", *args], input=data, env=cluster.env,
+                          cwd=cluster.path("home"), capture_output=True, timeout=60,
+                          **cluster._become())
+    assert done.returncode == code, (done.returncode, done.stdout[-500:], done.stderr)
+    return done
+
+
+def count_processes(cluster, word):
+    """Of the cluster's pods, with that word among their arguments."""
+    found = 0
+    for pid in cluster.pod_processes():
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+            found += word.encode() in file.read().split(b"\0")
+    return found
+
+
+def await_count(cluster, word, wanted, timeout=15):
+    deadline = time.monotonic() + timeout
+    while (found := count_processes(cluster, word)) != wanted:
+        assert time.monotonic() < deadline, f"{found} processes of {word}, not {wanted}"
+        time.sleep(0.02)
+
+
+class Terminal:
+    """A program on a terminal of its own, as in a window."""
+
+    def __init__(self, cluster, *args, rows=24, columns=80):
+        self.master, slave = pty.openpty()
+        self.resize(rows, columns)
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+
+        def take_terminal():
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        self.process = subprocess.Popen(
+            [cluster.binary, *args], env=cluster.env, cwd=cluster.path("home"), stdin=slave,
+            stdout=slave, stderr=slave, start_new_session=True, preexec_fn=take_terminal,
+            **cluster._become())
+        self.text = b""
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def expect(self, wanted, timeout=20):
+        """Reads until `wanted` comes; answers what came before it."""
+        deadline = time.monotonic() + timeout
+        while wanted.encode() not in self.text:
+            ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"no {wanted!r} in {self.text!r}"
+            self.text += os.read(self.master, 65536)
+        before, _, self.text = self.text.partition(wanted.encode())
+        return before.decode()
+
+    def end(self):
+        code = self.process.wait(timeout=20)
+        assert termios.tcgetattr(self.slave) == self.before, "the terminal is not as it was"
+        return code
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+@contextlib.contextmanager
+def terminal(cluster, *args, **size):
+    made = Terminal(cluster, *args, **size)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@USERS
+def test_without_a_terminal(user_cluster):
+    cluster = user_cluster
+    submit(cluster, "--env=WORD=a b")
+    done = attach(cluster, "--", "sh", "-c", 'echo "$WORD $RANK"; echo bad >&2; exit 7', code=7)
+    assert done.stdout == b"a b 0\n"
+    assert done.stderr.decode() == HELLO + NO_TTY + "bad\n"
+    # sh is the default, and reads what it is given.
+    assert attach(cluster, data=b"echo from the pipe; kill -9 $$\n", code=137).stdout == \
+        b"from the pipe\n"
+    assert attach(cluster, "cat", "/proc/self/comm").stdout == b"cat\n"
+
+    # The same program as in the job, as the same user, in the same place.
+    same = "import os,sys; print(os.getuid(), os.getcwd(), sys.prefix, os.uname().nodename)"
+    log = cluster.run("exec", "j", "--", "python", "-c", same).stdout.split()
+    assert log[0] == str(cluster.uid) and log[1] == "/root" and log[3] == "j-master-0"
+
+    done = attach(cluster, "--", "no-such-program", code=1)
+    assert 'exec: "no-such-program": executable file not found in $PATH' in done.stderr.decode()
+    done = attach(cluster, "-c", "nginx", "--", "true", code=1)
+    assert "container nginx is not valid for pod j-master-0" in done.stderr.decode()
+    done = attach(cluster, "-i", "j-worker-9", "--", "true", code=1)
+    assert ("invalid instance name j-worker-9 in job j,please use 'muster get j' to make sure "
+            "instance name") in done.stderr.decode()
+
+
+def test_pipes_lose_nothing(cluster):
+    submit(cluster)
+    data = os.urandom(1 << 20)
+    assert attach(cluster, "--", "cat", data=data).stdout == data
+    # Far more than anybody holds, to a reader who is late.
+    size = 64 << 20
+    late = subprocess.Popen(
+        [cluster.binary, "attach", "j", "--", "sh", "-c", f"head -c {size} /dev/zero; echo end >&2"],
+        env=cluster.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    await_count(cluster, "head", 1)
+    out, err = late.communicate(timeout=60)
+    assert len(out) == size and not out.strip(b"\0") and err.endswith(b"end\n")
+    # A command that does not read what it is sent ends all the same.
+    done = attach(cluster, "--", "true", data=os.urandom(8 << 20))
+    assert done.stdout == b""
+
+
+@USERS
+def test_on_a_terminal(user_cluster):
+    cluster = user_cluster
+    submit(cluster)
+    with terminal(cluster, "attach", "j", "bash", rows=50, columns=132) as window:
+        window.expect(HELLO.strip())
+        window.type("PS1=; stty size; tty; echo $TERM$COLUMNS-\n")
+        window.expect("50 132\r\n/dev/pts/")
+        window.resize(33, 77)
+        window.type("until [ \"$(stty size)\" = '33 77' ]; do sleep 0.05; done; echo re''sized\n")
+        window.expect("resized\r\n")
+        window.type("echo go''ing; sleep 500; echo not reached\n")
+        window.expect("going\r\n")
+        await_count(cluster, "500", 1)
+        window.type("\x03")
+        window.type("echo $?-after\n")
+        window.expect("130-after\r\n")
+        window.type("exit 9\n")
+        assert window.end() == 9
+    await_count(cluster, "bash", 0)
+
+
+def test_first_size_is_never_missed(cluster):
+    submit(cluster)
+    for _ in range(5):
+        with terminal(cluster, "attach", "j", "--", "stty", "size", rows=41, columns=99) as window:
+            window.expect("41 99\r\n")
+            assert window.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_gives_the_terminal_back(cluster, number):
+    submit(cluster)
+    with terminal(cluster, "attach", "j", "--", "sh", "-c", "echo r''eady; exec sleep 501") as window:
+        window.expect("ready")
+        window.process.send_signal(number)
+        assert window.end() == 128 + number
+    await_count(cluster, "501", 0)
+
+
+@USERS
+def test_commands_end_with_their_client(user_cluster):
+    cluster = user_cluster
+    submit(cluster)
+    script = "trap '' HUP; sleep 502 & sleep 502; sleep 502"
+    for on_terminal in (False, True):
+        with contextlib.ExitStack() as stack:
+            if on_terminal:
+                client = stack.enter_context(
+                    terminal(cluster, "attach", "j", "--", "sh", "-c", script)).process
+            else:
+                client = cluster.start("attach", "j", "--", "sh", "-c", script,
+                                       stdin=subprocess.DEVNULL)
+            await_count(cluster, "502", 2)
+            client.kill()
+            await_count(cluster, "502", 0)
+            client.wait()
+    assert cluster.get("j")["status"] == "RUNNING"
+
+
+def test_commands_end_with_the_daemon(cluster):
+    submit(cluster)
+    client = cluster.start("attach", "j", "--", "sleep", "503", stdin=subprocess.DEVNULL)
+    await_count(cluster, "503", 1)
+    cluster.kill_daemon()
+    _, err = client.communicate(timeout=20)
+    assert client.returncode == 1 and "the server closed the connection" in err
+    await_count(cluster, "503", 0)
+    # The job runs on, and the next daemon reaches it.
+    assert attach(cluster, "echo", "again").stdout == b"again\n"
+
+
+def test_commands_end_with_the_job(cluster):
+    submit(cluster, "--workers=2")
+    clients = [cluster.start("attach", "j", "-i", instance, "--", "bash", "-c",
+                             "trap '' TERM HUP; while :; do sleep 504; done",
+                             stdin=subprocess.DEVNULL)
+               for instance in ("j-master-0", "j-worker-0")]
+    await_count(cluster, "504", 2)
+    cluster.run("delete", "j")
+    for client in clients:
+        client.communicate(timeout=20)
+        assert client.returncode in (1, 137)
+    await_count(cluster, "504", 0)
+
+
+def test_ended_and_unknown_instances(cluster):
+    cluster.submit("j", "true")
+    cluster.wait("j", "SUCCEEDED")
+    done = cluster.run("attach", "j", code=1)
+    assert ("cannot exec into a container in a completed Instance; current phase is Succeeded"
+            in done.stderr)
+    done = cluster.run("attach", "nobody-knows", code=1)
+    assert "Not found training job nobody-knows in namespace default" in done.stderr
+    done = cluster.run("attach", code=2)
+    assert ("expected 'attach JOB_NAME [ARG1] [ARG2] ... [ARGN]'.\nJOB_NAME is required argument "
+            "for the attach command") in done.stderr
+
+
+def test_under_arenas_name(cluster):
+    submit(cluster)
+    link = cluster.path("bin/arena")
+    os.symlink("muster", link)
+    done = subprocess.run([link, "attach", "j", "--", "sh", "-c", "exit 7"], env=cluster.env,
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    done = subprocess.run([link, "attach", "j", "echo", "fine"], env=cluster.env, text=True,
+                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    names = cluster.run("__complete", "attach", "-i", "j-m").stdout.splitlines()
+    assert names[0] == "j-master-0"
+    assert cluster.run("__complete", "exec", "").stdout.splitlines()[0] == "j"
+
+
+@USERS
+def test_sees_what_the_instance_sees(user_cluster, repository):
+    cluster = user_cluster
+    submit(cluster, "--sync-mode=git", f"--sync-source=file://{repository}")
+    code = attach(cluster, "cat", "/root/code/mnist-pytorch/mnist.py").stdout
+    with open(os.path.join(os.path.dirname(__file__), "../../examples/mnist-pytorch/mnist.py"),
+              "rb") as file:
+        assert code == file.read()
+    attach(cluster, "touch", "/root/code/made")
+    assert b"made\n" in attach(cluster, "ls", "/root/code").stdout
+
+
+class Proxy:
+    """The daemon's socket on a port, for clients that know only TCP."""
+
+    def __init__(self, cluster):
+        self.path = next(line.split(": ", 1)[1] if ": " in line else line.split()[-1]
+                         for line in cluster.run("cluster").stdout.splitlines() if "sock" in line)
+        self.path = self.path.split()[-1]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                ours, _ = self.listener.accept()
+            except OSError:
+                return
+            theirs = socket.socket(socket.AF_UNIX)
+            theirs.connect(self.path)
+            for pair in ((ours, theirs), (theirs, ours)):
+                threading.Thread(target=self._copy, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _copy(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+
+
+@pytest.fixture
+def proxy(cluster):
+    submit(cluster)
+    made = Proxy(cluster)
+    yield made
+    made.close()
+
+
+def kubectl(proxy, cluster, *args, data=b"", code=0):
+    done = subprocess.run(["kubectl", "--server", proxy.url, "exec", *args], input=data,
+                          env={**cluster.env, "KUBECONFIG": "/dev/null"}, capture_output=True,
+                          timeout=60)
+    assert done.returncode == code, (done.returncode, done.stdout[-500:], done.stderr)
+    return done
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on this machine")
+def test_a_stock_kubectl(cluster, proxy):
+    done = kubectl(proxy, cluster, "j-master-0", "--", "sh", "-c", "echo out; echo err >&2; exit 5",
+                   code=5)
+    assert done.stdout == b"out\n"
+    assert done.stderr == b"err\ncommand terminated with exit code 5\n"
+    data = os.urandom(1 << 20)
+    assert kubectl(proxy, cluster, "-i", "j-master-0", "--", "cat", data=data).stdout == data
+    done = kubectl(proxy, cluster, "j-master-0", "-c", "nginx", "--", "true", code=1)
+    assert b"container nginx is not valid for pod j-master-0" in done.stderr
+    done = kubectl(proxy, cluster, "j-master-0", "--", "no-such-program", code=1)
+    assert b'exec: "no-such-program": executable file not found in $PATH' in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on this machine")
+def test_a_stock_kubectl_on_a_terminal(cluster, proxy):
+    cluster.binary = shutil.which("kubectl")
+    cluster.env["KUBECONFIG"] = "/dev/null"
+    with terminal(cluster, "--server", proxy.url, "exec", "-it", "j-master-0", "--", "bash",
+                  rows=31, columns=101) as window:
+        window.type("stty size; exit 4\n")
+        window.expect("31 101\r\n")
+        assert window.end() == 4
+    cluster.binary = cluster.path("bin/muster")
+
+
+def test_the_python_client_of_kubernetes(proxy):
+    client = pytest.importorskip("kubernetes.client")
+    stream = pytest.importorskip("kubernetes.stream").stream
+    configuration = client.Configuration()
+    configuration.host = proxy.url
+    api = client.CoreV1Api(client.ApiClient(configuration))
+    text = stream(api.connect_get_namespaced_pod_exec, "j-master-0", "default",
+                  command=["sh", "-c", "echo out; echo err >&2"], stderr=True, stdin=False,
+                  stdout=True, tty=False)
+    assert sorted(text.split()) == ["err", "out"]
+
+    shell = stream(api.connect_get_namespaced_pod_exec, "j-master-0", "default",
+                   command=["sh"], stderr=True, stdin=True, stdout=True, tty=False,
+                   _preload_content=False)
+    shell.write_stdin("echo $((6 * 7))\n")
+    assert shell.readline_stdout(timeout=20) == "42"
+    shell.write_stdin("head -c 1000000 /dev/zero | tr '\\0' x | sha1sum; exit 3\n")
+    assert shell.readline_stdout(timeout=20).split()[0] == \
+        hashlib.sha1(b"x" * 1_000_000).hexdigest()
+    shell.run_forever(timeout=20)
+    assert shell.returncode == 3
+    with pytest.raises(client.exceptions.ApiException) as refused:
+        stream(api.connect_get_namespaced_pod_exec, "nobody", "default", command=["true"],
+               stdout=True, stderr=True, stdin=False, tty=False)
+    assert "404" in str(refused.value) or refused.value.status in (0, 404)
+
+
+def test_requests_that_ask_for_no_websocket(cluster, proxy):
+    def get(path, headers=""):
+        with socket.create_connection(("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))) as peer:
+            peer.sendall(f"GET /api/v1/namespaces/default/pods/{path} HTTP/1.1\r\nHost: x\r\n"
+                         f"{headers}Connection: close\r\n\r\n".encode())
+            answer = b""
+            while data := peer.recv(65536):
+                answer += data
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body)["message"]
+    assert get("j-master-0/exec?command=true&stdout=1") == (400, "Upgrade request required")
+    assert get("j-master-0/exec?command=true") == (
+        400, "you must specify at least 1 of stdin, stdout, stderr")
+    assert get("j-master-0/exec?stdout=1") == (
+        400, "you must specify at least one command for the container")
+    assert get("nobody/exec?command=true&stdout=1") == (404, 'pods "nobody" not found')
+    code, message = get("j-master-0/exec?command=true&stdout=1", "Upgrade: SPDY/3.1\r\n")
+    assert code == 400 and "kubectl 1.31" in message
+    assert get("j-master-0/attach?stdout=1")[0] == 400
