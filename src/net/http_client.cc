@@ -243,6 +243,11 @@ base::Result<UpgradeAnswer> BlockingHttpClient::Upgrade(const HttpRequest& reque
 
 }  // namespace
 
+base::Result<UpgradeAnswer> HttpClient::Upgrade(const HttpRequest&) {
+  return base::Fail(base::Code::kUnavailable,
+                    "this connection cannot change from HTTP to another protocol");
+}
+
 std::unique_ptr<HttpClient> HttpClient::Unix(std::string socket_path,
                                              std::chrono::milliseconds timeout) {
   return std::make_unique<BlockingHttpClient>(

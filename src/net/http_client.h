@@ -60,8 +60,9 @@ class HttpClient {
       std::span<const HttpRequest> requests) = 0;
   // On a connection of its own; the headers have been read when it returns.
   virtual base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) = 0;
-  // On a connection of its own, with a request that has an Upgrade header.
-  virtual base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) = 0;
+  // On a connection of its own, with a request that has an Upgrade header. kUnavailable where the
+  // client cannot.
+  virtual base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request);
 };
 
 }  // namespace net

@@ -102,6 +102,18 @@ def test_logs(cluster, done):
     assert "worker" in cluster.kubectl("logs", "-l", "training.kubeflow.org/replica-type=worker")
 
 
+def test_exec(cluster, done):
+    cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="runs", command="sleep 1000"))
+    cluster.kubectl("wait", "--for=condition=Running", "pytorchjob/runs", "--timeout=60s")
+    assert cluster.kubectl("exec", "-i", "runs-master-0", "--", "cat", stdin="in and out") == (
+        "in and out")
+    out, err = cluster.kubectl("exec", "runs-master-0", "--", "sh", "-c", "echo out; exit 5", code=5)
+    assert out == "out\n" and err == "command terminated with exit code 5\n"
+    _, err = cluster.kubectl("exec", "done-master-0", "--", "true", code=1)
+    assert "cannot exec into a container in a completed pod; current phase is Succeeded" in err
+    cluster.kubectl("delete", "pytorchjob", "runs")
+
+
 def test_describe(cluster, done):
     job = cluster.kubectl("describe", "pytorchjob", done)
     assert "Kind:         PyTorchJob" in job and "PyTorchJobSucceeded" in job

@@ -66,7 +66,10 @@ class Answered : public net::Responder {
   void Start(int, net::Headers) override {}
   void Write(std::string) override {}
   void Finish() override {}
+  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
+  void Used(size_t) override {}
   size_t PendingBytes() const override { return 0; }
+  void WhenTaken(size_t, std::function<void()>) override {}
   bool IsClosed() const override { return false; }
   void OnClose(std::function<void()>) override {}
 

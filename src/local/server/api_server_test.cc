@@ -100,7 +100,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
        "the server could not find the requested resource"},
       {"unknown resource", "GET", "/api/v1/namespaces/default/things", "", 404, "NotFound",
        nullptr},
-      {"unknown subresource", "GET", Path(kPodsPath, "taken/exec"), "", 404, "NotFound", nullptr},
+      {"unknown subresource", "GET", Path(kPodsPath, "taken/portforward"), "", 404, "NotFound", nullptr},
       {"outside", "GET", "/nowhere", "", 404, "NotFound", nullptr},
       {"method", "PUT", kPodsPath, pod, 405, "MethodNotAllowed",
        "the server does not allow this method on the requested resource"},
