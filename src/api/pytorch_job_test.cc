@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
-#include "text/yaml.h"
 #include "api/parsed.h"
+#include "text/yaml.h"
 
 namespace api {
 namespace {

@@ -26,7 +26,9 @@ constexpr std::chrono::seconds kLoginPatience{600};  // somebody types, or click
 constexpr std::string_view kDefaultPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-base::Error RefuseRun(std::string message) { return {Code::kUnauthenticated, std::move(message), 0}; }
+base::Error RefuseRun(std::string message) {
+  return {Code::kUnauthenticated, std::move(message), 0};
+}
 
 // Several lines as one.
 std::string OneLine(std::string_view text) {

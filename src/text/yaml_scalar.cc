@@ -110,7 +110,8 @@ std::optional<std::string> JoinDigits(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
       joined += text[i];
-    } else if (i == 0 || !base::IsDigit(text[i - 1]) || i + 1 == text.size() || !base::IsDigit(text[i + 1])) {
+    } else if (i == 0 || !base::IsDigit(text[i - 1]) || i + 1 == text.size() ||
+               !base::IsDigit(text[i + 1])) {
       return std::nullopt;
     }
   }
@@ -156,7 +157,8 @@ bool IsZone(std::string_view text) {
 // The four forms that go-yaml takes for a timestamp: yyyy-m-d, alone, with T or t, a time and a
 // zone, or with a space and a time.
 bool IsTimestamp(std::string_view text) {
-  if (text.size() < 8 || text[4] != '-' || !std::all_of(text.begin(), text.begin() + 4, base::IsDigit)) {
+  if (text.size() < 8 || text[4] != '-' ||
+      !std::all_of(text.begin(), text.begin() + 4, base::IsDigit)) {
     return false;
   }
   const int year = std::atoi(std::string(text.substr(0, 4)).c_str());

@@ -24,7 +24,7 @@ namespace local::node {
 namespace {
 
 constexpr size_t kReadBytes = 32 << 10;
-constexpr int kReadsPerTurn = 8;
+constexpr int kExecReadsPerTurn = 8;
 // A client that takes its output slowly makes the command wait.
 constexpr size_t kMaxPendingOutput = 1 << 20;
 constexpr size_t kResumeOutput = 256 << 10;
@@ -63,7 +63,7 @@ base::Result<base::Fd> OpenNull() {
   return fd;
 }
 
-base::Result<Pair> OpenTerminal() {
+base::Result<Pair> OpenExecTerminal() {
   Pair terminal;
   terminal.ours.Reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   char name[64];
@@ -190,7 +190,7 @@ void ExecRunner::Session::Launch() {
 base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   ExecRequest request{command_.container, command_.argv, command_.has_terminal};
   if (command_.has_terminal) {
-    TRY_ASSIGN(Pair terminal, OpenTerminal());
+    TRY_ASSIGN(Pair terminal, OpenExecTerminal());
     if (size_) ::ioctl(terminal.ours.get(), TIOCSWINSZ, &*size_);
     // Each use has a descriptor of its own: the loop knows one interest for each.
     input_.Reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 0));
@@ -342,7 +342,7 @@ void ExecRunner::Session::Watch(size_t index) {
 void ExecRunner::Session::OnReadable(size_t index) {
   Output& output = outputs_[index];
   // What the command itself wrote before it ended is there to be read; others may write for ever.
-  for (int i = 0; is_wait_over_ || i < kReadsPerTurn; ++i) {
+  for (int i = 0; is_wait_over_ || i < kExecReadsPerTurn; ++i) {
     if (output.late_bytes > kMaxLateOutput) return CloseOutput(index);
     if (client_.pending() > kMaxPendingOutput) return Pause(index);
     std::string bytes(kReadBytes, '\0');

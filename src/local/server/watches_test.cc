@@ -118,8 +118,8 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
   const auto watch =
       server.Open("GET", Under(kPodsPath,
-                              "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
-                              "resourceVersionMatch=NotOlderThan"));
+                               "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
+                               "resourceVersionMatch=NotOlderThan"));
   const auto lines = watch->Lines(2);
   EXPECT_EQ(Brief(lines[0]), "ADDED a");
   EXPECT_EQ(GetString(lines[1], {"object", "metadata", "annotations", "k8s.io/initial-events-end"}),
