@@ -56,6 +56,19 @@ TEST(CleanUp, LetsRanksEndByThemselvesWhereAskedTo) {
   EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-master-0"});
 }
 
+TEST(CleanUp, LetsARankThatIsAboutToStartEndByItself) {
+  FakeCluster cluster(TestJob{.workers = 1});
+  cluster.options.success_grace = std::chrono::seconds(10);
+  cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, R"("Running")");
+  cluster.Settle();
+  text::Set(cluster.pods.at("j-worker-0"), {"spec", "nodeName"}, text::Json("n"));
+  cluster.Phase("j-master-0", "Running");
+  cluster.Settle();
+  cluster.Phase("j-master-0", "Succeeded", 0);
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 2U);
+}
+
 TEST(CleanUp, KeepsEndedPodsAfterALimitWhereAskedTo) {
   FakeCluster cluster(TestJob{.workers = 1});
   cluster.options.keep_ended_pods = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "reconcile/abnormal_pods.h"
 #include "reconcile/autoscaler.h"
 #include "reconcile/cleanup.h"
@@ -44,7 +45,10 @@ std::optional<base::Time> EndOfPatience(const Pass& pass) {
   const auto types = pass.Types();
   const bool is_running = std::any_of(types.begin(), types.end(), [](const Replicas* replicas) {
     return std::any_of(replicas->pods.begin(), replicas->pods.end(), [](const Pod& pod) {
-      return pod.is_own && !pod.is_terminating && pod.phase == Phase::kRunning;
+      // A pod that has its place is about to run.
+      const bool has_begun = pod.phase == Phase::kRunning ||
+                             (pod.phase == Phase::kPending && !api::NodeName(*pod.object).empty());
+      return pod.is_own && !pod.is_terminating && has_begun;
     });
   });
   return is_running ? std::optional(end) : std::nullopt;
