@@ -17,7 +17,6 @@ namespace net {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
-constexpr int kSwitchingProtocols = 101;
 
 // For poll(2), rounded up; -1 is for ever.
 int MillisUntil(ClientConnection::Deadline deadline) {

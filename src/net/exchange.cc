@@ -140,7 +140,7 @@ void Exchange::Upgrade(Headers headers, std::function<void(std::string_view)> re
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kSilent) return;
     phase_ = Phase::kStarted;
-    head_ = Head{101, std::move(headers), true};
+    head_ = Head{kSwitchingProtocols, std::move(headers), true};
     receive_ = std::make_shared<std::function<void(std::string_view)>>(std::move(receive));
     if (!Push()) return;
   }

@@ -14,6 +14,8 @@ namespace net {
 
 inline constexpr size_t kMaxBodyBytes = 16 << 20;
 inline constexpr size_t kMaxHeaderBytes = 64 << 10;
+// The status of an answer after which another protocol is spoken.
+inline constexpr int kSwitchingProtocols = 101;
 // Of a connection that has changed protocols.
 inline constexpr size_t kMaxUnusedBytes = 256 << 10;
 

@@ -17,7 +17,6 @@ namespace {
 constexpr size_t kMaxKept = 32;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxParallel = 32;
-constexpr int kSwitchingProtocols = 101;
 // Of the words with which an upgrade is refused.
 constexpr size_t kMaxRefusalBytes = 1 << 20;
 

@@ -80,7 +80,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
   void WaitReadable();
   void WaitHangUp();
-  void ReadOn();
+  void ReadOn();  // after what kept it from reading may have gone
   void WaitWritable();
   void OnReadable();
   void Input(std::string_view bytes);
@@ -150,7 +150,6 @@ void Connection::WaitHangUp() {
   });
 }
 
-// After what kept it from reading may have gone.
 void Connection::ReadOn() {
   if (is_closed_ || IsReadFarAhead()) return;
   if (!is_waiting_hang_up_) return WaitReadable();
@@ -183,9 +182,8 @@ void Connection::OnReadable() {
 
 void Connection::Input(std::string_view bytes) {
   if (is_answer_complete_ && is_last_) return;  // refused or closing: not read any more
-  if (framing_ == Framing::kUpgrade) {
-    exchange_->Receive(bytes);
-  } else if (exchange_) {
+  if (framing_ == Framing::kUpgrade) return exchange_->Receive(bytes);
+  if (exchange_) {
     input_.append(bytes);
   } else if (input_.empty()) {
     ParseInput(bytes);
@@ -287,8 +285,8 @@ void Connection::Flush() {
 void Connection::PutHead(Exchange::Head head, const Exchange::Output& output, size_t body_bytes) {
   if (head.is_upgrade) {
     framing_ = Framing::kUpgrade;
-    PutFrame(FormatResponseHead(head.status, head.headers, framing_, 0, false));
     is_last_ = true;
+    PutFrame(FormatResponseHead(head.status, head.headers, framing_, 0, false));
     if (!input_.empty()) exchange_->Receive(std::exchange(input_, {}));
     return;
   }

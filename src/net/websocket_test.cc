@@ -13,14 +13,14 @@
 namespace net {
 namespace {
 
-const std::vector<std::string> kProtocols = {"b", "a"};
+const std::vector<std::string> kServedProtocols = {"b", "a"};
 
 // Accepts every WebSocket, and keeps what comes.
 class WebSocketTest : public ServerFixture {
  protected:
   void ServeWebSockets() {
     Serve([this](const HttpRequest& request, std::shared_ptr<Responder> responder) {
-      auto headers = AcceptWebSocket(request, kProtocols);
+      auto headers = AcceptWebSocket(request, kServedProtocols);
       if (!headers) return responder->Send({400, {}, headers.error().message});
       auto peer = WebSocketPeer::Start(std::move(responder), std::move(*headers),
                                        [this](WebSocketPiece piece) { OnPiece(std::move(piece)); });

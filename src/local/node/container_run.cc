@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -15,6 +14,7 @@
 #include "local/node/child_command.h"
 #include "local/node/code_sync.h"
 #include "local/node/shim.h"
+#include "local/node/stream_ends.h"
 #include "process/spawn.h"
 
 namespace local::node {
@@ -25,33 +25,9 @@ constexpr int kReadsPerTurn = 8;
 // Exit code of a container whose program could not be started (containerd's).
 constexpr int kStartErrorCode = 128;
 
-struct Ends {
-  base::Fd ours;
-  base::Fd theirs;
-};
-
-base::Result<Ends> OpenPipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
-  Ends pipe{base::Fd(ends[0]), base::Fd(ends[1])};
-  if (::fcntl(pipe.ours.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return base::Fail(base::Errno(errno, "pipe"));
-  }
-  return pipe;
-}
-
-// A terminal for `tty: true`, which leaves newlines as they are.
-base::Result<Ends> OpenTerminal() {
-  Ends terminal;
-  terminal.ours.Reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
-  char name[64];
-  if (!terminal.ours || ::grantpt(terminal.ours.get()) != 0 ||
-      ::unlockpt(terminal.ours.get()) != 0 ||
-      ::ptsname_r(terminal.ours.get(), name, sizeof name) != 0) {
-    return base::Fail(base::Errno(errno, "open a terminal"));
-  }
-  terminal.theirs.Reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!terminal.theirs) return base::Fail(base::Errno(errno, "open a terminal"));
+// For `tty: true`, with newlines left as they are.
+base::Result<StreamEnds> OpenLogTerminal() {
+  TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
   termios settings{};
   if (::tcgetattr(terminal.theirs.get(), &settings) == 0) {
     settings.c_oflag &= ~static_cast<tcflag_t>(ONLCR);
@@ -112,14 +88,14 @@ ContainerRun::~ContainerRun() {
 
 base::Status ContainerRun::Start() {
   state_.started_at = clock_.Now();
-  Ends out;
-  Ends err;
+  StreamEnds out;
+  StreamEnds err;
   base::Fd in;
   if (spec_.tty) {
-    TRY_ASSIGN(out, OpenTerminal());
+    TRY_ASSIGN(out, OpenLogTerminal());
   } else {
-    TRY_ASSIGN(out, OpenPipe());
-    TRY_ASSIGN(err, OpenPipe());
+    TRY_ASSIGN(out, OpenPipe(false));
+    TRY_ASSIGN(err, OpenPipe(false));
     in.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!in) return base::Fail(base::Errno(errno, "open /dev/null"));
   }

@@ -19,7 +19,7 @@ namespace {
 constexpr int kBacklog = 16;
 constexpr size_t kMaxFds = 3;
 
-sockaddr_un Address(const std::string& path) {
+sockaddr_un ExecAddress(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -111,7 +111,7 @@ base::Result<std::optional<Received>> ReceiveMessage(int socket) {
 
 base::Result<base::Fd> ListenForExecs() {
   TRY_ASSIGN(base::Fd fd, NewSocket());
-  const sockaddr_un address = Address(kExecSocket);
+  const sockaddr_un address = ExecAddress(kExecSocket);
   // Of a shim before this one: the directory is ours alone.
   ::unlink(kExecSocket);
   if (::fchmod(fd.get(), 0600) != 0 ||
@@ -126,7 +126,8 @@ base::Result<base::Fd> ConnectToExecs(const std::string& directory) {
   TRY_ASSIGN(base::Fd fd, NewSocket());
   const base::Fd place(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!place) return base::Fail(base::Errno(errno, directory));
-  const sockaddr_un address = Address(fmt::format("/proc/self/fd/{}/{}", place.get(), kExecSocket));
+  const sockaddr_un address =
+      ExecAddress(fmt::format("/proc/self/fd/{}/{}", place.get(), kExecSocket));
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     return fd;
   }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -18,12 +17,13 @@
 
 #include "base/log.h"
 #include "local/node/exec_channel.h"
+#include "local/node/stream_ends.h"
 #include "process/event_loop.h"
 
 namespace local::node {
 namespace {
 
-constexpr size_t kReadBytes = 32 << 10;
+constexpr size_t kExecReadBytes = 32 << 10;
 constexpr int kExecReadsPerTurn = 8;
 // A client that takes its output slowly makes the command wait.
 constexpr size_t kMaxPendingOutput = 1 << 20;
@@ -36,45 +36,10 @@ constexpr std::chrono::milliseconds kSizeWait{1000};
 // A process that the command left behind may keep its output open.
 constexpr std::chrono::milliseconds kOutputWait{1000};
 
-struct Pair {
-  base::Fd ours;
-  base::Fd theirs;
-};
-
-base::Status MakeNonBlocking(int fd) {
-  if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
-    return base::Fail(base::Errno(errno, "fcntl"));
-  }
-  return {};
-}
-
-// `is_input`: the command reads from it.
-base::Result<Pair> OpenPipe(bool is_input) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
-  Pair pipe{base::Fd(ends[is_input ? 1 : 0]), base::Fd(ends[is_input ? 0 : 1])};
-  TRY(MakeNonBlocking(pipe.ours.get()));
-  return pipe;
-}
-
 base::Result<base::Fd> OpenNull() {
   base::Fd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!fd) return base::Fail(base::Errno(errno, "open /dev/null"));
   return fd;
-}
-
-base::Result<Pair> OpenExecTerminal() {
-  Pair terminal;
-  terminal.ours.Reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
-  char name[64];
-  if (!terminal.ours || ::grantpt(terminal.ours.get()) != 0 ||
-      ::unlockpt(terminal.ours.get()) != 0 ||
-      ::ptsname_r(terminal.ours.get(), name, sizeof name) != 0) {
-    return base::Fail(base::Errno(errno, "open a terminal"));
-  }
-  terminal.theirs.Reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!terminal.theirs) return base::Fail(base::Errno(errno, "open a terminal"));
-  return terminal;
 }
 
 }  // namespace
@@ -190,7 +155,7 @@ void ExecRunner::Session::Launch() {
 base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   ExecRequest request{command_.container, command_.argv, command_.has_terminal};
   if (command_.has_terminal) {
-    TRY_ASSIGN(Pair terminal, OpenExecTerminal());
+    TRY_ASSIGN(StreamEnds terminal, OpenTerminal());
     if (size_) ::ioctl(terminal.ours.get(), TIOCSWINSZ, &*size_);
     // Each use has a descriptor of its own: the loop knows one interest for each.
     input_.Reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 0));
@@ -201,7 +166,7 @@ base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
     return request;
   }
   if (command_.has_stdin) {
-    TRY_ASSIGN(Pair pipe, OpenPipe(true));
+    TRY_ASSIGN(StreamEnds pipe, OpenPipe(true));
     input_ = std::move(pipe.ours);
     request.fds.push_back(std::move(pipe.theirs));
   } else {
@@ -211,7 +176,7 @@ base::Result<ExecRequest> ExecRunner::Session::OpenStreams() {
   for (const bool is_wanted : {command_.has_stdout, command_.has_stderr}) {
     Output& output = outputs_[request.fds.size() - 1];
     if (is_wanted) {
-      TRY_ASSIGN(Pair pipe, OpenPipe(false));
+      TRY_ASSIGN(StreamEnds pipe, OpenPipe(false));
       output.fd = std::move(pipe.ours);
       request.fds.push_back(std::move(pipe.theirs));
     } else {
@@ -345,7 +310,7 @@ void ExecRunner::Session::OnReadable(size_t index) {
   for (int i = 0; is_wait_over_ || i < kExecReadsPerTurn; ++i) {
     if (output.late_bytes > kMaxLateOutput) return CloseOutput(index);
     if (client_.pending() > kMaxPendingOutput) return Pause(index);
-    std::string bytes(kReadBytes, '\0');
+    std::string bytes(kExecReadBytes, '\0');
     const ssize_t count = ::read(output.fd.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
