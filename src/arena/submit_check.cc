@@ -8,6 +8,7 @@
 
 #include "arena/app.h"
 #include "arena/submit_options.h"
+#include "arena/submit_refusal.h"
 #include "base/file.h"
 #include "base/quantity.h"
 #include "base/strings.h"
@@ -20,13 +21,6 @@ constexpr size_t kMaxNameLength = 49;
 constexpr size_t kMaxConfigFileBytes = 1 << 20;  // a ConfigMap's limit
 constexpr int64_t kMaxWorkers = 100'000;
 constexpr int64_t kMaxGpus = 10'000;
-
-base::Status Refuse(std::string message) {
-  return base::Fail(base::Code::kInvalidArgument, std::move(message));
-}
-
-bool IsLower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool IsAlphanumeric(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z'); }
 
 bool IsQuantity(const std::string& text) {
   const auto value = base::ParseQuantityMilli(text);

@@ -6,6 +6,7 @@
 
 #include "arena/render_parts.h"
 #include "arena/submit_options.h"
+#include "arena/submit_refusal.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -24,10 +25,6 @@ constexpr std::array kGitSyncVariables = {
     "KNOWN_HOSTS",     "REPO",         "DEST",         "ROOT",
     "ONE_TIME",        "WAIT",         "PERIOD",       "SSH_KNOWN_HOSTS_FILE",
     "SSH_KNOWN_HOSTS", "ADD_USER",     "GIT",          "ERROR_FILE"};
-
-base::Status RefuseCode(std::string message) {
-  return base::Fail(base::Code::kInvalidArgument, std::move(message));
-}
 
 bool IsHttp(std::string_view source) {
   const std::string scheme = base::ToLower(source.substr(0, source.find("://")));
@@ -67,25 +64,24 @@ class CodeCheck {
   base::Status CheckMode() const {
     if (flags_.sync_mode.empty()) {
       if (flags_.sync_source.empty()) return {};
-      return RefuseCode("--sync-mode should be set when --sync-source is set");
+      return Refuse("--sync-mode should be set when --sync-source is set");
     }
     if (flags_.sync_mode != "git" && flags_.sync_mode != "rsync") {
-      return RefuseCode(fmt::format("Unknown sync mode: {}", flags_.sync_mode));
+      return Refuse(fmt::format("Unknown sync mode: {}", flags_.sync_mode));
     }
     if (flags_.sync_source.empty())
-      return RefuseCode("--syncSource should be set when syncMode is set");
+      return Refuse("--syncSource should be set when syncMode is set");
     // It is an argument of git or rsync, who would take it for one of their options.
     if (flags_.sync_source.starts_with('-')) {
-      return RefuseCode(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
-                                    flags_.sync_source));
+      return Refuse(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
+                                flags_.sync_source));
     }
     return {};
   }
 
   base::Status CheckGitFlags() {
     if (flags_.git_depth < 0) {
-      return RefuseCode(
-          "--git-depth is invalid: it is the number of commits, and 0 is all of them");
+      return Refuse("--git-depth is invalid: it is the number of commits, and 0 is all of them");
     }
     TRY(Put("--git-branch", flags_.git_branch, "GIT_SYNC_BRANCH", flags_.git_branch));
     TRY(Put("--git-revision", flags_.git_revision, "GIT_SYNC_REV", flags_.git_revision));
@@ -93,9 +89,9 @@ class CodeCheck {
     TRY(Put("--git-depth", depth, "GIT_SYNC_DEPTH", depth));
     for (const std::string* const ref : {&flags_.git_branch, &flags_.git_revision}) {
       if (!ref->starts_with('-')) continue;
-      return RefuseCode(fmt::format("{} is invalid: \"{}\" is no name of one",
-                                    ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
-                                    *ref));
+      return Refuse(fmt::format("{} is invalid: \"{}\" is no name of one",
+                                ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
+                                *ref));
     }
     return CheckSshFiles();
   }
@@ -108,7 +104,7 @@ class CodeCheck {
     for (const auto& [flag, path] : {std::pair("--git-ssh-key", &flags_.git_ssh_key),
                                      std::pair("--git-known-hosts", &flags_.git_known_hosts)}) {
       if (!path->empty() && !IsSsh(flags_.sync_source)) {
-        return RefuseCode(fmt::format(
+        return Refuse(fmt::format(
             "{} is of use with a source over ssh only (git@host:team/repo.git, ssh://host/path), "
             "not with {}",
             flag, IsHttp(flags_.sync_source) ? "one over http" : "this one"));
@@ -117,9 +113,9 @@ class CodeCheck {
     if (!flags_.git_ssh_key.empty()) {
       TRY_ASSIGN(std::string key, Read("--git-ssh-key", flags_.git_ssh_key));
       if (key.find("PRIVATE KEY-----") == std::string::npos) {
-        return RefuseCode(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
-                                      flags_.git_ssh_key,
-                                      key.starts_with("ssh-") ? " (but a public one)" : ""));
+        return Refuse(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
+                                  flags_.git_ssh_key,
+                                  key.starts_with("ssh-") ? " (but a public one)" : ""));
       }
       if (!key.ends_with('\n')) key += '\n';  // ssh wants it
       options_.code_secrets.ssh_key = std::move(key);
@@ -138,10 +134,10 @@ class CodeCheck {
                    const std::string& value) {
     if (typed.empty()) return {};
     if (flags_.sync_mode != "git") {
-      return RefuseCode(fmt::format("{} is of use with --sync-mode=git only", flag));
+      return Refuse(fmt::format("{} is of use with --sync-mode=git only", flag));
     }
     if (options_.env.contains(variable)) {
-      return RefuseCode(
+      return Refuse(
           fmt::format("{} and --env={} say the same: leave out one of them", flag, variable));
     }
     options_.code_env[variable] = value;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "arena/submit_options.h"
+#include "arena/submit_refusal.h"
 #include "base/strings.h"
 #include "text/utf8.h"
 
@@ -22,14 +23,11 @@ constexpr int64_t kMaxElasticReplicas = 100'000;
 // shown.
 constexpr size_t kShown = 16;
 
-bool IsLowerLetter(char c) { return (c >= 'a' && c <= 'z') || base::IsDigit(c); }
-bool IsLetterOrDigit(char c) { return IsLowerLetter(c) || (c >= 'A' && c <= 'Z'); }
-
 // Letters, digits, '-', '_' and '.', with a letter or digit at either end.
 bool IsNamePart(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxLabelName && IsLetterOrDigit(text.front()) &&
-         IsLetterOrDigit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.';
+  return !text.empty() && text.size() <= kMaxLabelName && IsAlphanumeric(text.front()) &&
+         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
          });
 }
 
@@ -53,7 +51,7 @@ base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
 bool IsVariableName(std::string_view name) {
   return !name.empty() && !base::IsDigit(name.front()) &&
          std::all_of(name.begin(), name.end(),
-                     [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '-' || c == '.'; });
+                     [](char c) { return IsAlphanumeric(c) || c == '_' || c == '-' || c == '.'; });
 }
 
 constexpr std::string_view kVariableRule =
@@ -71,9 +69,9 @@ bool IsQualifiedName(std::string_view text) {
 }
 
 bool IsObjectName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxObjectName && IsLowerLetter(text.front()) &&
-         IsLowerLetter(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLowerLetter(c) || c == '-' || c == '.';
+  return !text.empty() && text.size() <= kMaxObjectName && IsLower(text.front()) &&
+         IsLower(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return IsLower(c) || c == '-' || c == '.';
          });
 }
 
@@ -135,7 +133,7 @@ base::Result<std::vector<SecretEnv>> ParseSecretEnv(const std::vector<std::strin
       if (!IsVariableName(variable.name)) return Fail(Invalid(kFlag, value, kVariableRule));
       const bool is_key = !variable.key.empty() &&
                           std::all_of(variable.key.begin(), variable.key.end(), [](char c) {
-                            return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.';
+                            return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
                           });
       if (!is_key) return Fail(Invalid(kFlag, value, kForm));
     }

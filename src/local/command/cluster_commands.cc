@@ -96,6 +96,20 @@ base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
   return {};
 }
 
+// Returns when the pods of these uids are gone; `from` is the list that they were found in.
+base::Status AwaitDeletion(cluster::Client& client, const cluster::ListOptions& from,
+                           std::set<std::string> uids) {
+  TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, from));
+  while (!uids.empty()) {
+    TRY_ASSIGN(const auto event, watch->Next());
+    if (!event) return base::Fail(base::Code::kUnavailable, "the cluster went away");
+    if (event->type == cluster::WatchEvent::Type::kDeleted) {
+      uids.erase(std::string(text::GetString(event->object, {"metadata", "uid"})));
+    }
+  }
+  return {};
+}
+
 // Ends the jobs' pods and returns when they are gone.
 base::Status DeletePods(cluster::Client& client, const std::vector<text::Json>& jobs) {
   for (const text::Json& job : jobs) {
@@ -107,20 +121,13 @@ base::Status DeletePods(cluster::Client& client, const std::vector<text::Json>& 
     std::set<std::string> waiting;
     for (const text::Json& pod : pods.items) {
       if (IsEnded(pod)) continue;
-      waiting.emplace(text::GetString(pod, {"metadata", "name"}));
+      waiting.emplace(text::GetString(pod, {"metadata", "uid"}));
       const base::Status deleted = client.Delete(api::kPods, list.namespace_name,
                                                  text::GetString(pod, {"metadata", "name"}));
       if (!deleted && deleted.error().code != base::Code::kNotFound) return deleted;
     }
     list.resource_version = pods.resource_version;
-    TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, list));
-    while (!waiting.empty()) {
-      TRY_ASSIGN(const auto event, watch->Next());
-      if (!event) return base::Fail(base::Code::kUnavailable, "the cluster went away");
-      if (event->type == cluster::WatchEvent::Type::kDeleted) {
-        waiting.erase(std::string(text::GetString(event->object, {"metadata", "name"})));
-      }
-    }
+    TRY(AwaitDeletion(client, list, std::move(waiting)));
   }
   return {};
 }
@@ -148,15 +155,7 @@ base::Status StopDeployments(cluster::Client& client) {
     if (!IsEnded(pod)) waiting.emplace(text::GetString(pod, {"metadata", "uid"}));
   }
   list.resource_version = pods.resource_version;
-  TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, list));
-  while (!waiting.empty()) {
-    TRY_ASSIGN(const auto event, watch->Next());
-    if (!event) return base::Fail(base::Code::kUnavailable, "the cluster went away");
-    if (event->type == cluster::WatchEvent::Type::kDeleted) {
-      waiting.erase(std::string(text::GetString(event->object, {"metadata", "uid"})));
-    }
-  }
-  return {};
+  return AwaitDeletion(client, list, std::move(waiting));
 }
 
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {

@@ -1,0 +1,20 @@
+// What submit's checks share: the refusal, and the characters that names are made of.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "base/strings.h"
+
+namespace arena {
+
+inline base::Status Refuse(std::string message) {
+  return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+// Of a lower-case name: a letter or a digit.
+constexpr bool IsLower(char c) { return (c >= 'a' && c <= 'z') || base::IsDigit(c); }
+constexpr bool IsAlphanumeric(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z'); }
+
+}  // namespace arena
