@@ -1,7 +1,5 @@
 #include "base/strings.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -120,19 +118,6 @@ std::string ShellQuote(std::string_view text) {
     }
   }
   return quoted + "'";
-}
-
-std::string Md5Hex(std::string_view text) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), digest, &size, EVP_md5(), nullptr);
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kHex[digest[i] >> 4];
-    hex += kHex[digest[i] & 15];
-  }
-  return hex;
 }
 
 namespace {
