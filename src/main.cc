@@ -13,6 +13,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "controller/operator_command.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
@@ -60,6 +61,13 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       },
       Pause};
   local::command::AddClusterCommands(root, cluster_context);
+  controller::AddOperatorCommand(root, {context.environment, context.clock,
+                                        [&context] {
+                                          return controller::ProgramFlags{
+                                              context.flags.KubeconfigPath(), context.flags.context,
+                                              context.flags.namespace_name, context.flags.local};
+                                        },
+                                        Pause});
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {

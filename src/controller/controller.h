@@ -46,6 +46,8 @@ class Controller {
   ~Controller();  // stops and joins; what was decided and not yet written is decided again later
 
   const Counters& counters() const { return counters_; }
+  // The first lists are complete: jobs are worked on.
+  bool HasLists() const { return lists_missing_ == 0; }
 
  private:
   void Enqueue(const std::string& key);

@@ -22,6 +22,7 @@
 #include "net/http_message.h"
 #include "net/message_parser.h"
 #include "net/output_queue.h"
+#include "net/tcp_socket.h"
 #include "net/unix_socket.h"
 
 namespace net {
@@ -364,6 +365,7 @@ class Server final : public HttpServer {
         file_(file),
         loop_(std::make_shared<Loop>(std::move(handler), options)),
         work_(loop_->io.get_executor()),
+        port_(LocalPort(listener.get())),
         listener_(loop_->io, listener.get()),
         timer_(loop_->io) {
     listener.Release();  // listener_ owns it
@@ -377,6 +379,7 @@ class Server final : public HttpServer {
   void Stop() override {
     asio::post(loop_->io, [this] { StopHere(); });
   }
+  uint16_t port() const override { return port_; }
   void Post(std::function<void()> task) override { asio::post(loop_->io, std::move(task)); }
   void Adopt(base::Fd socket, std::shared_ptr<const HttpHandler> handler) override {
     asio::post(loop_->io,
@@ -393,11 +396,12 @@ class Server final : public HttpServer {
   void StopHere();
   void ForEachConnection(void (Connection::*act)());
 
-  const std::string path_;
+  const std::string path_;  // "" of a TCP socket
   const struct stat file_;
   // Exchanges that producers still hold know the loop weakly.
   const std::shared_ptr<Loop> loop_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  const uint16_t port_;
   Descriptor listener_;
   asio::steady_timer timer_;
   bool is_stopping_ = false;
@@ -407,6 +411,7 @@ class Server final : public HttpServer {
 Server::~Server() {
   // A producer's thread may be the last to let the loop go; the handler must not outlive us.
   loop_->handler = nullptr;
+  if (path_.empty()) return;
   struct stat now{};
   if (::lstat(path_.c_str(), &now) != 0) return;
   // A successor's socket may have been given the same inode number.
@@ -447,8 +452,10 @@ void Server::Accept() {
 }
 
 void Server::Admit(base::Fd fd) {
-  const base::Result<uid_t> peer = PeerUid(fd.get());
-  if (!peer || (*peer != ::geteuid() && *peer != 0)) return;
+  if (!path_.empty()) {
+    const base::Result<uid_t> peer = PeerUid(fd.get());
+    if (!peer || (*peer != ::geteuid() && *peer != 0)) return;
+  }
   Serve(std::move(fd), nullptr);
 }
 
@@ -480,6 +487,17 @@ void Server::ForEachConnection(void (Connection::*act)()) {
   for (const auto& connection : connections) (connection.get()->*act)();
 }
 
+base::Result<std::unique_ptr<HttpServer>> MakeServer(const std::string& path,
+                                                     const struct stat& file, base::Fd listener,
+                                                     HttpHandler handler,
+                                                     HttpServerOptions options) {
+  try {
+    return std::make_unique<Server>(path, file, std::move(listener), std::move(handler), options);
+  } catch (const boost::system::system_error& error) {
+    return base::Fail(base::Code::kExhausted, std::string("event loop: ") + error.what());
+  }
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<HttpServer>> HttpServer::ListenUnix(const std::string& path,
@@ -490,11 +508,14 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::ListenUnix(const std::stri
   if (::lstat(path.c_str(), &file) != 0) {
     return base::Fail(base::Errno(errno, "socket \"" + path + "\""));
   }
-  try {
-    return std::make_unique<Server>(path, file, std::move(listener), std::move(handler), options);
-  } catch (const boost::system::system_error& error) {
-    return base::Fail(base::Code::kExhausted, std::string("event loop: ") + error.what());
-  }
+  return MakeServer(path, file, std::move(listener), std::move(handler), options);
+}
+
+base::Result<std::unique_ptr<HttpServer>> HttpServer::ListenTcp(const std::string& host,
+                                                                uint16_t port, HttpHandler handler,
+                                                                HttpServerOptions options) {
+  TRY_ASSIGN(base::Fd listener, ListenOnTcp(host, port));
+  return MakeServer("", {}, std::move(listener), std::move(handler), options);
 }
 
 }  // namespace net

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,9 +30,15 @@ class HttpServer {
   static base::Result<std::unique_ptr<HttpServer>> ListenUnix(const std::string& path,
                                                               HttpHandler handler,
                                                               HttpServerOptions options = {});
+  // Listens for plain TCP (see ListenOnTcp); whoever reaches it is served.
+  static base::Result<std::unique_ptr<HttpServer>> ListenTcp(const std::string& host, uint16_t port,
+                                                             HttpHandler handler,
+                                                             HttpServerOptions options = {});
   // Not while Run() runs. Removes the socket file, if it is still this server's.
   virtual ~HttpServer() = default;
 
+  // Of ListenTcp; 0 of a Unix socket.
+  virtual uint16_t port() const = 0;
   // Serves a connection that somebody else has accepted, and vouches for, with a handler of its
   // own. From any thread; a connection too many is closed. `socket` must not block.
   virtual void Adopt(base::Fd socket, std::shared_ptr<const HttpHandler> handler) = 0;

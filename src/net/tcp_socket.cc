@@ -3,12 +3,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/strings.h"
 
 namespace net {
 namespace {
@@ -76,6 +81,68 @@ base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
     if (socket || Clock::now() >= deadline) break;
   }
   return socket;
+}
+
+base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
+  const std::string service = std::to_string(port);
+  const std::string context = fmt::format("listen on {}:{}", host, port);
+  // "::" takes IPv4 too; machines without IPv6 have no such address.
+  std::vector<std::string> hosts = {host};
+  if (host.empty()) hosts = {"::", "0.0.0.0"};
+  int reason = EADDRNOTAVAIL;
+  for (const std::string& candidate : hosts) {
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(candidate.c_str(), service.c_str(), &hints, &found) != 0) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("{}: \"{}\" is no IP address", context, candidate));
+    }
+    const std::unique_ptr<addrinfo, FreeAddresses> list(found);
+    base::Fd fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int on = 1;
+    const int off = 0;
+    if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd && list->ai_family == AF_INET6 && host.empty()) {
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    }
+    if (fd && ::bind(fd.get(), list->ai_addr, list->ai_addrlen) == 0 &&
+        ::listen(fd.get(), SOMAXCONN) == 0) {
+      return fd;
+    }
+    reason = errno;
+    if (reason == EADDRINUSE) break;
+  }
+  base::Error error = base::Errno(reason, context);
+  if (reason == EADDRINUSE) error.code = base::Code::kAlreadyExists;
+  return base::Fail(std::move(error));
+}
+
+uint16_t LocalPort(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+  }
+  if (address.ss_family == AF_INET6) {
+    return ntohs(reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
+  }
+  return 0;
+}
+
+base::Result<HostPort> ParseHostPort(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  const auto port =
+      colon == std::string_view::npos ? std::nullopt : base::ParseInt(text.substr(colon + 1));
+  if (!port || *port < 0 || *port > UINT16_MAX) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("\"{}\" is no address: write HOST:PORT or :PORT", text));
+  }
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return HostPort{std::string(host), static_cast<uint16_t>(*port)};
 }
 
 }  // namespace net

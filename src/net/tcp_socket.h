@@ -1,9 +1,10 @@
-// Outgoing TCP connections.
+// TCP sockets: connections to elsewhere, and listening ones.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -15,5 +16,19 @@ namespace net {
 // name up takes as long as the system's resolver does.
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
                                     std::chrono::milliseconds timeout);
+
+// A listening, non-blocking socket. `host` "" is every address of the machine, IPv6 and IPv4; else
+// a literal address of either. `port` 0 is any free one. kAlreadyExists when the port is taken.
+base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port);
+
+// The local port of a TCP socket; 0 when it is none.
+uint16_t LocalPort(int fd);
+
+struct HostPort {
+  std::string host;  // "" is every address
+  uint16_t port = 0;
+};
+// ":8080", "127.0.0.1:8080", "[::1]:8080", as Go's listeners write them.
+base::Result<HostPort> ParseHostPort(std::string_view text);
 
 }  // namespace net

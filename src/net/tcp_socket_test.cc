@@ -69,5 +69,33 @@ TEST(TcpSocket, AServerThatIsSilentIsGivenUpOn) {
   EXPECT_EQ(response.error().code, base::Code::kTimeout);
 }
 
+TEST(TcpSocket, ListensWhereGosListenersWould) {
+  const auto everywhere = ParseHostPort(":8080");
+  ASSERT_TRUE(everywhere);
+  EXPECT_EQ(everywhere->host, "");
+  EXPECT_EQ(everywhere->port, 8080);
+  const auto six = ParseHostPort("[::1]:0");
+  ASSERT_TRUE(six);
+  EXPECT_EQ(six->host, "::1");
+  for (const char* const text : {"", "8080", "host:", ":70000", ":-1", ":80x"}) {
+    EXPECT_FALSE(ParseHostPort(text)) << text;
+  }
+}
+
+TEST(TcpSocket, APortIsHeldByOneListener) {
+  const auto first = ListenOnTcp("127.0.0.1", 0);
+  ASSERT_TRUE(first);
+  const uint16_t port = LocalPort(first->get());
+  ASSERT_NE(port, 0);
+  EXPECT_TRUE(ConnectToTcp("127.0.0.1", port, std::chrono::seconds(5)));
+  const auto second = ListenOnTcp("127.0.0.1", port);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, base::Code::kAlreadyExists);
+  const auto everywhere = ListenOnTcp("", 0);
+  ASSERT_TRUE(everywhere);
+  EXPECT_TRUE(ConnectToTcp("127.0.0.1", LocalPort(everywhere->get()), std::chrono::seconds(5)));
+  EXPECT_EQ(ListenOnTcp("a name", 0).error().code, base::Code::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace net

@@ -1,0 +1,146 @@
+#include "controller/operator_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "controller/operator.h"
+
+namespace controller {
+namespace {
+
+using base::Code;
+
+constexpr size_t kMaxTemplateBytes = 1 << 20;
+constexpr const char* kTemplateFile = "/etc/config/initContainer.yaml";
+
+// As the command line has them.
+struct OperatorFlags {
+  std::string metrics_address;
+  std::string probe_address;
+  std::string gang_scheduler_name;
+  std::string init_image;
+  std::string init_template_file;
+  std::vector<std::string> schemes;
+  int64_t init_tries = 0;
+  int64_t threads = 0;
+};
+
+void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
+  set.String(&flags.metrics_address, "metrics-bind-address", ":8080",
+             "where /metrics is served; 0 is nowhere");
+  set.String(&flags.probe_address, "health-probe-bind-address", ":8081",
+             "where /healthz and /readyz are served; 0 is nowhere");
+  set.String(&flags.gang_scheduler_name, "gang-scheduler-name", "",
+             "schedule all pods of a job at once: volcano, or the schedulerName of a "
+             "scheduler-plugins scheduler");
+  set.Int(&flags.threads, "controller-threads", 8, "jobs worked on at once");
+  set.String(&flags.init_image, "pytorch-init-container-image", "alpine:3.10",
+             "image of the container in which workers wait for the master's name");
+  set.Int(&flags.init_tries, "pytorch-init-container-max-tries", 100,
+          "how often, every two seconds, workers look for the master's name");
+  set.String(&flags.init_template_file, "pytorch-init-container-template-file", kTemplateFile,
+             "YAML list of containers that stands in for the built-in one");
+  set.StringArray(&flags.schemes, "enable-scheme",
+                  "kind of job to run; pytorchjob is the only one");
+}
+
+// As Kubeflow's operator looks for its cluster: flag, $KUBECONFIG, the pod's service account,
+// ~/.kube/config.
+cluster::KubernetesChoice ChooseCluster(const ProgramFlags& flags,
+                                        const base::Environment& environment) {
+  cluster::KubernetesChoice choice;
+  choice.context = flags.context;
+  if (!flags.kubeconfig.empty()) {
+    choice.files = {flags.kubeconfig};
+    choice.must_exist = true;
+  } else if (const auto list = environment.Get("KUBECONFIG")) {
+    choice.files = cluster::SplitKubeconfigList(*list);
+  } else if (!cluster::IsInCluster(environment)) {
+    choice.files = {environment.Home() + "/.kube/config"};
+  }
+  return choice;
+}
+
+base::Status CheckSchemes(const std::vector<std::string>& schemes) {
+  for (const std::string& scheme : schemes) {
+    if (!base::EqualsIgnoreCase(scheme, "pytorchjob")) {
+      return base::Fail(Code::kInvalidArgument,
+                        fmt::format("--enable-scheme: scheme {} is not supported yet", scheme));
+    }
+  }
+  return {};
+}
+
+base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const ProgramFlags& program,
+                                        const base::Environment& environment) {
+  OperatorOptions options;
+  options.metrics_address = flags.metrics_address;
+  options.probe_address = flags.probe_address;
+  options.cluster = ChooseCluster(program, environment);
+  Options& controller = options.controller;
+  controller.namespace_name = program.namespace_name.empty()
+                                  ? environment.GetOr("KUBEFLOW_NAMESPACE", "")
+                                  : program.namespace_name;
+  controller.workers = static_cast<int>(flags.threads);
+  controller.reconcile.gang_scheduler_name = flags.gang_scheduler_name;
+  controller.reconcile.init_container_image = flags.init_image;
+  controller.reconcile.init_container_max_tries = static_cast<int>(flags.init_tries);
+  auto init_template = base::ReadFile(flags.init_template_file, kMaxTemplateBytes);
+  if (init_template) {
+    controller.reconcile.init_container_template = std::move(*init_template);
+  } else if (flags.init_template_file != kTemplateFile) {
+    return base::Fail(init_template.error().Wrap("--pytorch-init-container-template-file"));
+  }
+  return options;
+}
+
+base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program) {
+  if (program.is_local) {
+    return base::Fail(Code::kInvalidArgument,
+                      "--local: the embedded cluster runs the controller by itself; the operator "
+                      "is for a Kubernetes cluster");
+  }
+  if (flags.threads < 1 || flags.threads > 256) {
+    return base::Fail(Code::kInvalidArgument, "--controller-threads: must be 1 to 256");
+  }
+  if (flags.init_tries < 1 || flags.init_tries > INT32_MAX) {
+    return base::Fail(Code::kInvalidArgument,
+                      "--pytorch-init-container-max-tries: must be at least 1");
+  }
+  return CheckSchemes(flags.schemes);
+}
+
+}  // namespace
+
+void AddOperatorCommand(cli::Command& root, const OperatorContext& context) {
+  cli::Command& command = root.Add("operator", "Run PyTorchJobs of a Kubernetes cluster");
+  const auto flags = std::make_shared<OperatorFlags>();
+  DeclareFlags(command.flags(), *flags);
+  command
+      .Long(
+          "Runs the PyTorchJobs of a Kubernetes cluster, as Kubeflow's training operator does: "
+          "makes\n"
+          "their pods and services, keeps their status, cleans up. It runs until SIGTERM.\n"
+          "The cluster is that of --kubeconfig, else of $KUBECONFIG, else of the pod it runs in, "
+          "else\n"
+          "of ~/.kube/config. With --namespace (or $KUBEFLOW_NAMESPACE) it minds that one only.")
+      .Example(
+          "  muster operator\n  muster operator --namespace=team-a "
+          "--health-probe-bind-address=:9090")
+      .Args(cli::NoArgs())
+      .Check([context, flags](cli::Invocation&) { return CheckFlags(*flags, context.flags()); })
+      .Run([context, flags](cli::Invocation&) -> base::Result<int> {
+        TRY_ASSIGN(OperatorOptions options,
+                   OptionsOf(*flags, context.flags(), context.environment));
+        base::SetLogForm(base::LogForm::kArena);
+        TRY(RunOperator(std::move(options), context.environment, context.clock, context.pause));
+        return 0;
+      });
+}
+
+}  // namespace controller
