@@ -20,8 +20,6 @@ using std::chrono::seconds;
 
 // How long the server may stay away before following ends.
 constexpr seconds kPatience{30};
-// A wait for something to happen is interrupted that often to see whether the server is there.
-constexpr seconds kProbeInterval{20};
 
 enum class Stage {
   kWaiting,   // its log cannot be read yet

@@ -11,7 +11,7 @@ struct Foreign {
 };
 
 // A command that says in one line that muster does not do what it asks for.
-void Refuse(cli::Command& parent, const Foreign& foreign, const std::string& why) {
+void RefuseForeign(cli::Command& parent, const Foreign& foreign, const std::string& why) {
   parent.Add(foreign.name, "")
       .Hidden()
       .Aliases(foreign.aliases)
@@ -27,9 +27,10 @@ void AddForeignCommands(cli::Command& root) {
   const Foreign commands[] = {{"serve", {}},    {"cron", {}},    {"model", {}}, {"evaluate", {}},
                               {"scaleout", {}}, {"scalein", {}}, {"llm", {}}};
   for (const Foreign& command : commands) {
-    Refuse(root, command,
-           fmt::format("{} is not one of muster's commands: it runs PyTorch training jobs only",
-                       command.name));
+    RefuseForeign(
+        root, command,
+        fmt::format("{} is not one of muster's commands: it runs PyTorch training jobs only",
+                    command.name));
   }
 }
 
@@ -40,10 +41,11 @@ void AddForeignTrainers(cli::Command& submit) {
       {"deepspeedjob", {"dp"}}, {"rayjob", {"rj"}},
   };
   for (const Foreign& trainer : trainers) {
-    Refuse(submit, trainer,
-           fmt::format(
-               "{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)",
-               trainer.name));
+    RefuseForeign(
+        submit, trainer,
+        fmt::format(
+            "{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)",
+            trainer.name));
   }
 }
 

@@ -43,7 +43,7 @@ std::optional<double> ParseValue(std::string_view text) {
 
 // name="value", with \\, \" and \n; `rest` begins after the opening brace and ends after the
 // closing one. False when it is malformed.
-bool ParseLabels(std::string_view& rest, MetricSample& sample) {
+bool ParseSampleLabels(std::string_view& rest, MetricSample& sample) {
   for (;;) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" ,"), rest.size()));
     if (rest.starts_with('}')) {
@@ -178,7 +178,7 @@ std::vector<MetricSample> ParseExposition(std::string_view text) {
     sample.labels["__name__"] = line.substr(0, end);
     const bool has_labels = line[end] == '{';
     line.remove_prefix(end + 1);
-    if (has_labels && !ParseLabels(line, sample)) continue;
+    if (has_labels && !ParseSampleLabels(line, sample)) continue;
     line = base::Trim(line);
     const auto value = ParseValue(line.substr(0, line.find(' ')));  // a timestamp may follow
     if (!value) continue;

@@ -16,6 +16,9 @@
 
 namespace arena {
 
+// A wait for something to happen is interrupted that often to see whether the server is there.
+inline constexpr std::chrono::seconds kProbeInterval{20};
+
 // Driven by two reflectors' threads; Wait from one thread. Borrows the client.
 class JobWatch {
  public:

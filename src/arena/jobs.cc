@@ -10,6 +10,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/isolation.h"
+#include "arena/tensorboard.h"
 
 namespace arena {
 namespace {
@@ -44,7 +45,6 @@ std::string Url(std::string_view host, int64_t port) {
 // "" when it cannot be reached. `node_address` is looked up once, by need.
 std::string UrlOfService(cluster::Client& client, const text::Json& service,
                          std::optional<std::string>& node_address) {
-  constexpr int64_t kTensorboardPort = 6006;
   const text::Array* ingress = text::FindArray(service, {"status", "loadBalancer", "ingress"});
   if (ingress != nullptr && !ingress->empty()) {
     return Url(text::GetString((*ingress)[0], {"ip"}), kTensorboardPort);

@@ -4,6 +4,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "arena/render_parts.h"
+#include "arena/tensorboard.h"
 #include "base/strings.h"
 #include "text/utf8.h"
 #include "text/yaml.h"
@@ -16,7 +17,6 @@ using text::Object;
 
 constexpr std::string_view kTensorboardImage =
     "registry.cn-zhangjiakou.aliyuncs.com/acs/tensorflow:1.12.0-devel";
-constexpr int kTensorboardPort = 6006;
 
 Object TensorboardLabels(const SubmitOptions& options) {
   const std::string& name = options.flags.name;

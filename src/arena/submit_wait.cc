@@ -21,9 +21,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// A wait is interrupted that often to see whether the server is there.
-constexpr std::chrono::seconds kProbeInterval{20};
-
 // For the signal handler, which may do little.
 std::string g_notice;
 int g_exit_code = cli::kExitInterrupted;

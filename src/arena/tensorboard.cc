@@ -23,7 +23,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr int kTensorboardPort = 6006;
 constexpr int kSshPort = 22;
 
 // The last words of a program that has ended.
@@ -69,14 +68,14 @@ std::string ProblemOfPod(const text::Json& pod) {
 }
 
 // "10.0.0.10" and 31234 of http://10.0.0.10:31234.
-struct Address {
+struct BoardAddress {
   std::string host;
   int port = 0;
 };
-Address ParseUrl(std::string_view url) {
+BoardAddress ParseUrl(std::string_view url) {
   url.remove_prefix(std::min(url.find("//") + 2, url.size()));
   const size_t colon = url.rfind(':');
-  Address address{std::string(url.substr(0, colon)), kTensorboardPort};
+  BoardAddress address{std::string(url.substr(0, colon)), kTensorboardPort};
   if (colon == std::string_view::npos) return address;
   address.port = static_cast<int>(base::ParseInt(url.substr(colon + 1)).value_or(kTensorboardPort));
   return address;
@@ -107,7 +106,7 @@ struct Forward {
   std::string command;
   std::string url;
 };
-Forward ForwardFrom(const Context& context, const TrainingJob& job, const Address& address) {
+Forward ForwardFrom(const Context& context, const TrainingJob& job, const BoardAddress& address) {
   if (context.cluster_is_this_machine) {
     return {SshCommand(context.environment, address.port),
             fmt::format("http://127.0.0.1:{}", address.port)};
@@ -129,7 +128,7 @@ base::Result<int> Run(Context& context, const std::string& output, cli::Invocati
                             job.summary.name));
   }
   const TensorboardState state = FindTensorboardState(*client, job);
-  const Address address = ParseUrl(*url);
+  const BoardAddress address = ParseUrl(*url);
   const Forward forward = ForwardFrom(context, job, address);
   if (output == "json") {
     const text::Json json = text::Object{{"name", job.summary.name},

@@ -10,6 +10,9 @@
 
 namespace arena {
 
+// Where it listens, in its pod.
+inline constexpr int kTensorboardPort = 6006;
+
 struct TensorboardState {
   bool is_running = false;
   // Why it does not run, one line; "" while it runs, and while it is only being started.

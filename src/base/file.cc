@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -148,6 +149,12 @@ Status RemoveTree(const std::string& path) {
     return Fail(Errno(errno, "stat " + entry));
   }
   return RemoveEntry(AT_FDCWD, entry.c_str(), entry, info.st_dev);
+}
+
+std::string DirectoryOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return "";
+  return std::string(path.substr(0, std::max<size_t>(slash, 1)));
 }
 
 }  // namespace base

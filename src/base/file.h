@@ -18,6 +18,9 @@ enum class Durability { kNone, kSync };
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode,
                        Durability durability);
 
+// What the path lies in, by its text: "/" of "/bin", "" of "bin".
+std::string DirectoryOf(std::string_view path);
+
 // mkdir -p; each directory that is made gets `mode`.
 Status MakeDirs(const std::string& path, unsigned mode = 0700);
 

@@ -126,5 +126,12 @@ TEST_F(FileTest, RemoveTreeNeverFollowsALink) {
   EXPECT_EQ(CountEntries(), 1U);
 }
 
+TEST(DirectoryOf, GoesByTheText) {
+  EXPECT_EQ(DirectoryOf("/usr/bin/python3"), "/usr/bin");
+  EXPECT_EQ(DirectoryOf("/python3"), "/");
+  EXPECT_EQ(DirectoryOf("bin/python3"), "bin");
+  EXPECT_EQ(DirectoryOf("python3"), "");
+}
+
 }  // namespace
 }  // namespace base

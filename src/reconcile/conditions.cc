@@ -6,7 +6,7 @@
 namespace reconcile {
 namespace {
 
-bool AreEqual(const api::Condition& a, const api::Condition& b) {
+bool AreSameConditions(const api::Condition& a, const api::Condition& b) {
   return a.type == b.type && a.status == b.status && a.reason == b.reason &&
          a.message == b.message && a.last_update_time == b.last_update_time &&
          a.last_transition_time == b.last_transition_time;
@@ -53,9 +53,10 @@ bool AreEqual(const api::JobStatus& a, const api::JobStatus& b) {
   return a.start_time == b.start_time && a.completion_time == b.completion_time &&
          a.last_reconcile_time == b.last_reconcile_time &&
          a.replica_statuses == b.replica_statuses &&
-         std::equal(
-             a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(),
-             [](const api::Condition& x, const api::Condition& y) { return AreEqual(x, y); });
+         std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(),
+                    b.conditions.end(), [](const api::Condition& x, const api::Condition& y) {
+                      return AreSameConditions(x, y);
+                    });
 }
 
 }  // namespace reconcile

@@ -16,6 +16,10 @@
 
 namespace reconcile {
 
+// Conditions of the job `j`, as FakeCluster::Conditions tells them.
+inline const std::string kCreatedLine = "Created=True PyTorchJobCreated: PyTorchJob j is created.";
+inline const std::string kRunningLine = "Running=True PyTorchJobRunning: PyTorchJob j is running.";
+
 inline text::Json Parse(std::string_view json) {
   auto parsed = text::ParseJson(json);
   EXPECT_TRUE(parsed) << json;

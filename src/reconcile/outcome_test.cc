@@ -8,8 +8,6 @@
 namespace reconcile {
 namespace {
 
-const std::string kCreatedLine = "Created=True PyTorchJobCreated: PyTorchJob j is created.";
-const std::string kRunningLine = "Running=True PyTorchJobRunning: PyTorchJob j is running.";
 const std::string kRunningFalse = "Running=False PyTorchJobRunning: PyTorchJob j is running.";
 
 // Golden `basic`.

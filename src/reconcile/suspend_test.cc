@@ -7,10 +7,8 @@
 namespace reconcile {
 namespace {
 
-const std::string kCreatedLine = "Created=True PyTorchJobCreated: PyTorchJob j is created.";
 const std::string kSuspendedLine = "Suspended=True PyTorchJobSuspended: PyTorchJob j is suspended.";
 const std::string kResumedLine = "Suspended=False PyTorchJobResumed: PyTorchJob j is resumed.";
-const std::string kRunningLine = "Running=True PyTorchJobRunning: PyTorchJob j is running.";
 const std::string kStoppedLine = "Running=False PyTorchJobSuspended: PyTorchJob j is suspended.";
 
 // E3, E4, J17, O9, golden `suspend`.

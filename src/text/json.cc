@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/value_stack.hpp>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include "text/json_builder.h"
 #include "text/number.h"
 #include "text/utf8.h"
 
@@ -18,105 +16,6 @@ namespace text {
 namespace {
 
 namespace bj = boost::json;
-
-// Builds the value as boost::json::parser does, except that doubles are read again from their text:
-// Boost 1.81 is off by an ulp on some of them.
-class ValueBuilder {
- public:
-  static constexpr size_t max_object_size = bj::object::max_size();
-  static constexpr size_t max_array_size = bj::array::max_size();
-  static constexpr size_t max_key_size = bj::string::max_size();
-  static constexpr size_t max_string_size = bj::string::max_size();
-
-  using Ec = bj::error_code;
-  using Sv = bj::string_view;
-
-  bool on_document_begin(Ec&) { return true; }
-  bool on_document_end(Ec&) { return true; }
-  bool on_object_begin(Ec&) { return true; }
-  bool on_array_begin(Ec&) { return true; }
-  bool on_comment_part(Sv, Ec&) { return true; }
-  bool on_comment(Sv, Ec&) { return true; }
-  bool on_object_end(size_t count, Ec&) {
-    stack_.push_object(count);
-    return true;
-  }
-  bool on_array_end(size_t count, Ec&) {
-    stack_.push_array(count);
-    return true;
-  }
-  bool on_key_part(Sv part, size_t, Ec&) {
-    stack_.push_chars(part);
-    return true;
-  }
-  bool on_key(Sv rest, size_t, Ec&) {
-    stack_.push_key(rest);
-    return true;
-  }
-  bool on_string_part(Sv part, size_t, Ec&) {
-    stack_.push_chars(part);
-    return true;
-  }
-  bool on_string(Sv rest, size_t, Ec&) {
-    stack_.push_string(rest);
-    return true;
-  }
-  bool on_number_part(Sv part, Ec&) {
-    number_.append(part.data(), part.size());
-    return true;
-  }
-  bool on_int64(int64_t value, Sv, Ec&) {
-    number_.clear();
-    stack_.push_int64(value);
-    return true;
-  }
-  bool on_uint64(uint64_t value, Sv, Ec&) {
-    number_.clear();
-    stack_.push_uint64(value);
-    return true;
-  }
-  bool on_double(double, Sv rest, Ec& ec) {
-    number_.append(rest.data(), rest.size());
-    double value = 0;
-    const auto [end, error] =
-        std::from_chars(number_.data(), number_.data() + number_.size(), value);
-    if (error == std::errc::result_out_of_range) {
-      // from_chars does not say which way; only an overflow is an error.
-      value = std::strtod(number_.c_str(), nullptr);
-      if (std::isinf(value)) {
-        ec = bj::error::exponent_overflow;
-        return false;
-      }
-    }
-    number_.clear();
-    stack_.push_double(value);
-    return true;
-  }
-  bool on_bool(bool value, Ec&) {
-    stack_.push_bool(value);
-    return true;
-  }
-  bool on_null(Ec&) {
-    stack_.push_null();
-    return true;
-  }
-
-  void Start() { stack_.reset(); }
-  Json Release() { return stack_.release(); }
-
- private:
-  unsigned char buffer_[4096];
-  bj::value_stack stack_{{}, buffer_, sizeof buffer_};
-  std::string number_;
-};
-
-std::string DescribeAt(std::string_view text, size_t offset, std::string_view why) {
-  offset = std::min(offset, text.size());
-  const std::string_view before = text.substr(0, offset);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  return fmt::format("JSON {}:{}: {}", line, offset - line_start + 1, why);
-}
 
 // Whether eight bytes of text need no escape: none is below 0x20, above 0x7f, a quote or a
 // backslash.
@@ -308,22 +207,15 @@ Value* FindIn(Value& value, Path path) {
 
 }  // namespace
 
-base::Result<Json> ParseJson(std::string_view text) {
-  bj::parse_options options;
-  options.max_depth = kMaxJsonDepth;
-  bj::basic_parser<ValueBuilder> parser(options);
-  parser.handler().Start();
-  bj::error_code ec;
-  const size_t consumed = parser.write_some(false, text.data(), text.size(), ec);
-  if (ec) {
-    return base::Fail(base::Code::kInvalidArgument, DescribeAt(text, consumed, ec.message()));
-  }
-  if (consumed < text.size()) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      DescribeAt(text, consumed, "text after the end of the value"));
-  }
-  return parser.handler().Release();
+std::string DescribeAt(std::string_view text, size_t offset, std::string_view why) {
+  offset = std::min(offset, text.size());
+  const std::string_view before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return fmt::format("JSON {}:{}: {}", line, offset - line_start + 1, why);
 }
+
+base::Result<Json> ParseJson(std::string_view text) { return ParseWith<ValueBuilder>(text); }
 
 std::string ToJson(const Json& value) {
   std::string out;
@@ -390,6 +282,9 @@ Json& Ensure(Json& value, Path path) {
 }
 
 void Set(Json& value, Path path, Json to) { Ensure(value, path) = std::move(to); }
+void SetDefault(Json& value, Path path, Json to) {
+  if (Find(value, path) == nullptr) Set(value, path, std::move(to));
+}
 
 void Erase(Json& value, Path path) {
   if (path.size() == 0) return;

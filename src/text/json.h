@@ -47,6 +47,8 @@ std::optional<bool> GetBool(const Json& value, Path path);
 Json& Ensure(Json& value, Path path);
 // Ensure(value, path) = to.
 void Set(Json& value, Path path, Json to);
+// The same, where nothing stands at `path` yet.
+void SetDefault(Json& value, Path path, Json to);
 // Removes the last key of `path`, keeping the order of the others. Absent is fine.
 void Erase(Json& value, Path path);
 

@@ -23,7 +23,6 @@ using text::GetString;
 constexpr std::string_view kUsualPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int64_t kDefaultGrace = 30;
-constexpr size_t kMaxHostName = 63;
 constexpr int64_t kMaxNamedReplicas = 512;
 
 // "" when the list has none; the last of several.

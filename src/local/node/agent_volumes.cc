@@ -46,7 +46,7 @@ std::optional<Need> NeedOf(std::string_view type) {
 }
 
 // The kind of a volume: its only key beside the name.
-std::string_view KindOf(const text::Json& volume) {
+std::string_view VolumeKindOf(const text::Json& volume) {
   const text::Object* object = volume.if_object();
   if (object != nullptr) {
     for (const auto& entry : *object) {
@@ -65,10 +65,10 @@ std::string FormatPairs(const std::map<std::string, std::string>& pairs) {
   return text;
 }
 
-class Planner {
+class VolumePlanner {
  public:
-  Planner(const PodFacts& facts, const PodObjects& objects, std::string directory,
-          std::string job_directory)
+  VolumePlanner(const PodFacts& facts, const PodObjects& objects, std::string directory,
+                std::string job_directory)
       : facts_(facts),
         objects_(objects),
         directory_(std::move(directory)),
@@ -207,7 +207,7 @@ class Planner {
   }
 
   OrNotReady<Source> MakeSource(const std::string& name, const text::Json& volume) {
-    const std::string_view kind = KindOf(volume);
+    const std::string_view kind = VolumeKindOf(volume);
     if (kind == "hostPath") return HostPathSource(name, volume);
     if (kind == "persistentVolumeClaim") return ClaimSource(volume);
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) {
@@ -404,7 +404,7 @@ OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& obje
                                    const std::string& directory, const std::string& job_directory,
                                    std::string_view code_volume, std::string_view code_container,
                                    const std::map<std::string, EnvList>& variables) {
-  return Planner(facts, objects, directory, job_directory)
+  return VolumePlanner(facts, objects, directory, job_directory)
       .Plan(code_volume, code_container, variables);
 }
 

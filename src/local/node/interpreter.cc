@@ -34,22 +34,18 @@ class System : public FileProbe {
   }
 };
 
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // pyenv's shims are one script under every name: it looks at the name it was called by.
 bool IsPyenvShimDirectory(std::string_view directory) { return directory.ends_with("/shims"); }
 
 bool IsSameProgram(const std::string& a, const std::string& b, const FileProbe& files) {
   if (!files.IsExecutable(a) || !files.IsExecutable(b)) return false;
-  if (DirectoryOf(a) == DirectoryOf(b) && IsPyenvShimDirectory(DirectoryOf(a))) return true;
+  if (base::DirectoryOf(a) == base::DirectoryOf(b) && IsPyenvShimDirectory(base::DirectoryOf(a)))
+    return true;
   // Two virtualenvs of one interpreter have the same canonical path and are not the same.
   return files.Canonical(a) == files.Canonical(b) &&
-         (DirectoryOf(a) == DirectoryOf(b) ||
-          (!files.Exists(DirectoryOf(DirectoryOf(a)) + "/pyvenv.cfg") &&
-           !files.Exists(DirectoryOf(DirectoryOf(b)) + "/pyvenv.cfg")));
+         (base::DirectoryOf(a) == base::DirectoryOf(b) ||
+          (!files.Exists(base::DirectoryOf(base::DirectoryOf(a)) + "/pyvenv.cfg") &&
+           !files.Exists(base::DirectoryOf(base::DirectoryOf(b)) + "/pyvenv.cfg")));
 }
 
 // The first executable of the name on `path`; "" when there is none.
@@ -99,7 +95,7 @@ base::Result<std::string> ChooseInterpreter(const std::string& configured,
 InterpreterPath PlanInterpreterPath(const std::string& interpreter, std::string_view path,
                                     const std::string& state, const FileProbe& files) {
   InterpreterPath plan;
-  const std::string own = DirectoryOf(interpreter);
+  const std::string own = base::DirectoryOf(interpreter);
   const bool is_found_already = IsSameProgram(Which(path, "python", files), interpreter, files) &&
                                 IsSameProgram(Which(path, "python3", files), interpreter, files);
   if (is_found_already) return plan;
@@ -112,7 +108,7 @@ InterpreterPath PlanInterpreterPath(const std::string& interpreter, std::string_
   // Python finds its virtualenv, and pyenv its version, by the path it is started as: a link from
   // elsewhere would lose both.
   const bool is_bound_to_its_path =
-      files.Exists(DirectoryOf(own) + "/pyvenv.cfg") || IsPyenvShimDirectory(own);
+      files.Exists(base::DirectoryOf(own) + "/pyvenv.cfg") || IsPyenvShimDirectory(own);
   plan.form = is_bound_to_its_path ? InterpreterPath::Form::kWrapper : InterpreterPath::Form::kLink;
   for (const char* name : kNames) {
     plan.files[name] = is_bound_to_its_path ? fmt::format("#!/bin/sh\nexec {} \"$@\"\n",

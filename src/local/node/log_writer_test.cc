@@ -15,7 +15,7 @@
 namespace local::node {
 namespace {
 
-const base::Time kNow = *base::ParseRfc3339("2026-07-30T10:00:00Z");
+const base::Time kWritten = *base::ParseRfc3339("2026-07-30T10:00:00Z");
 constexpr std::string_view kStamp = "2026-07-30T10:00:00.000000000Z";
 
 class LogWriterTest : public PodTest {
@@ -35,45 +35,45 @@ class LogWriterTest : public PodTest {
 
 TEST_F(LogWriterTest, WritesWholeLinesAtOnceAndKeepsTheRest) {
   LogWriter log(Path());
-  log.Append(LogStream::kStdout, "one\ntwo\nthr", kNow);
+  log.Append(LogStream::kStdout, "one\ntwo\nthr", kWritten);
   EXPECT_EQ(Records(), "stdout F one\nstdout F two\n");
   EXPECT_TRUE(log.HasPartial(LogStream::kStdout));
-  log.Append(LogStream::kStderr, "err\n", kNow);
-  log.Append(LogStream::kStdout, "ee\n", kNow);
+  log.Append(LogStream::kStderr, "err\n", kWritten);
+  log.Append(LogStream::kStdout, "ee\n", kWritten);
   EXPECT_FALSE(log.HasPartial(LogStream::kStdout));
   EXPECT_EQ(Records(), "stdout F one\nstdout F two\nstderr F err\nstdout F three\n");
 }
 
 TEST_F(LogWriterTest, AnUnfinishedLineIsPartialUntilItsEnd) {
   LogWriter log(Path());
-  log.Append(LogStream::kStdout, "10%", kNow);
-  log.FlushPartial(LogStream::kStdout, kNow);
-  log.FlushPartial(LogStream::kStdout, kNow);
-  log.Append(LogStream::kStdout, " 20%", kNow);
-  log.FlushPartial(LogStream::kStdout, kNow);
-  log.End(LogStream::kStdout, kNow);
-  log.End(LogStream::kStderr, kNow);
+  log.Append(LogStream::kStdout, "10%", kWritten);
+  log.FlushPartial(LogStream::kStdout, kWritten);
+  log.FlushPartial(LogStream::kStdout, kWritten);
+  log.Append(LogStream::kStdout, " 20%", kWritten);
+  log.FlushPartial(LogStream::kStdout, kWritten);
+  log.End(LogStream::kStdout, kWritten);
+  log.End(LogStream::kStderr, kWritten);
   EXPECT_EQ(Records(), "stdout P 10%\nstdout P  20%\nstdout F \n");
 }
 
 TEST_F(LogWriterTest, ALastLineWithoutNewlineIsALine) {
   LogWriter log(Path());
-  log.Append(LogStream::kStdout, "bye", kNow);
-  log.End(LogStream::kStdout, kNow);
+  log.Append(LogStream::kStdout, "bye", kWritten);
+  log.End(LogStream::kStdout, kWritten);
   EXPECT_EQ(Records(), "stdout F bye\n");
 }
 
 TEST_F(LogWriterTest, CutsLongLinesIntoPieces) {
   LogWriter log(Path());
   const std::string line(2 * kMaxLogPiece + 5, 'x');
-  log.Append(LogStream::kStdout, line + "\n", kNow);
+  log.Append(LogStream::kStdout, line + "\n", kWritten);
   const std::string piece(kMaxLogPiece, 'x');
   EXPECT_EQ(Records(), "stdout P " + piece + "\nstdout P " + piece + "\nstdout F xxxxx\n");
 }
 
 TEST_F(LogWriterTest, NothingPrintedNothingMade) {
   LogWriter log(Path());
-  log.End(LogStream::kStdout, kNow);
+  log.End(LogStream::kStdout, kWritten);
   EXPECT_NE(::access(Path().c_str(), F_OK), 0);
 }
 
@@ -86,11 +86,11 @@ TEST_F(LogWriterTest, WhateverThePiecesTheOutputIsTheSame) {
     for (int i = 0; i < 20; ++i) {
       std::string piece(random() % (run % 5 == 0 ? 40'000 : 20), 'x');
       for (char& c : piece) c = random() % 8 == 0 ? '\n' : static_cast<char>('a' + random() % 26);
-      log.Append(LogStream::kStdout, piece, kNow);
+      log.Append(LogStream::kStdout, piece, kWritten);
       expected += piece;
-      if (random() % 3 == 0) log.FlushPartial(LogStream::kStdout, kNow);
+      if (random() % 3 == 0) log.FlushPartial(LogStream::kStdout, kWritten);
     }
-    log.End(LogStream::kStdout, kNow);
+    log.End(LogStream::kStdout, kWritten);
     if (!expected.empty() && expected.back() != '\n') expected += '\n';
     std::string text;
     if (auto reader = LogReader::Open(path)) {
@@ -110,12 +110,13 @@ TEST_F(LogWriterTest, DropsCountsAndNotesWhatDoesNotFit) {
     const rlimit small{1000, RLIM_INFINITY};
     const rlimit large{RLIM_INFINITY, RLIM_INFINITY};
     LogWriter log(Path());
-    log.Append(LogStream::kStdout, "before\n", kNow);
+    log.Append(LogStream::kStdout, "before\n", kWritten);
     ::setrlimit(RLIMIT_FSIZE, &small);
-    for (int i = 0; i < 100; ++i) log.Append(LogStream::kStdout, "0123456789\nabcdefghi\n", kNow);
+    for (int i = 0; i < 100; ++i)
+      log.Append(LogStream::kStdout, "0123456789\nabcdefghi\n", kWritten);
     const uint64_t lost = log.lost_bytes();
     ::setrlimit(RLIMIT_FSIZE, &large);
-    log.Append(LogStream::kStdout, "after\n", kNow);
+    log.Append(LogStream::kStdout, "after\n", kWritten);
     ::_exit(lost > 1000 && lost == log.lost_bytes() &&
                     log.LossNote() ==
                         fmt::format("log truncated: File too large, {} bytes lost", lost)

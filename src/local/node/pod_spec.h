@@ -16,6 +16,9 @@
 
 namespace local::node {
 
+// What Linux takes.
+inline constexpr size_t kMaxHostName = 63;
+
 using EnvList = std::vector<std::pair<std::string, std::string>>;  // later entries win
 
 // A host directory or file shown at `target` inside the pod; or memory, the pod's own.

@@ -13,7 +13,7 @@ namespace {
 
 using Ranges = std::vector<std::pair<int, int>>;
 
-std::string TestPrefix() { return "muster-test-" + std::to_string(::getpid()) + "/port/"; }
+std::string PortLockPrefix() { return "muster-test-" + std::to_string(::getpid()) + "/port/"; }
 
 // A listener on a port that the kernel chose.
 struct Listener {
@@ -50,7 +50,7 @@ TEST(ParsePortRange, ReadsWhatTheKernelWrites) {
 
 TEST(PortAllocator, TwoNeverShareOne) {
   const Ranges few = {{23500, 23511}};
-  PortAllocator ours(few, TestPrefix()), theirs(few, TestPrefix());
+  PortAllocator ours(few, PortLockPrefix()), theirs(few, PortLockPrefix());
   std::set<int> seen;
   for (int i = 0; i < 3; ++i) {
     for (PortAllocator* allocator : {&ours, &theirs}) {
@@ -62,7 +62,7 @@ TEST(PortAllocator, TwoNeverShareOne) {
 }
 
 TEST(PortAllocator, AJobKeepsItsPort) {
-  PortAllocator allocator({{23520, 23529}}, TestPrefix());
+  PortAllocator allocator({{23520, 23529}}, PortLockPrefix());
   const int port = *allocator.Assign("job", std::nullopt);
   EXPECT_EQ(*allocator.Assign("job", std::nullopt), port);
   EXPECT_EQ(*allocator.Assign("job", 23529), port);
@@ -73,7 +73,7 @@ TEST(PortAllocator, AJobKeepsItsPort) {
 TEST(PortAllocator, SkipsAPortThatSomebodyListensOn) {
   Listener listener;
   EXPECT_FALSE(IsPortFree(listener.port));
-  PortAllocator allocator({{listener.port, listener.port}}, TestPrefix());
+  PortAllocator allocator({{listener.port, listener.port}}, PortLockPrefix());
   const auto port = allocator.Assign("job", std::nullopt);
   ASSERT_FALSE(port);
   EXPECT_EQ(port.error().code, base::Code::kExhausted);
@@ -81,7 +81,7 @@ TEST(PortAllocator, SkipsAPortThatSomebodyListensOn) {
 
 TEST(PortAllocator, ProbesAgainBeforeTheStart) {
   Listener listener;
-  PortAllocator allocator({}, TestPrefix());
+  PortAllocator allocator({}, PortLockPrefix());
   ASSERT_TRUE(allocator.Assign("job", listener.port));
   const auto lock = allocator.LockForStart("job");
   ASSERT_FALSE(lock);
@@ -92,14 +92,14 @@ TEST(PortAllocator, ProbesAgainBeforeTheStart) {
 
 TEST(PortAllocator, AShimKeepsTheLockOfAPortThatItsDaemonReleased) {
   const Ranges one = {{23530, 23530}};
-  PortAllocator before(one, TestPrefix());
+  PortAllocator before(one, PortLockPrefix());
   ASSERT_TRUE(before.Assign("job", std::nullopt));
   auto shims = before.LockForStart("job");
   ASSERT_TRUE(shims) << shims.error().message;
   before.Release("job");
 
   // The next daemon finds the port in the job's pods, and takes nothing from the shim.
-  PortAllocator after(one, TestPrefix());
+  PortAllocator after(one, PortLockPrefix());
   EXPECT_EQ(*after.Assign("job", 23530), 23530);
   EXPECT_FALSE(after.Assign("another", std::nullopt));
   EXPECT_FALSE(after.LockForStart("job"));
@@ -108,7 +108,7 @@ TEST(PortAllocator, AShimKeepsTheLockOfAPortThatItsDaemonReleased) {
 }
 
 TEST(PortAllocator, AReleasedPortIsNotTheNextOne) {
-  PortAllocator allocator({{23540, 23549}}, TestPrefix());
+  PortAllocator allocator({{23540, 23549}}, PortLockPrefix());
   const int first = *allocator.Assign("a", std::nullopt);
   allocator.Release("a");
   EXPECT_NE(*allocator.Assign("b", std::nullopt), first);

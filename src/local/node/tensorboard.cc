@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/file.h"
 #include "base/strings.h"
 #include "local/node/child_command.h"
 
@@ -21,10 +22,8 @@ constexpr const char* kFindModule =
 // Those of TensorBoard's options that say where it listens; all take a value but the last.
 constexpr std::array<std::string_view, 3> kListening = {"--host", "--port", "--bind_all"};
 
-std::string DirectoryOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 // pyenv's shims are there for a program that any of its versions has.
-bool IsShim(const std::string& path) { return DirectoryOf(path).ends_with("/shims"); }
+bool IsShim(const std::string& path) { return base::DirectoryOf(path).ends_with("/shims"); }
 
 std::optional<std::string> OnPath(std::string_view path, const FileProbe& files) {
   for (const std::string& directory : base::Split(path, ':')) {
@@ -68,7 +67,7 @@ base::Result<std::vector<std::string>> FindTensorboard(const std::string& interp
                                                        const FileProbe& files,
                                                        const HasTensorboard& has_tensorboard) {
   if (!interpreter.empty()) {
-    const std::string beside = DirectoryOf(interpreter) + "/tensorboard";
+    const std::string beside = base::DirectoryOf(interpreter) + "/tensorboard";
     if ((!IsShim(beside) && files.IsExecutable(beside)) || has_tensorboard(interpreter)) {
       return std::vector<std::string>{interpreter, "-m", "tensorboard.main"};
     }

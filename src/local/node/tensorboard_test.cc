@@ -11,9 +11,9 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-class FakeFiles : public FileProbe {
+class BoardFiles : public FileProbe {
  public:
-  explicit FakeFiles(std::set<std::string> programs) : programs_(std::move(programs)) {}
+  explicit BoardFiles(std::set<std::string> programs) : programs_(std::move(programs)) {}
   bool IsExecutable(const std::string& path) const override { return programs_.contains(path); }
   bool Exists(const std::string& path) const override { return programs_.contains(path); }
   std::string Canonical(const std::string& path) const override { return path; }
@@ -28,7 +28,7 @@ bool Always(const std::string&) { return true; }
 Strings Found(const std::string& interpreter, std::set<std::string> programs,
               const HasTensorboard& has_tensorboard = Never) {
   auto found = FindTensorboard(interpreter, "relative:/usr/local/bin:/usr/bin",
-                               FakeFiles(std::move(programs)), has_tensorboard);
+                               BoardFiles(std::move(programs)), has_tensorboard);
   return found ? *found : Strings{found.error().message};
 }
 

@@ -26,7 +26,6 @@ namespace {
 
 constexpr const char* kOldRoot = "/.muster-host";
 constexpr const char* kHostsFile = "hosts";  // in the pod's directory
-constexpr size_t kMaxHostName = 63;
 
 class RealHost final : public HostTree {
  public:

@@ -12,7 +12,7 @@ namespace {
 
 using base::Code;
 
-struct Kind {
+struct ErrorKind {
   Code code;
   int http_status;
   std::string_view reason;
@@ -20,21 +20,21 @@ struct Kind {
 
 // The last row of a code wins nothing: the first is what an Error becomes.
 constexpr std::array kKinds = {
-    Kind{Code::kInvalidArgument, 400, "BadRequest"},
-    Kind{Code::kInvalidArgument, 422, "Invalid"},
-    Kind{Code::kInvalidArgument, 405, "MethodNotAllowed"},
-    Kind{Code::kInvalidArgument, 415, "UnsupportedMediaType"},
-    Kind{Code::kNotFound, 404, "NotFound"},
-    Kind{Code::kAlreadyExists, 409, "AlreadyExists"},
-    Kind{Code::kConflict, 409, "Conflict"},
-    Kind{Code::kExpired, 410, "Expired"},
-    Kind{Code::kUnauthenticated, 401, "Unauthorized"},
-    Kind{Code::kPermissionDenied, 403, "Forbidden"},
-    Kind{Code::kUnavailable, 503, "ServiceUnavailable"},
-    Kind{Code::kTimeout, 504, "Timeout"},
-    Kind{Code::kCancelled, 503, "ServiceUnavailable"},
-    Kind{Code::kExhausted, 507, "InsufficientStorage"},
-    Kind{Code::kInternal, 500, "InternalError"},
+    ErrorKind{Code::kInvalidArgument, 400, "BadRequest"},
+    ErrorKind{Code::kInvalidArgument, 422, "Invalid"},
+    ErrorKind{Code::kInvalidArgument, 405, "MethodNotAllowed"},
+    ErrorKind{Code::kInvalidArgument, 415, "UnsupportedMediaType"},
+    ErrorKind{Code::kNotFound, 404, "NotFound"},
+    ErrorKind{Code::kAlreadyExists, 409, "AlreadyExists"},
+    ErrorKind{Code::kConflict, 409, "Conflict"},
+    ErrorKind{Code::kExpired, 410, "Expired"},
+    ErrorKind{Code::kUnauthenticated, 401, "Unauthorized"},
+    ErrorKind{Code::kPermissionDenied, 403, "Forbidden"},
+    ErrorKind{Code::kUnavailable, 503, "ServiceUnavailable"},
+    ErrorKind{Code::kTimeout, 504, "Timeout"},
+    ErrorKind{Code::kCancelled, 503, "ServiceUnavailable"},
+    ErrorKind{Code::kExhausted, 507, "InsufficientStorage"},
+    ErrorKind{Code::kInternal, 500, "InternalError"},
 };
 
 text::Object Details(const api::Resource& resource, std::string_view name) {
@@ -133,7 +133,7 @@ ApiError Invalid(const api::Resource& resource, std::string_view name,
 ApiError Expired(std::string message) { return {410, "Expired", std::move(message), {}}; }
 
 ApiError FromError(const base::Error& error) {
-  for (const Kind& kind : kKinds) {
+  for (const ErrorKind& kind : kKinds) {
     if (kind.code != error.code) continue;
     return {kind.http_status, std::string(kind.reason), error.message, {}};
   }
@@ -141,7 +141,7 @@ ApiError FromError(const base::Error& error) {
 }
 
 base::Error ToError(const ApiError& error) {
-  for (const Kind& kind : kKinds) {
+  for (const ErrorKind& kind : kKinds) {
     if (kind.http_status == error.http_status && kind.reason == error.reason) {
       return {kind.code, error.message, 0};
     }

@@ -12,10 +12,6 @@ using text::GetString;
 constexpr int kRevisionHistory = 10;
 constexpr int kProgressDeadlineSeconds = 600;
 
-void SetDefault(text::Json& object, text::Path path, text::Json value) {
-  if (text::Find(object, path) == nullptr) text::Set(object, path, std::move(value));
-}
-
 bool SelectsItsPods(const text::Object& labels, const text::Json& deployment) {
   for (const auto& [key, value] : labels) {
     if (!value.is_string() ||
@@ -30,11 +26,11 @@ bool SelectsItsPods(const text::Object& labels, const text::Json& deployment) {
 }  // namespace
 
 void SetDeploymentDefaults(text::Json& deployment) {
-  SetDefault(deployment, {"spec", "replicas"}, 1);
-  SetDefault(deployment, {"spec", "revisionHistoryLimit"}, kRevisionHistory);
-  SetDefault(deployment, {"spec", "progressDeadlineSeconds"}, kProgressDeadlineSeconds);
+  text::SetDefault(deployment, {"spec", "replicas"}, 1);
+  text::SetDefault(deployment, {"spec", "revisionHistoryLimit"}, kRevisionHistory);
+  text::SetDefault(deployment, {"spec", "progressDeadlineSeconds"}, kProgressDeadlineSeconds);
   if (text::FindObject(deployment, {"spec", "template", "spec"}) != nullptr) {
-    SetDefault(deployment, {"spec", "template", "spec", "restartPolicy"}, "Always");
+    text::SetDefault(deployment, {"spec", "template", "spec", "restartPolicy"}, "Always");
   }
 }
 

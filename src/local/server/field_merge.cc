@@ -11,23 +11,23 @@ namespace {
 using Kind = Shape::Kind;
 
 // How a value merges: its own type decides where the schema knows nothing.
-enum class Form { kLeaf, kFields, kItems };
+enum class ShapeForm { kLeaf, kFields, kItems };
 
-Form FormOf(const text::Json& value, const Shape& shape) {
+ShapeForm ShapeFormOf(const text::Json& value, const Shape& shape) {
   switch (shape.kind) {
     case Kind::kScalar:
-      return Form::kLeaf;
+      return ShapeForm::kLeaf;
     case Kind::kObject:
-      return value.is_object() && !shape.is_atomic && !shape.type->is_atomic ? Form::kFields
-                                                                             : Form::kLeaf;
+      return value.is_object() && !shape.is_atomic && !shape.type->is_atomic ? ShapeForm::kFields
+                                                                             : ShapeForm::kLeaf;
     case Kind::kMap:
-      return value.is_object() && !shape.is_atomic ? Form::kFields : Form::kLeaf;
+      return value.is_object() && !shape.is_atomic ? ShapeForm::kFields : ShapeForm::kLeaf;
     case Kind::kList:
-      return value.is_array() && !shape.is_atomic ? Form::kItems : Form::kLeaf;
+      return value.is_array() && !shape.is_atomic ? ShapeForm::kItems : ShapeForm::kLeaf;
     case Kind::kAny:
       break;
   }
-  return value.is_object() ? Form::kFields : Form::kLeaf;
+  return value.is_object() ? ShapeForm::kFields : ShapeForm::kLeaf;
 }
 
 // Whether a field is one that its type names; what is not is recorded itself, too.
@@ -89,10 +89,10 @@ bool IsEmptyContainer(const text::Json& value) {
 }
 
 void AddFields(const text::Json& value, const Shape& shape, FieldSet& set) {
-  const Form form = FormOf(value, shape);
-  if (form == Form::kLeaf) {
+  const ShapeForm form = ShapeFormOf(value, shape);
+  if (form == ShapeForm::kLeaf) {
     set.AddSelf();
-  } else if (form == Form::kFields) {
+  } else if (form == ShapeForm::kFields) {
     for (const auto& [key, field] : value.get_object()) {
       FieldSet& child = set.Child(FieldElement(key));
       if (!field.is_null()) AddFields(field, FieldShape(shape, key), child);
@@ -119,10 +119,10 @@ class Comparer {
     const text::Json& one = after != nullptr ? *after : *before;
     const bool are_both_empty = (before == nullptr || IsEmptyContainer(*before)) &&
                                 (after == nullptr || IsEmptyContainer(*after));
-    const Form form = FormOf(one, shape);
-    const bool fits = before == nullptr || after == nullptr || FormOf(*before, shape) == form;
-    if (form == Form::kLeaf || !fits || are_both_empty) return Leaf(before, after);
-    if (form == Form::kFields) {
+    const ShapeForm form = ShapeFormOf(one, shape);
+    const bool fits = before == nullptr || after == nullptr || ShapeFormOf(*before, shape) == form;
+    if (form == ShapeForm::kLeaf || !fits || are_both_empty) return Leaf(before, after);
+    if (form == ShapeForm::kFields) {
       Fields(before, after, shape);
     } else {
       ListItems(before, after, shape);
@@ -241,9 +241,9 @@ Comparison Compare(const text::Json& before, const text::Json& after, const Shap
 }
 
 text::Json Merged(const text::Json& live, const text::Json& applied, const Shape& shape) {
-  const Form form = FormOf(applied, shape);
-  if (form == Form::kLeaf || FormOf(live, shape) != form) return applied;
-  if (form == Form::kItems) return MergedItems(live, applied, shape);
+  const ShapeForm form = ShapeFormOf(applied, shape);
+  if (form == ShapeForm::kLeaf || ShapeFormOf(live, shape) != form) return applied;
+  if (form == ShapeForm::kItems) return MergedItems(live, applied, shape);
   text::Object merged = live.get_object();
   for (const auto& [key, field] : applied.get_object()) {
     const text::Json* old_field = merged.if_contains(key);
@@ -253,9 +253,9 @@ text::Json Merged(const text::Json& live, const text::Json& applied, const Shape
 }
 
 void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
-  const Form form = FormOf(value, shape);
-  if (form == Form::kItems) return RemoveItems(value, gone, shape);
-  if (form == Form::kLeaf) return;
+  const ShapeForm form = ShapeFormOf(value, shape);
+  if (form == ShapeForm::kItems) return RemoveItems(value, gone, shape);
+  if (form == ShapeForm::kLeaf) return;
   text::Object& object = value.get_object();
   for (const auto& [element, below] : gone.children()) {
     if (!element.starts_with("f:")) continue;
@@ -274,14 +274,14 @@ void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
 }
 
 std::string CheckLists(const text::Json& value, const Shape& shape, const std::string& path) {
-  const Form form = FormOf(value, shape);
-  if (form == Form::kFields) {
+  const ShapeForm form = ShapeFormOf(value, shape);
+  if (form == ShapeForm::kFields) {
     for (const auto& [key, field] : value.get_object()) {
       std::string why = CheckLists(field, FieldShape(shape, key),
                                    fmt::format("{}.{}", path, std::string_view(key)));
       if (!why.empty()) return why;
     }
-  } else if (form == Form::kItems) {
+  } else if (form == ShapeForm::kItems) {
     std::set<std::string> seen;
     for (const text::Json& item : value.get_array()) {
       const std::string element = ItemElement(item, shape);

@@ -168,7 +168,7 @@ void CapUpdates(Managers& managers) {
   }
 }
 
-std::string Describe(const Managers::value_type& entry) {
+std::string DescribeManager(const Managers::value_type& entry) {
   const auto& [manager, owned] = entry;
   std::string text = text::ToJson(text::Json(manager.name));
   if (!manager.subresource.empty()) {
@@ -222,7 +222,7 @@ Check TakeOver(const Comparison& changes, const Manager& self, bool force, Manag
     if (entry.first == self) continue;
     FieldSet both = entry.second.fields.Intersection(taken);
     if (both.IsEmpty()) continue;
-    if (!force) conflicts.emplace_back(Describe(entry), std::move(both));
+    if (!force) conflicts.emplace_back(DescribeManager(entry), std::move(both));
   }
   if (!conflicts.empty()) return Refuse(ConflictError(conflicts));
   for (auto& [manager, owned] : managers) {

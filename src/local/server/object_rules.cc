@@ -127,19 +127,15 @@ void CheckStrings(const text::Json& object, std::string_view key, bool are_label
   }
 }
 
-void SetDefault(text::Json& object, text::Path path, text::Json value) {
-  if (text::Find(object, path) == nullptr) text::Set(object, path, std::move(value));
-}
-
 void PreparePod(text::Json& pod) {
-  SetDefault(pod, {"spec", "restartPolicy"}, "Always");
-  SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
-  SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
+  text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
+  text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+  text::SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
   text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", "BestEffort"}});
 }
 
 void PrepareSecret(text::Json& secret) {
-  SetDefault(secret, {"type"}, "Opaque");
+  text::SetDefault(secret, {"type"}, "Opaque");
   const text::Object* plain = text::FindObject(secret, {"stringData"});
   if (plain == nullptr) return;
   const text::Object copy = *plain;
@@ -340,8 +336,8 @@ void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& ob
   } else if (&resource == &api::kDeployments) {
     SetDeploymentDefaults(object);
   } else if (&resource == &api::kEvents) {
-    SetDefault(object, {"reportingComponent"}, "");
-    SetDefault(object, {"reportingInstance"}, "");
+    text::SetDefault(object, {"reportingComponent"}, "");
+    text::SetDefault(object, {"reportingInstance"}, "");
   }
 }
 
@@ -378,9 +374,9 @@ Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::
   if (&resource == &api::kSecrets) PrepareSecret(object);
   if (&resource == &api::kDeployments) SetDeploymentDefaults(object);
   if (&resource == &api::kPods) {
-    SetDefault(object, {"spec", "restartPolicy"}, "Always");
-    SetDefault(object, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
-    SetDefault(object, {"spec", "schedulerName"}, "default-scheduler");
+    text::SetDefault(object, {"spec", "restartPolicy"}, "Always");
+    text::SetDefault(object, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+    text::SetDefault(object, {"spec", "schedulerName"}, "default-scheduler");
     if (FixedPodSpec(old) != FixedPodSpec(object)) {
       return Refuse(Invalid(
           resource, text::GetString(old, {"metadata", "name"}),

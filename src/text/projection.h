@@ -1,0 +1,48 @@
+// Reading a part of a JSON text: what nobody will look at is passed over and costs no memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "text/json.h"
+
+namespace text {
+
+// Which members are kept: {{"metadata", "name"}, {"status"}} keeps of the metadata the name, and
+// the whole status. Arrays are looked through: a key that follows one is of its elements.
+class Projection {
+ public:
+  Projection(std::initializer_list<Path> paths);
+
+  struct Node {
+    std::vector<std::pair<std::string, size_t>> children;  // key, index of its node
+    bool is_whole = false;                                 // with all that lies below
+
+    // Index of the key's node, 0 when it is not kept.
+    size_t Child(std::string_view key) const;
+  };
+  const Node& node(size_t index) const { return nodes_[index]; }  // 0 is the root
+
+ private:
+  std::vector<Node> nodes_{1};
+};
+
+// ParseJson, less what `parts` does not name. The text is checked all the same, as a whole.
+base::Result<Json> ParsePart(std::string_view text, const Projection& parts);
+
+// Calls `visit` with each member of the object `text`, key and value as they are written (a key
+// without its quotes), or with each element of the array, until it fails. kInvalidArgument when
+// their ends cannot be found; what is between them is not checked.
+base::Status VisitMembers(
+    std::string_view text,
+    const std::function<base::Status(std::string_view key, std::string_view value)>& visit);
+base::Status VisitElements(std::string_view text,
+                           const std::function<base::Status(std::string_view value)>& visit);
+
+}  // namespace text
