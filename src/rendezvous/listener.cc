@@ -1,0 +1,157 @@
+#include "rendezvous/listener.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "rendezvous/peer.h"
+
+namespace rendezvous {
+namespace {
+
+// A peer that is silent and unreachable is noticed after kIdle + kProbes * kInterval seconds.
+constexpr int kIdleSeconds = 30;
+constexpr int kProbeSeconds = 5;
+constexpr int kProbes = 6;
+
+constexpr uint64_t kDescriptorStep = 16384;
+std::atomic<uint64_t> original_limit = 0;
+
+std::optional<std::pair<sockaddr_storage, socklen_t>> ToSocketAddress(std::string_view address,
+                                                                      uint16_t port) {
+  sockaddr_storage storage{};
+  const std::string text(address);
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    return std::pair(storage, static_cast<socklen_t>(sizeof v4));
+  }
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+  if (text.empty() || ::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    return std::pair(storage, static_cast<socklen_t>(sizeof v6));
+  }
+  return std::nullopt;
+}
+
+void SetOption(int fd, int level, int option, int value) {
+  ::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size) {
+  base::Fd fd(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return base::Fail(base::Errno(errno, "socket"));
+  SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  SetOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  SetOption(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
+  SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
+  SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  if (address.ss_family == AF_INET6) SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(fd.get(), SOMAXCONN) != 0) {
+    return base::Fail(base::Errno(errno, "bind"));
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string Endpoint::ToString() const {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+bool Endpoint::IsLoopback() const { return address.starts_with("127.") || address == "::1"; }
+
+Endpoint EndpointOf(const sockaddr_storage& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    return {text, ntohs(v4.sin_port)};
+  }
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+    ::inet_ntop(AF_INET, v6.sin6_addr.s6_addr + 12, text, sizeof text);
+  } else {
+    ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+  }
+  return {text, ntohs(v6.sin6_port)};
+}
+
+base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port) {
+  const std::string where = Endpoint{std::string(address.empty() ? "*" : address), port}.ToString();
+  const auto wanted = ToSocketAddress(address, port);
+  if (!wanted) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "listen on " + where + ": not a numeric address");
+  }
+  base::Result<base::Fd> fd = BindTo(wanted->first, wanted->second);
+  // A machine without IPv6.
+  if (!fd && address.empty() && fd.error().os_errno != EADDRINUSE) {
+    const auto any = ToSocketAddress("0.0.0.0", port);
+    fd = BindTo(any->first, any->second);
+  }
+  if (!fd && fd.error().os_errno == EADDRINUSE) {
+    const std::string holder = HolderOfPort(port);
+    return base::Fail(base::Error{base::Code::kUnavailable,
+                                  "listen on " + where + ": the port is in use" +
+                                      (holder.empty() ? "" : " by " + holder) +
+                                      "; choose another, or 0 for a free one",
+                                  EADDRINUSE});
+  }
+  if (!fd) return base::Fail(fd.error().Wrap("listen on " + where));
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (::getsockname(fd->get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+    return base::Fail(base::Errno(errno, "listen on " + where + ": getsockname"));
+  }
+  return Listener(std::move(*fd), EndpointOf(bound).port);
+}
+
+base::Result<base::Fd> Listener::Accept(Endpoint& peer) const {
+  while (true) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    const int fd = ::accept4(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size,
+                             SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+      peer = EndpointOf(address);
+      return base::Fd(fd);
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return base::Fail(base::Code::kNotFound, "no connection now");
+    }
+    if (errno == EMFILE && RaiseDescriptorLimit()) continue;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      return base::Fail(base::Code::kExhausted, "accept: no descriptor left");
+    }
+    // The connection went away before it was accepted (accept(2)): the next one, then.
+    if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
+      return base::Fail(base::Errno(errno, "accept"));
+    }
+  }
+}
+
+bool RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
+  uint64_t none = 0;
+  original_limit.compare_exchange_strong(none, limit.rlim_cur);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limit.rlim_cur + kDescriptorStep);
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+uint64_t OriginalDescriptorLimit() { return original_limit; }
+
+}  // namespace rendezvous

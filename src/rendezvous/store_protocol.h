@@ -1,0 +1,113 @@
+// The wire protocol of PyTorch's TCPStore, requests only: bytes in, requests out. No I/O, no state
+// but the connection's dialect. Byte layout and versions: docs/formats/tcpstore.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace rendezvous {
+
+enum class StoreOp : uint8_t {
+  kValidate,
+  kSet,
+  kCompareSet,
+  kGet,
+  kAdd,
+  kCheck,
+  kWait,
+  kGetNumKeys,
+  kWatchKey,
+  kDeleteKey,
+  kAppend,
+  kMultiGet,
+  kMultiSet,
+  kCancelWait,
+  kPing,
+  kQueuePush,
+  kQueuePop,
+  kQueueLen,
+  kListKeys,
+  kBarrier,
+};
+
+// "SET", "COMPARE_SET", ...
+std::string_view StoreOpName(StoreOp op);
+
+// Which opcodes a connection speaks. kOld: torch up to 2.1, not yet known which of the two tables.
+enum class StoreDialect : uint8_t { kUnknown, kOld, kUpTo20, k21, kFrom22 };
+
+// A message over one of these is garbage: its connection is closed.
+struct StoreLimits {
+  uint64_t max_key_bytes = 64 << 10;
+  uint64_t max_value_bytes = 1 << 30;
+  uint64_t max_keys = 128 << 10;  // in one message
+  uint64_t max_message_bytes = (1 << 30) + (1 << 20);
+};
+
+// Views point into the bytes that were parsed.
+struct StoreRequest {
+  StoreOp op = StoreOp::kPing;
+  std::string_view key;
+  std::string_view value;                // SET, APPEND, QUEUE_PUSH; COMPARE_SET: the new one
+  std::string_view expected;             // COMPARE_SET
+  int64_t number = 0;                    // ADD: delta; BARRIER: world size; PING: nonce
+  std::vector<std::string_view> keys;    // CHECK, WAIT, MULTI_GET, MULTI_SET
+  std::vector<std::string_view> values;  // MULTI_SET
+};
+
+// One for each connection. A request is returned whole or not at all.
+class StoreParser {
+ public:
+  enum class Outcome { kRequest, kNeedMore, kGarbage };
+
+  explicit StoreParser(const StoreLimits& limits) : limits_(&limits) {}
+
+  // The first request of `input`, which begins where a request begins. kRequest: `consumed()`
+  // bytes of input were it. kNeedMore: call again, with the same bytes and more behind them, once
+  // there are `needed()` of them. kGarbage: no client of ours; `why()` says what was wrong.
+  Outcome Next(std::string_view input, StoreRequest& request);
+
+  size_t consumed() const { return consumed_; }
+  size_t needed() const { return needed_; }
+  // The last call found a request: what follows may be one as well.
+  bool is_whole() const { return is_whole_; }
+  std::string_view why() const { return why_; }
+  StoreDialect dialect() const { return dialect_; }
+
+ private:
+  enum class Shape : uint8_t;
+  static Shape ShapeOf(StoreOp op);
+  Outcome Begin(std::string_view input, StoreOp& op);
+  bool Decode(uint8_t byte, StoreOp& op);
+  Outcome ParseFields(std::string_view input, Shape shape, StoreRequest& request);
+  Outcome ParseCounted(std::string_view input, bool has_values, StoreRequest& request);
+  Outcome Skip(std::string_view input, size_t& at, uint64_t limit, std::string_view what);
+  Outcome ReadNumber(std::string_view input, size_t& at, size_t bytes, int64_t& number);
+  Outcome ReadText(std::string_view input, size_t& at, uint64_t limit, std::string_view what,
+                   std::string_view& text);
+  Outcome SettleOldDialect(std::string_view input, StoreOp& op);
+  Outcome NeedMore(size_t total) {
+    needed_ = total;
+    return Outcome::kNeedMore;
+  }
+  Outcome Garbage(std::string_view why) {
+    why_ = why;
+    return Outcome::kGarbage;
+  }
+
+  const StoreLimits* limits_;
+  StoreDialect dialect_ = StoreDialect::kUnknown;
+  bool has_parsed_ = false;  // a request, on this connection
+  size_t consumed_ = 0;
+  size_t needed_ = 1;
+  bool is_whole_ = false;
+  std::string_view why_;
+  // Of a message with a count, half received: how far it is known to be whole, so that bytes that
+  // drip in are looked at once.
+  size_t counted_at_ = 0;
+  uint64_t counted_done_ = 0;
+};
+
+}  // namespace rendezvous

@@ -1,0 +1,109 @@
+// StoreServer: a TCPStore server for the workers of one job (docs/formats/tcpstore.md), in an event
+// loop that others may share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "process/event_loop.h"
+#include "rendezvous/listener.h"
+#include "rendezvous/store_data.h"
+
+namespace rendezvous {
+
+struct StoreOptions {
+  // Numeric; empty: every address of the machine, IPv6 where there is any and IPv4.
+  std::string address;
+  uint16_t port = 0;  // 0: a free one
+  StoreLimits limits;
+  uint64_t max_bytes = uint64_t{4} << 30;  // of all keys and values
+  // A reader this far behind is not read from until it has caught up ...
+  size_t slow_reader_bytes = 1 << 20;
+  // ... and one that is told more than this on top of it (WATCH_KEY) is let go.
+  size_t max_pending_bytes = 64 << 20;
+};
+
+// One connection; torch up to 2.0 opens two for each store object, of which the second is silent.
+struct StoreClient {
+  StoreClientId id = 0;
+  Endpoint peer;
+  uint32_t nonce = 0;  // of its PING: the client's pid, from torch 2.5 on; else 0
+  SteadyTime since;
+};
+
+// What the store knows at one moment.
+struct StoreSnapshot {
+  SteadyTime at;
+  std::vector<StoreClient> clients;
+  std::vector<StoreData::Key> keys;
+  std::vector<StoreData::Waiter> waiters;
+};
+
+// Everything from the loop's thread. Borrows loop and clock, which must outlive it.
+class StoreServer : private StoreData::Clients {
+ public:
+  // Bound and listening when it returns: clients may connect though the loop does not run yet.
+  // A port that is in use: kUnavailable, naming its holder where that can be seen.
+  static base::Result<std::unique_ptr<StoreServer>> Listen(process::EventLoop& loop,
+                                                           base::Clock& clock,
+                                                           const StoreOptions& options);
+  // Serves a listener that was bound before.
+  static base::Result<std::unique_ptr<StoreServer>> Serve(process::EventLoop& loop,
+                                                          base::Clock& clock, Listener listener,
+                                                          const StoreOptions& options);
+  // Closes every connection.
+  ~StoreServer() override;
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+
+  uint16_t port() const { return listener_.port(); }
+  size_t client_count() const { return connections_.size(); }
+  StoreSnapshot Snapshot() const;
+  // Forgets all keys and closes all connections: the next attempt of a job begins with an empty
+  // store (torch from 2.12 on puts no attempt number into its keys), on the same port.
+  void Reset();
+
+ private:
+  struct Connection;
+
+  StoreServer(process::EventLoop& loop, base::Clock& clock, Listener listener,
+              const StoreOptions& options);
+  OutputQueue* OutputOf(StoreClientId client) override;
+  base::Status WatchListener();
+  void Accept();
+  void OnReady(StoreClientId id, uint32_t events);
+  bool Read(Connection& connection);
+  // Of what is buffered; false: the connection is to be closed.
+  bool Carry(Connection& connection, std::string_view input);
+  bool Parse(Connection& connection, std::string_view input, size_t& used);
+  bool IsBehind(const Connection& connection) const;
+  bool Account(size_t before, size_t after);
+  bool Flush(Connection& connection);
+  void FlushWoken();
+  void Rewatch(Connection& connection);
+  void Close(StoreClientId id);
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  Listener listener_;
+  StoreOptions options_;
+  StoreData data_;
+  StoreRequest request_;
+  SteadyTime now_;
+  std::vector<char> scratch_;
+  StoreClientId next_id_ = 1;
+  StoreClientId serving_ = 0;
+  uint64_t input_bytes_ = 0;  // of requests half received, in all
+  bool is_accepting_ = false;
+  std::unordered_map<StoreClientId, std::unique_ptr<Connection>> connections_;
+  std::vector<StoreClientId> woken_;
+};
+
+}  // namespace rendezvous
