@@ -16,8 +16,8 @@ help: ## list these targets
 deps: ## install what building needs (Debian 12, Ubuntu 24.04)
 	@scripts/install-packages build
 
-build: deps ## build build/muster
-	@scripts/build release muster
+build: deps ## build build/muster and build/muster-launch
+	@scripts/build release muster muster-launch
 
 demo: build ## a real two-process training on this machine, from nothing
 	@scripts/demo
@@ -55,6 +55,7 @@ lint: ## formatting and clang-tidy on what changed
 
 install: build ## copy muster to PREFIX (default /usr/local)
 	install -Dm755 build/muster $(DESTDIR)$(PREFIX)/bin/muster
+	install -Dm755 build/muster-launch $(DESTDIR)$(PREFIX)/bin/muster-launch
 
 clean: ## remove build/
 	rm -rf build

@@ -2,7 +2,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -35,6 +38,29 @@ void Pause(base::Duration duration) {
   never.wait_for(lock, duration, [] { return false; });
 }
 
+// Becomes the static launcher, which lies beside this program. Returns only when that fails.
+int BecomeLauncher(const char* name, char** args) {
+  std::array<char, 4096> self{};
+  const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
+  std::string path(self.data(), length > 0 ? static_cast<size_t>(length) : 0);
+  path = path.substr(0, path.rfind('/') + 1) + "muster-launch";
+  std::vector<char*> argv = {const_cast<char*>(name)};
+  for (; *args != nullptr; ++args) argv.push_back(*args);
+  argv.push_back(nullptr);
+  ::execv(path.c_str(), argv.data());
+  base::LogError("start the launcher \"{}\": {}; install it beside muster", path,
+                 std::strerror(errno));
+  return cli::kExitFailure;
+}
+
+// For the list of commands and its completion; main has become the launcher before it is asked.
+void AddLaunch(cli::Command& root) {
+  root.Add("launch", "Start the processes of a distributed program here (torchrun's flags)")
+      .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
+      .RawArgs()
+      .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
+}
+
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
 
 int RunCommandLine(std::string program, const std::vector<std::string>& args) {
@@ -61,6 +87,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       },
       Pause};
   local::command::AddClusterCommands(root, cluster_context);
+  if (!is_arena) AddLaunch(root);
   controller::AddOperatorCommand(root, {context.environment, context.clock,
                                         [&context] {
                                           return controller::ProgramFlags{
@@ -105,7 +132,10 @@ int main(int argc, char** argv) {
   if (verb == "shim") return local::node::ShimMain();
   if (verb == "daemon") return local::daemon::DaemonMain(base::Environment::OfProcess());
 
+
   const bool is_arena = BaseName(argv[0]) == kArena;
+  if (verb == "launch" && !is_arena) return BecomeLauncher("muster launch", argv + 2);
+  if (BaseName(argv[0]) == "torchrun") return BecomeLauncher(argv[0], argv + 1);
   if (!is_arena) ::signal(SIGINT, ExitInterrupted);
   return RunCommandLine(is_arena ? "arena" : "muster", {argv + 1, argv + argc});
 }

@@ -1,0 +1,294 @@
+#include "launch/agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "launch/machine.h"
+#include "launch/process_tree.h"
+#include "launch/signal_names.h"
+#include "process/signals.h"
+
+namespace launch {
+namespace {
+
+constexpr base::Duration kGraceAfterSignal = std::chrono::seconds(20);
+constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
+
+base::Result<base::Fd> OpenForWorker(const std::string& path) {
+  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  return fd;
+}
+
+}  // namespace
+
+std::string LoopbackName() {
+  const auto hosts = base::ReadFile("/etc/hosts", 1 << 20);
+  for (std::string line : base::Split(hosts ? *hosts : std::string(), '\n')) {
+    line = line.substr(0, line.find('#'));
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    const auto words = base::Split(line, ' ');
+    if (std::find(words.begin() + 1, words.end(), "localhost") != words.end()) return "localhost";
+  }
+  return "127.0.0.1";
+}
+
+Agent::Agent(Options options, base::Environment environment, std::string executable, AgentSide side,
+             base::Clock& clock)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      executable_(std::move(executable)),
+      host_(NodeName()),
+      side_(std::move(side)),
+      clock_(clock) {}
+
+Agent::~Agent() = default;
+
+int Agent::Run() {
+  if (auto ready = Prepare(); !ready) {
+    Say(fmt::format("error: {}", ready.error().message));
+    if (folder_) folder_->Finish(false);
+    return 1;
+  }
+  loop_->Post([this] {
+    if (auto started = StartAttempt(); !started) {
+      start_error_ = started.error().message;
+      StopGroup(Ending::kCannotStart, SIGKILL, {});
+    }
+  });
+  if (auto ran = loop_->Run(); !ran) {
+    Say(fmt::format("error: {}", ran.error().message));
+    return 1;
+  }
+  return exit_code_;
+}
+
+base::Status Agent::Prepare() {
+  TRY_ASSIGN(loop_, process::EventLoop::Create(clock_));
+  TRY_ASSIGN(output_, Output::Start(clock_));
+  TRY_ASSIGN(folder_, LogFolder::Create(options_, environment_));
+  TRY(WatchSides());
+  TRY(OpenStore());
+  if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
+  for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
+  const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
+  if (!said.empty()) Say(said);
+  return {};
+}
+
+base::Status Agent::WatchSides() {
+  TRY(loop_->Watch(side_.guardian.get(), EPOLLIN, [this](uint32_t) { OnGuardianGone(); }));
+  return loop_->Watch(side_.signals.get(), EPOLLIN, [this](uint32_t) {
+    while (const auto info = process::ReadSignal(side_.signals.get())) {
+      const int signal = static_cast<int>(info->ssi_signo);
+      if (signal != SIGCHLD) {
+        OnSignal(signal);
+      } else if (group_) {
+        group_->OnChildSignal();
+      }
+    }
+  });
+}
+
+base::Status Agent::OpenStore() {
+  if (options_.is_static && options_.node_rank != 0) return {};
+  rendezvous::StoreOptions store;
+  store.port = static_cast<uint16_t>(options_.endpoint_port);
+  auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
+  if (!opened) {
+    return base::Fail(
+        opened.error().Wrap(fmt::format("the job's store on port {} (--{})", options_.endpoint_port,
+                                        options_.is_static ? "master-port" : "rdzv-endpoint")));
+  }
+  store_ = std::move(*opened);
+  return {};
+}
+
+Group Agent::MakeGroup() const {
+  Group group;
+  group.group_rank = options_.is_static ? options_.node_rank : 0;
+  group.group_world_size = options_.max_nodes;
+  group.first_rank = group.group_rank * options_.nproc_per_node;
+  group.world_size = group.group_world_size * options_.nproc_per_node;
+  group.role_first_rank = group.first_rank;
+  group.role_world_size = group.world_size;
+  group.restart_count = restarts_;
+  group.master_addr = options_.is_static ? options_.endpoint_host : LoopbackName();
+  group.master_port = store_ ? store_->port() : options_.endpoint_port;
+  return group;
+}
+
+base::Status Agent::StartAttempt() {
+  failures_.clear();
+  workers_.clear();
+  workers_.resize(static_cast<size_t>(options_.nproc_per_node));
+  kills_before_ = OutOfMemoryKills();
+  group_ = std::make_unique<WorkerGroup>(*loop_, clock_,
+                                         [this](const WorkerEnd& end) { OnWorkerEnd(end); });
+  const Group group = MakeGroup();
+  for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
+    TRY(StartWorker(local_rank, group));
+  }
+  return {};
+}
+
+base::Status Agent::StartWorker(int local_rank, const Group& group) {
+  WorkerRecord& record = workers_[static_cast<size_t>(local_rank)];
+  TRY_ASSIGN(record.files, folder_->MakeWorker(options_, restarts_, local_rank));
+  process::SpawnOptions spawn;
+  spawn.path = executable_;
+  spawn.argv = WorkerArguments(options_, executable_, local_rank, has_dashed_local_rank_);
+  spawn.env = WorkerEnvironment(options_, environment_, group, local_rank, record.files.error_file);
+  std::optional<uint64_t> stdout_stream;
+  TRY_ASSIGN(const base::Fd out, PlanStream(local_rank, 1, record.files, stdout_stream));
+  TRY_ASSIGN(const base::Fd err, PlanStream(local_rank, 2, record.files, record.stderr_stream));
+  spawn.fds = {{0, 0}, {out ? out.get() : 1, 1}, {err ? err.get() : 2, 2}};
+  const CpuBinding binding(options_.numa_binding, local_rank, options_.nproc_per_node,
+                           environment_);
+  return group_->Start(std::move(spawn));
+}
+
+base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFiles& files,
+                                         std::optional<uint64_t>& stream) {
+  const bool is_teed = options_.tee.Of(local_rank).HasStream(fd);
+  const std::string& file = fd == 1 ? files.stdout_file : files.stderr_file;
+  const bool is_shown = options_.shown_ranks.empty() || options_.shown_ranks.contains(local_rank);
+  if (!file.empty() && !is_teed) return OpenForWorker(file);
+  // One worker's stdout goes where ours goes, as if there were no launcher; so does its stderr to a
+  // terminal, where everybody can read it.
+  const bool is_alone = options_.nproc_per_node == 1 && !is_teed && is_shown;
+  if (is_alone && (fd == 1 || ::isatty(fd) == 1)) return base::Fd();
+  if (!is_teed && !is_shown && fd == 1) return OpenForWorker("/dev/null");
+
+  StreamPlan plan;
+  plan.console_fd = is_shown ? fd : 0;
+  plan.keeps_tail = fd == 2;
+  if (is_teed) {
+    plan.file = file;
+    plan.prefix = ExpandTemplate(options_.prefix_template,
+                                 {{"role_name", options_.role},
+                                  {"local_rank", fmt::format("{}", local_rank)},
+                                  {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
+                                  {"hostname", host_}});
+    plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
+    plan.filter_file = folder_->AttemptPath(restarts_) +
+                       (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
+  base::Fd writer(ends[1]);
+  TRY_ASSIGN(stream, output_->Add(base::Fd(ends[0]), std::move(plan)));
+  return writer;
+}
+
+void Agent::OnSignal(int signal) {
+  const auto& handled = options_.handled_signals;
+  if (std::find(handled.begin(), handled.end(), signal) == handled.end()) {
+    if (group_) group_->Signal(signal);
+    return;
+  }
+  // The second one hastens the end.
+  if (end_signal_ != 0) {
+    if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
+    return Finish(128 + signal);
+  }
+  end_signal_ = signal;
+  StopGroup(Ending::kSignal, signal,
+            options_.shutdown_timeout.value_or(
+                std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterSignal)));
+}
+
+void Agent::OnGuardianGone() {
+  KillTree();
+  if (folder_) folder_->Finish(false);
+  ::_exit(1);
+}
+
+void Agent::OnWorkerEnd(const WorkerEnd& end) {
+  if (end.exit_code != 0) CollectFailure(end);
+  if (group_->IsStopping()) return;
+  const auto grace = options_.shutdown_timeout.value_or(
+      std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterFailure));
+  if (end.exit_code != 0) {
+    StopGroup(Ending::kFailure, SIGTERM, grace);
+  } else if (group_->running_count() == 0) {
+    StopGroup(Ending::kSuccess, SIGTERM, grace);
+  }
+}
+
+void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
+  ending_ = ending;
+  if (!group_) return OnGroupGone();
+  if (group_->IsStopping()) return;
+  group_->Stop(signal, grace, [this] { OnGroupGone(); });
+}
+
+void Agent::OnGroupGone() {
+  output_->WhenDrained([this] { loop_->Post([this] { OnDrained(); }); });
+}
+
+void Agent::OnDrained() {
+  CompleteFailures();
+  switch (ending_) {
+    case Ending::kSuccess:
+      if (group_->leftover_count() > 0) {
+        Say(fmt::format("{} process(es) outlived the workers that started them, and were ended",
+                        group_->leftover_count()));
+      }
+      PrintEvents(true);
+      return Finish(0);
+    case Ending::kFailure:
+      if (TryRestart()) return;
+      ReportFailure();
+      PrintEvents(false);
+      return Finish(ExitCodeOf(failures_[FindRootCause(failures_)]));
+    case Ending::kSignal:
+      Say(fmt::format("ended by {}", SignalName(end_signal_)));
+      PrintEvents(false);
+      return Finish(128 + end_signal_);
+    case Ending::kCannotStart:
+      Say(fmt::format("error: {}", start_error_));
+      return Finish(1);
+  }
+}
+
+bool Agent::TryRestart() {
+  if (restarts_ >= options_.max_restarts) return false;
+  const Failure& root = failures_[FindRootCause(failures_)];
+  ++restarts_;
+  Say(fmt::format(
+      "rank {} (pid {}) failed, {}: restart {} of {}", root.rank, root.pid,
+      root.IsSignal() ? SignalName(-root.exit_code) : fmt::format("exit code {}", root.exit_code),
+      restarts_, options_.max_restarts));
+  if (store_) store_->Reset();
+  if (auto started = StartAttempt(); !started) {
+    start_error_ = started.error().message;
+    StopGroup(Ending::kCannotStart, SIGKILL, {});
+  }
+  return true;
+}
+
+void Agent::Finish(int exit_code) {
+  const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
+  folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
+  exit_code_ = exit_code;
+  loop_->Stop();
+}
+
+void Agent::Say(const std::string& text) {
+  const std::string line = fmt::format("muster-launch: {}\n", text);
+  if (output_) {
+    output_->Say(line);
+  } else {
+    [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
+  }
+}
+
+}  // namespace launch

@@ -1,0 +1,123 @@
+// The part of Agent that finds out why workers failed, and says it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/defer.h"
+#include "base/file.h"
+#include "launch/agent.h"
+#include "launch/json.h"
+#include "launch/process_tree.h"
+
+namespace launch {
+namespace {
+
+constexpr size_t kErrorFileLimit = 16 << 20;
+constexpr off_t kTailOfFile = 16 << 10;
+
+// The end of a log that the worker wrote itself.
+std::string TailOfFile(const std::string& path) {
+  const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info{};
+  if (!fd || ::fstat(fd.get(), &info) != 0) return "";
+  const off_t begin = std::max<off_t>(0, info.st_size - kTailOfFile);
+  std::string text(static_cast<size_t>(info.st_size - begin), '\0');
+  const ssize_t count = ::pread(fd.get(), text.data(), text.size(), begin);
+  text.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  if (begin > 0) text.erase(0, text.find('\n') + 1);
+  return text;
+}
+
+}  // namespace
+
+void Agent::CollectFailure(const WorkerEnd& end) {
+  Failure failure;
+  failure.local_rank = end.local_rank;
+  failure.rank = MakeGroup().first_rank + end.local_rank;
+  failure.pid = end.pid;
+  failure.exit_code = end.exit_code;
+  failure.time = end.time;
+  failure.was_stopped_by_us = end.was_stopped_by_us;
+  failure.host = host_;
+  failure.was_out_of_memory =
+      end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
+  failures_.push_back(std::move(failure));
+}
+
+void Agent::CompleteFailures() {
+  for (Failure& failure : failures_) {
+    const WorkerRecord& record = workers_[static_cast<size_t>(failure.local_rank)];
+    if (record.stderr_stream) {
+      failure.stderr_tail = output_->Tail(*record.stderr_stream);
+    } else if (!record.files.stderr_file.empty()) {
+      failure.stderr_tail = TailOfFile(record.files.stderr_file);
+    }
+    auto text = base::ReadFile(record.files.error_file, kErrorFileLimit);
+    if (!text) continue;
+    failure.error_file = record.files.error_file;
+    failure.error_file_text = std::move(*text);
+    if (auto report = ParseErrorFile(failure.error_file_text)) {
+      failure.report = std::move(*report);
+    } else {
+      Say(fmt::format("warning: error file \"{}\": {}", failure.error_file,
+                      report.error().message));
+    }
+  }
+}
+
+void Agent::ReportFailure() {
+  const Failure& root = failures_[FindRootCause(failures_)];
+  const Group group = MakeGroup();
+  FailureContext context{
+      TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
+  context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
+  const std::string report_file = folder_->run_path() + "/failure.json";
+  const std::string json = FailureJson(failures_, context);
+  for (const std::string& path : {report_file, options_.failure_file}) {
+    if (path.empty()) continue;
+    auto written = base::WriteFileAtomic(path, json, 0644, base::Durability::kNone);
+    if (written) {
+      context.report_file = path;
+    } else {
+      Say(fmt::format("warning: failure report: {}", written.error().message));
+    }
+  }
+  WriteAgentErrorFile(root);
+  std::string text = FailureTable(context.title, failures_);
+  if (options_.explains) text += ExplainText(failures_, context);
+  output_->Say(text);
+}
+
+void Agent::WriteAgentErrorFile(const Failure& root) {
+  const auto path = environment_.Get("TORCHELASTIC_ERROR_FILE");
+  if (!path || root.error_file_text.empty()) return;
+  auto text = WithErrorCode(root.error_file_text, root.exit_code);
+  if (!text) return;
+  if (auto written = base::WriteFileAtomic(*path, *text, 0644, base::Durability::kNone); !written) {
+    Say(fmt::format("warning: TORCHELASTIC_ERROR_FILE: {}", written.error().message));
+  }
+}
+
+void Agent::PrintEvents(bool has_succeeded) {
+  if (!options_.prints_events) return;
+  const Group group = MakeGroup();
+  for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
+    const bool has_failed =
+        std::any_of(failures_.begin(), failures_.end(),
+                    [&](const Failure& failure) { return failure.local_rank == local_rank; });
+    output_->Say(fmt::format(
+        "{{\"name\": \"torchelastic.worker.status.{}\", \"source\": \"WORKER\", \"metadata\": "
+        "{{\"run_id\": {}, \"global_rank\": {}, \"group_rank\": {}, \"role\": {}, \"hostname\": "
+        "{}, "
+        "\"local_rank\": {}, \"restarts\": {}}}}}\n",
+        has_failed || !has_succeeded ? "FAILED" : "SUCCEEDED", JsonQuote(options_.run_id),
+        group.first_rank + local_rank, group.group_rank, JsonQuote(options_.role), JsonQuote(host_),
+        local_rank, restarts_));
+  }
+}
+
+}  // namespace launch

@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "launch/failure_report.h"
+#include "launch/json.h"
+#include "launch/signal_names.h"
+
+namespace launch {
+namespace {
+
+constexpr size_t kStackLines = 14;
+constexpr size_t kTailLines = 8;
+constexpr size_t kWidestLine = 160;
+
+// What a line of an error means. The first that fits counts, so the narrow ones stand first.
+struct KnownError {
+  std::string_view text;
+  std::string_view kind;
+  std::string_view advice;
+};
+constexpr std::array kKnownErrors = std::to_array<KnownError>({
+    {"CUDA out of memory", "gpu-out-of-memory",
+     "the GPU is full: a smaller batch, gradient accumulation or checkpointing; nvidia-smi shows "
+     "who else uses it"},
+    {"OutOfMemoryError", "gpu-out-of-memory",
+     "the GPU is full: a smaller batch, gradient accumulation or checkpointing; nvidia-smi shows "
+     "who else uses it"},
+    {"unrecognized arguments: --local-rank", "arguments",
+     "the script does not know --local-rank: read LOCAL_RANK from the environment and start it "
+     "with --use-env"},
+    {"unrecognized arguments: --local_rank", "arguments",
+     "the script does not know --local_rank: read LOCAL_RANK from the environment and start it "
+     "with --use-env"},
+    {"unrecognized arguments", "arguments",
+     "the script does not take these arguments; the launcher's own flags go before the script"},
+    {"No module named 'torch'", "import",
+     "this interpreter has no torch: activate the environment that has it, or name it with "
+     "--python"},
+    {"ModuleNotFoundError", "import",
+     "install the module into this interpreter's environment, or name another one with --python"},
+    {"ImportError", "import", "the module is there but cannot be loaded: see the line above"},
+    {"Address already in use", "port",
+     "another process holds the port: choose another --master-port, or --standalone for a free "
+     "one"},
+    {"EADDRINUSE", "port",
+     "another process holds the port: choose another --master-port, or --standalone for a free "
+     "one"},
+    {"invalid device ordinal", "gpu",
+     "there are fewer GPUs than processes: lower --nproc-per-node, or check CUDA_VISIBLE_DEVICES"},
+    {"NCCL", "communication",
+     "run again with NCCL_DEBUG=INFO and look at the first rank that complains"},
+    {"Connection closed by peer", "peer-lost",
+     "another rank went away first; its own error is the cause"},
+    {"Connection reset by peer", "peer-lost",
+     "another rank went away first; its own error is the cause"},
+    {"DistStoreError", "communication",
+     "not every rank joined: look for ranks that failed earlier"},
+    {"No space left on device", "disk-full", "free space on the file system that the error names"},
+    {"Bus error", "shared-memory", "make /dev/shm larger, or use fewer data loader workers"},
+    {"can't open file", "arguments", "the script's path is wrong for this working directory"},
+});
+
+const KnownError* FindKnownError(std::string_view text) {
+  const auto found = std::find_if(
+      kKnownErrors.begin(), kKnownErrors.end(),
+      [&](const KnownError& known) { return text.find(known.text) != std::string_view::npos; });
+  return found == kKnownErrors.end() ? nullptr : &*found;
+}
+
+std::string TracebackText(const Failure& failure) {
+  if (failure.report && !failure.report->call_stack.empty()) return failure.report->call_stack;
+  return FindTraceback(failure.stderr_tail);
+}
+
+std::string AdviceForSignal(int signal) {
+  switch (signal) {
+    case SIGKILL:
+      return "nobody here sent it: look for an administrator, a batch system's limit, or the "
+             "kernel's log (dmesg)";
+    case SIGSEGV:
+    case SIGILL:
+    case SIGFPE:
+      return "native code crashed: set PYTHONFAULTHANDLER=1 for the Python stack, and suspect "
+             "extensions built for another torch";
+    case SIGBUS:
+      return "shared memory is probably full: make /dev/shm larger, or use fewer data loader "
+             "workers";
+    case SIGABRT:
+      return "native code gave up: its reason is in the lines above (NCCL's watchdog does this "
+             "after its time-out)";
+    default:
+      return "somebody sent the signal to this process alone: a signal for the job goes to the "
+             "launcher";
+  }
+}
+
+Explanation ExplainSignal(const Failure& root) {
+  const int signal = -root.exit_code;
+  if (root.was_out_of_memory) {
+    return {"killed by the kernel for want of memory (SIGKILL)",
+            "out-of-memory",
+            {},
+            "give the job more memory, or use less: smaller batches, fewer data loader workers"};
+  }
+  return {fmt::format("ended by signal {} ({})", signal, SignalName(signal)),
+          "signal",
+          {},
+          AdviceForSignal(signal)};
+}
+
+std::vector<std::string> EvidenceOf(const Failure& root, const std::string& traceback) {
+  std::vector<std::string> lines = traceback.empty() ? LastLines(root.stderr_tail, kTailLines)
+                                                     : LastLines(traceback, kStackLines);
+  for (std::string& line : lines) {
+    if (line.size() > kWidestLine) line = line.substr(0, kWidestLine - 3) + "...";
+  }
+  return lines;
+}
+
+std::string CauseOf(const Failure& root, const std::string& traceback) {
+  if (root.report && !root.report->message.empty()) {
+    return base::Split(root.report->message, '\n')[0];
+  }
+  if (!traceback.empty()) {
+    // The message may have several lines: the exception's own is the first that is not indented.
+    const auto lines = base::Split(traceback, '\n');
+    const auto found = std::find_if(lines.begin() + 1, lines.end(), [](const std::string& line) {
+      return !line.empty() && line[0] != ' ';
+    });
+    if (found != lines.end()) return *found;
+  }
+  return fmt::format("exit code {}", root.exit_code);
+}
+
+JsonValue Object() {
+  JsonValue value;
+  value.kind = JsonValue::Kind::kObject;
+  return value;
+}
+
+JsonValue Strings(const std::vector<std::string>& texts) {
+  JsonValue value;
+  value.kind = JsonValue::Kind::kArray;
+  for (const std::string& text : texts) value.items.push_back(JsonValue::String(text));
+  return value;
+}
+
+JsonValue DescribeFailure(const Failure& failure) {
+  JsonValue value = Object();
+  value.members.emplace_back("rank", JsonValue::Number(failure.rank));
+  value.members.emplace_back("local_rank", JsonValue::Number(failure.local_rank));
+  value.members.emplace_back("host", JsonValue::String(failure.host));
+  value.members.emplace_back("pid", JsonValue::Number(failure.pid));
+  value.members.emplace_back("exit_code", JsonValue::Number(failure.exit_code));
+  value.members.emplace_back("signal", failure.IsSignal()
+                                           ? JsonValue::String(SignalName(-failure.exit_code))
+                                           : JsonValue());
+  value.members.emplace_back("time", JsonValue::String(base::FormatRfc3339Micro(failure.time)));
+  JsonValue stopped;
+  stopped.kind = JsonValue::Kind::kBool;
+  stopped.text = failure.was_stopped_by_us ? "true" : "false";
+  value.members.emplace_back("stopped_by_launcher", stopped);
+  return value;
+}
+
+}  // namespace
+
+Explanation Explain(const Failure& root, const FailureContext& context) {
+  const std::string traceback = TracebackText(root);
+  Explanation explanation;
+  if (root.IsSignal()) {
+    explanation = ExplainSignal(root);
+  } else {
+    explanation.cause = CauseOf(root, traceback);
+    const bool is_exception = !traceback.empty() || root.report.has_value();
+    explanation.kind = is_exception ? "exception" : "exit-code";
+    explanation.advice =
+        is_exception ? "fix what the last line says; --max-restarts helps only against what passes"
+                     : "the program ended itself: its own output says why";
+    const std::string text =
+        (root.report ? root.report->message + "\n" : std::string()) +
+        (traceback.empty() ? base::Join(LastLines(root.stderr_tail, kTailLines), "\n") : traceback);
+    if (const KnownError* const known = FindKnownError(text)) {
+      explanation.kind = known->kind;
+      explanation.advice = known->advice;
+      if (explanation.kind == "import" && !context.python.empty()) {
+        explanation.advice += fmt::format(" (it was {})", context.python);
+      }
+    }
+  }
+  explanation.evidence = EvidenceOf(root, traceback);
+  return explanation;
+}
+
+std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context) {
+  const Failure& root = failures[FindRootCause(failures)];
+  const Explanation explanation = Explain(root, context);
+  std::string text = fmt::format(
+      "{}: rank {} of {} failed first (local rank {}, pid {}, host {})\n", context.title, root.rank,
+      context.world_size, root.local_rank, root.pid, root.host);
+  text += fmt::format("  why       : {}\n", explanation.cause);
+  for (size_t i = 0; i < explanation.evidence.size(); ++i) {
+    text +=
+        fmt::format("  {}: {}\n", i == 0 ? "evidence  " : "          ", explanation.evidence[i]);
+  }
+  text += fmt::format("  what to do: {}\n", explanation.advice);
+  const auto stopped = std::count_if(failures.begin(), failures.end(),
+                                     [](const Failure& f) { return f.was_stopped_by_us; });
+  const auto others = static_cast<ptrdiff_t>(failures.size()) - stopped - 1;
+  if (others > 0) text += fmt::format("  others    : {} failed too\n", others);
+  if (stopped > 0) text += fmt::format("  ended     : {} more, because of it\n", stopped);
+  if (context.max_restarts > 0) {
+    text +=
+        fmt::format("  restarts  : {} of {} used\n", context.restarts_used, context.max_restarts);
+  }
+  if (!context.stderr_file.empty()) text += fmt::format("  stderr    : {}\n", context.stderr_file);
+  if (!context.report_file.empty()) text += fmt::format("  report    : {}\n", context.report_file);
+  return text;
+}
+
+std::string FailureJson(const std::vector<Failure>& failures, const FailureContext& context) {
+  const Failure& root = failures[FindRootCause(failures)];
+  const Explanation explanation = Explain(root, context);
+  JsonValue cause = DescribeFailure(root);
+  cause.members.emplace_back("class", JsonValue::String(explanation.kind));
+  cause.members.emplace_back("message", JsonValue::String(explanation.cause));
+  cause.members.emplace_back("advice", JsonValue::String(explanation.advice));
+  cause.members.emplace_back("traceback", JsonValue::String(TracebackText(root)));
+  cause.members.emplace_back("last_stderr_lines",
+                             Strings(LastLines(root.stderr_tail, kStackLines)));
+  JsonValue all;
+  all.kind = JsonValue::Kind::kArray;
+  for (const Failure& failure : failures) all.items.push_back(DescribeFailure(failure));
+
+  JsonValue file = Object();
+  file.members.emplace_back("program", JsonValue::String(context.title));
+  file.members.emplace_back("world_size", JsonValue::Number(context.world_size));
+  file.members.emplace_back("restarts_used", JsonValue::Number(context.restarts_used));
+  file.members.emplace_back("max_restarts", JsonValue::Number(context.max_restarts));
+  file.members.emplace_back("root_cause", std::move(cause));
+  file.members.emplace_back("failures", std::move(all));
+  return WriteJson(file) + "\n";
+}
+
+}  // namespace launch

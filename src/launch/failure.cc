@@ -1,0 +1,125 @@
+#include "launch/failure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "launch/json.h"
+
+namespace launch {
+namespace {
+
+constexpr std::string_view kTracebackStart = "Traceback (most recent call last):";
+
+std::optional<int64_t> TimestampOf(const JsonValue* value) {
+  if (value == nullptr) return std::nullopt;
+  // "10", 10 and 10.5 are all written.
+  return base::ParseInt(std::string_view(value->text).substr(0, value->text.find('.')));
+}
+
+int64_t WholeSeconds(const Failure& failure) {
+  return std::chrono::floor<std::chrono::seconds>(failure.ReportedTime())
+      .time_since_epoch()
+      .count();
+}
+
+}  // namespace
+
+base::Result<ErrorReport> ParseErrorFile(std::string_view text) {
+  TRY_ASSIGN(const JsonValue file, ParseJson(text));
+  const JsonValue* const message = file.Find("message");
+  if (message == nullptr) {
+    return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
+  }
+  ErrorReport report;
+  if (message->kind != JsonValue::Kind::kObject) {
+    report.message =
+        message->kind == JsonValue::Kind::kString ? message->text : WriteJson(*message);
+    report.timestamp = TimestampOf(file.Find("timestamp"));
+    return report;
+  }
+  if (const JsonValue* const inner = message->Find("message")) report.message = inner->text;
+  if (const JsonValue* const extra = message->Find("extraInfo")) {
+    if (const JsonValue* const stack = extra->Find("py_callstack")) report.call_stack = stack->text;
+    report.timestamp = TimestampOf(extra->Find("timestamp"));
+  }
+  return report;
+}
+
+base::Result<std::string> WithErrorCode(std::string_view text, int exit_code) {
+  TRY_ASSIGN(JsonValue file, ParseJson(text));
+  JsonValue* const message = file.Find("message");
+  if (message == nullptr) {
+    return base::Fail(base::Code::kInvalidArgument, "it has no \"message\"");
+  }
+  if (message->kind != JsonValue::Kind::kObject) {
+    JsonValue wrapped;
+    wrapped.kind = JsonValue::Kind::kObject;
+    wrapped.members.emplace_back("message", *message);
+    *message = std::move(wrapped);
+  }
+  std::erase_if(message->members, [](const auto& member) { return member.first == "errorCode"; });
+  message->members.emplace_back("errorCode", JsonValue::Number(exit_code));
+  return WriteJson(file);
+}
+
+base::Time Failure::ReportedTime() const {
+  if (!report || !report->timestamp) return time;
+  return base::Time(std::chrono::seconds(*report->timestamp));
+}
+
+size_t FindRootCause(const std::vector<Failure>& failures) {
+  size_t root = 0;
+  for (size_t i = 1; i < failures.size(); ++i) {
+    const Failure& candidate = failures[i];
+    const Failure& best = failures[root];
+    if (candidate.was_stopped_by_us != best.was_stopped_by_us) {
+      if (best.was_stopped_by_us) root = i;
+    } else if (WholeSeconds(candidate) < WholeSeconds(best)) {
+      root = i;
+    }
+  }
+  return root;
+}
+
+std::string FindTraceback(std::string_view stderr_text) {
+  const size_t begin = stderr_text.rfind(kTracebackStart);
+  if (begin == std::string_view::npos) return "";
+  // Lines of the stack are indented; the first that is not names the exception, and what follows
+  // of its message is part of it up to the end of the text.
+  const size_t line_begin = stderr_text.rfind('\n', begin) + 1;
+  const std::string_view indent = stderr_text.substr(line_begin, begin - line_begin);
+  std::string traceback;
+  bool has_exception = false;
+  for (const std::string& line : base::Split(stderr_text.substr(line_begin), '\n')) {
+    std::string_view rest = line;
+    if (rest.starts_with(indent)) rest.remove_prefix(indent.size());
+    if (has_exception && rest.empty()) break;
+    const bool is_stack = rest.empty() || rest[0] == ' ' || rest == kTracebackStart;
+    has_exception = has_exception || !is_stack;
+    traceback += rest;
+    traceback += '\n';
+  }
+  return traceback;
+}
+
+std::string LastLine(std::string_view text) {
+  const auto lines = LastLines(text, 1);
+  return lines.empty() ? "" : lines[0];
+}
+
+std::vector<std::string> LastLines(std::string_view text, size_t count) {
+  std::vector<std::string> lines;
+  for (std::string& line : base::Split(text, '\n')) {
+    if (!base::Trim(line).empty()) lines.push_back(std::move(line));
+  }
+  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(count));
+  return lines;
+}
+
+int ExitCodeOf(const Failure& failure) {
+  return failure.IsSignal() ? 128 - failure.exit_code : failure.exit_code;
+}
+
+}  // namespace launch

@@ -1,0 +1,40 @@
+// The texts that end a failed job: torchrun's table, ours, and JSON. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/failure.h"
+
+namespace launch {
+
+// The table that torchrun prints (spec/launcher.md 2.6), with the line of its exception before it.
+// `failures` in order of discovery, not empty. Times in the local zone.
+std::string FailureTable(const std::string& title, const std::vector<Failure>& failures);
+
+// What --explain knows beside the failures.
+struct FailureContext {
+  std::string title;  // script, module or program
+  std::string python;
+  int world_size = 1;
+  int restarts_used = 0;
+  int max_restarts = 0;
+  std::string report_file;  // "" is none
+  std::string stderr_file;  // of the root cause; "" is none
+};
+
+struct Explanation {
+  std::string cause;  // "ValueError: boom", "killed for want of memory"
+  std::string kind;   // one word for programs: "exception", "out-of-memory" ...
+  std::vector<std::string> evidence;
+  std::string advice;
+};
+Explanation Explain(const Failure& root, const FailureContext& context);
+
+// One screen: who failed first, why, the evidence, what to do.
+std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context);
+
+// The same for programs.
+std::string FailureJson(const std::vector<Failure>& failures, const FailureContext& context);
+
+}  // namespace launch

@@ -1,0 +1,207 @@
+#include "launch/failure.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "launch/failure_report.h"
+#include "launch/json.h"
+
+namespace launch {
+namespace {
+
+base::Time SecondsAfterEpoch(int64_t seconds) { return base::Time(std::chrono::seconds(seconds)); }
+
+Failure FailureOf(int rank, int exit_code, int64_t seconds) {
+  Failure failure;
+  failure.local_rank = failure.rank = rank;
+  failure.exit_code = exit_code;
+  failure.pid = 9615 + rank;
+  failure.host = "localhost";
+  failure.time = SecondsAfterEpoch(seconds);
+  return failure;
+}
+
+TEST(ErrorFile, HasThreeForms) {
+  const auto full = ParseErrorFile(
+      R"({"message": {"message": "ValueError: boom", "extraInfo": {"py_callstack": "Traceback ...",
+          "timestamp": "1795223550"}}})");
+  ASSERT_TRUE(full);
+  EXPECT_EQ(full->message, "ValueError: boom");
+  EXPECT_EQ(full->call_stack, "Traceback ...");
+  EXPECT_EQ(full->timestamp, 1795223550);
+  const auto number = ParseErrorFile(R"({"message": "text", "timestamp": 10})");
+  EXPECT_EQ(number->message, "text");
+  EXPECT_EQ(number->timestamp, 10);
+  EXPECT_EQ(ParseErrorFile(R"({"message": "text", "timestamp": "10"})")->timestamp, 10);
+  for (const char* bad : {"", "{", R"({"other": 1})", "[]", "null", R"({"message": "a"} x)"}) {
+    EXPECT_FALSE(ParseErrorFile(bad)) << bad;
+  }
+}
+
+TEST(ErrorFile, OfTheLauncherHasTheExitCode) {
+  const auto text = WithErrorCode(R"({"message": {"message": "b", "errorCode": 9}, "x": [1]})", 3);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, R"({"message": {"message": "b", "errorCode": 3}, "x": [1]})");
+  EXPECT_EQ(*WithErrorCode(R"({"message": "b"})", -9),
+            R"({"message": {"message": "b", "errorCode": -9}})");
+}
+
+TEST(Json, GoesThroughUnchanged) {
+  for (const char* text :
+       {R"({"a": [1, -2.5e3, true, null, "x\n\"\\"], "b": {}})", R"("\u001f")", "[]", "-0.5"}) {
+    const auto value = ParseJson(text);
+    ASSERT_TRUE(value) << text;
+    EXPECT_EQ(WriteJson(*value), text);
+  }
+  EXPECT_EQ(ParseJson(R"("\u00e9\ud83d\ude00\ud800")")->text,
+            "\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd");
+  EXPECT_EQ(JsonQuote("a\xff"), "\"a\xef\xbf\xbd\"");
+  EXPECT_FALSE(ParseJson(std::string(100, '[') + std::string(100, ']')));
+  for (const char* bad : {"\"", "{\"a\"}", "[1,]", "tru", "\"\\u12\"", "\"\\x\"", "{,}", "1 2"}) {
+    EXPECT_FALSE(ParseJson(bad)) << bad;
+  }
+}
+
+TEST(RootCause, IsTheFirstByWholeSecondsThenByDiscovery) {
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 12), FailureOf(1, 1, 10)}), 1U);
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), FailureOf(1, 1, 10)}), 0U);
+  Failure reported = FailureOf(1, 1, 20);
+  reported.report = ErrorReport{"x", "", 9};
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), reported}), 1U);
+}
+
+TEST(RootCause, IsNeverOneThatTheLauncherEnded) {
+  Failure stopped = FailureOf(0, -SIGTERM, 1);
+  stopped.was_stopped_by_us = true;
+  EXPECT_EQ(FindRootCause({stopped, FailureOf(1, 3, 5)}), 1U);
+  EXPECT_EQ(FindRootCause({stopped}), 0U);
+}
+
+TEST(Traceback, IsTheLastOne) {
+  EXPECT_EQ(FindTraceback("warning\nTraceback (most recent call last):\n  File \"a\", line 1\n"
+                          "    old\nKeyError: 1\n\nDuring handling of the above exception, another "
+                          "exception occurred:\n\nTraceback (most recent call last):\n"
+                          "  File \"x.py\", line 3, in <module>\n    raise ValueError(\"boom\")\n"
+                          "ValueError: boom\n"),
+            "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n"
+            "    raise ValueError(\"boom\")\nValueError: boom\n");
+  EXPECT_EQ(FindTraceback("[rank0]: Traceback (most recent call last):\n[rank0]:   File \"a\"\n"
+                          "[rank0]: E: 1\n"),
+            "Traceback (most recent call last):\n  File \"a\"\nE: 1\n");
+  EXPECT_EQ(FindTraceback("nothing here\n"), "");
+}
+
+TEST(FailureTable, LooksAsTorchrunsDoes) {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+  Failure first = FailureOf(1, 3, 1795223550);
+  Failure second = FailureOf(0, -SIGTERM, 1795223551);
+  second.was_stopped_by_us = true;
+  EXPECT_EQ(FailureTable("fail3.py", {first, second}),
+            "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+            "============================================================\n"
+            "fail3.py FAILED\n"
+            "------------------------------------------------------------\n"
+            "Failures:\n"
+            "[1]:\n"
+            "  time      : 2026-11-21_01:12:31\n"
+            "  host      : localhost\n"
+            "  rank      : 0 (local_rank: 0)\n"
+            "  exitcode  : -15 (pid: 9615)  (SIGTERM)\n"
+            "  error_file: <N/A>\n"
+            "  traceback : Signal 15 (SIGTERM) received by PID 9615\n"
+            "------------------------------------------------------------\n"
+            "Root Cause (first observed failure):\n"
+            "[0]:\n"
+            "  time      : 2026-11-21_01:12:30\n"
+            "  host      : localhost\n"
+            "  rank      : 1 (local_rank: 1)\n"
+            "  exitcode  : 3 (pid: 9616) \n"
+            "  error_file: <N/A>\n"
+            "  traceback : To enable traceback see: "
+            "https://pytorch.org/docs/stable/elastic/errors.html\n"
+            "============================================================\n");
+}
+
+TEST(FailureTable, HasNoOtherFailures) {
+  Failure only = FailureOf(0, -SIGSEGV, 10);
+  const std::string table = FailureTable("a", {only});
+  EXPECT_NE(table.find("Failures:\n  <NO_OTHER_FAILURES>\n"), std::string::npos);
+  EXPECT_NE(table.find("exitcode  : -11"), std::string::npos);
+  EXPECT_NE(table.find("(SIGSEGV)"), std::string::npos);
+}
+
+TEST(FailureTable, IndentsTheCallStackOfAnErrorFile) {
+  Failure failure = FailureOf(0, 1, 10);
+  failure.error_file = "/tmp/error.json";
+  failure.report = ErrorReport{"ValueError: boom", "Traceback\n  File\nValueError: boom", 9};
+  const std::string table = FailureTable("a", {failure});
+  EXPECT_NE(table.find("  error_file: /tmp/error.json\n"
+                       "  traceback : Traceback\n    File\n  ValueError: boom\n"),
+            std::string::npos)
+      << table;
+}
+
+TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
+  struct Case {
+    std::string tail;
+    int exit_code;
+    std::string kind;
+    std::string cause;
+  };
+  const std::string traceback = "Traceback (most recent call last):\n  File \"x.py\", line 1\n";
+  const std::vector<Case> cases = {
+      {traceback + "ValueError: boom\n", 1, "exception", "ValueError: boom"},
+      {traceback + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried ...\n", 1,
+       "gpu-out-of-memory", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried ..."},
+      {traceback + "ModuleNotFoundError: No module named 'torch'\n", 1, "import",
+       "ModuleNotFoundError: No module named 'torch'"},
+      {"usage: x\nx.py: error: unrecognized arguments: --local-rank=0\n", 2, "arguments",
+       "exit code 2"},
+      {"", 7, "exit-code", "exit code 7"},
+      {"", -SIGSEGV, "signal", "ended by signal 11 (SIGSEGV)"},
+  };
+  for (const Case& one : cases) {
+    Failure failure = FailureOf(0, one.exit_code, 1);
+    failure.stderr_tail = one.tail;
+    const Explanation explanation = Explain(failure, {});
+    EXPECT_EQ(explanation.kind, one.kind);
+    EXPECT_EQ(explanation.cause, one.cause);
+    EXPECT_NE(explanation.advice, "");
+    EXPECT_EQ(explanation.evidence.empty(), one.tail.empty());
+  }
+  Failure killed = FailureOf(0, -SIGKILL, 1);
+  killed.was_out_of_memory = true;
+  EXPECT_EQ(Explain(killed, {}).kind, "out-of-memory");
+}
+
+TEST(ExplainFailure, IsOneScreen) {
+  Failure failure = FailureOf(1, 1, 1);
+  failure.stderr_tail = "Traceback (most recent call last):\n";
+  for (int i = 0; i < 100; ++i) failure.stderr_tail += "  File " + std::string(500, 'x') + "\n";
+  failure.stderr_tail += "ValueError: boom\n";
+  FailureContext context;
+  context.title = "x.py";
+  context.world_size = 2;
+  context.max_restarts = 3;
+  context.report_file = "/r";
+  const std::string text = ExplainText({failure}, context);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+  EXPECT_NE(text.find("why       : ValueError: boom"), std::string::npos);
+  EXPECT_EQ(text, ExplainText({failure}, context));
+  const auto json = ParseJson(FailureJson({failure}, context));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->Find("root_cause")->Find("message")->text, "ValueError: boom");
+}
+
+TEST(LauncherExitCode, IsTheRootCauses) {
+  EXPECT_EQ(ExitCodeOf(FailureOf(0, 3, 1)), 3);
+  EXPECT_EQ(ExitCodeOf(FailureOf(0, -SIGSEGV, 1)), 139);
+}
+
+}  // namespace
+}  // namespace launch

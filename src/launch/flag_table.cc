@@ -1,0 +1,258 @@
+#include "base/strings.h"
+#include "launch/flags.h"
+
+namespace launch {
+namespace {
+
+constexpr std::string_view kJob = "How many processes, and where";
+constexpr std::string_view kMeeting = "How the nodes find each other";
+constexpr std::string_view kProgram = "What is run";
+constexpr std::string_view kFailure = "Failures and the end";
+constexpr std::string_view kLogs = "Output and logs";
+constexpr std::string_view kOurs = "What torchrun does not have";
+
+std::vector<FlagSpec> JobFlags() {
+  return {
+      {.name = "nnodes",
+       .value = "N|MIN:MAX",
+       .otherwise = "1:1",
+       .group = kJob,
+       .help = "nodes; a range makes the job elastic"},
+      {.name = "nproc-per-node",
+       .value = "N|auto|cpu|gpu",
+       .otherwise = "1",
+       .group = kJob,
+       .help = "processes on this node; auto: one for each GPU, else each CPU"},
+      {.name = "node-rank",
+       .kind = FlagKind::kInteger,
+       .value = "N",
+       .otherwise = "0",
+       .group = kJob,
+       .help = "rank of this node"},
+      {.name = "local-addr",
+       .value = "ADDRESS",
+       .group = kJob,
+       .help = "address of this node that the others can reach"},
+      {.name = "numa-binding",
+       .value = "HOW",
+       .choices = {"none", "node", "socket", "exclusive", "core-complex"},
+       .group = kJob,
+       .help = "pin each process to the CPUs near its GPU"},
+      {.name = "virtual-local-rank",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kJob,
+       .help = "each process sees LOCAL_RANK=0 and only its own GPU"},
+  };
+}
+
+std::vector<FlagSpec> MeetingFlags() {
+  return {
+      {.name = "standalone",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kMeeting,
+       .help = "one node, a free port, a random id: nothing can collide"},
+      {.name = "rdzv-backend",
+       .value = "static|c10d",
+       .otherwise = "static",
+       .group = kMeeting,
+       .help = "static: ranks from --node-rank; c10d: the nodes agree"},
+      {.name = "rdzv-endpoint",
+       .value = "HOST[:PORT]",
+       .group = kMeeting,
+       .help = "where the nodes meet; port 29400 unless given, 0 is a free one"},
+      {.name = "rdzv-id",
+       .value = "ID",
+       .otherwise = "none",
+       .group = kMeeting,
+       .help = "name of the job: nodes with another one are refused"},
+      {.name = "rdzv-conf",
+       .value = "K=V,K=V",
+       .group = kMeeting,
+       .help = "join_timeout, last_call_timeout, timeout, is_host, token ..."},
+      {.name = "master-addr",
+       .value = "HOST",
+       .otherwise = "127.0.0.1",
+       .group = kMeeting,
+       .help = "address of node 0 (static)"},
+      {.name = "master-port",
+       .kind = FlagKind::kInteger,
+       .value = "PORT",
+       .group = kMeeting,
+       .help = "port on node 0 (static); 29500 with several nodes"},
+  };
+}
+
+std::vector<FlagSpec> ProgramFlags() {
+  return {
+      {.name = "module",
+       .shorthand = 'm',
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kProgram,
+       .help = "the script is a module, as in python -m"},
+      {.name = "no-python",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kProgram,
+       .help = "the script is a program, found on PATH"},
+      {.name = "run-path",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kProgram,
+       .help = "run the script with runpy.run_path"},
+      {.name = "role",
+       .value = "NAME",
+       .otherwise = "default",
+       .group = kProgram,
+       .help = "ROLE_NAME of the workers, and the prefix of their lines"},
+      {.name = "start-method",
+       .value = "METHOD",
+       .otherwise = "spawn",
+       .choices = {"spawn", "fork", "forkserver"},
+       .group = kProgram,
+       .help = "accepted; scripts are always executed"},
+      {.name = "use-env",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .group = kProgram,
+       .help = "LOCAL_RANK from the environment only: what torchrun always does"},
+  };
+}
+
+std::vector<FlagSpec> FailureFlags() {
+  return {
+      {.name = "max-restarts",
+       .kind = FlagKind::kInteger,
+       .value = "N",
+       .otherwise = "0",
+       .group = kFailure,
+       .help = "restarts of all workers before the job fails"},
+      {.name = "monitor-interval",
+       .kind = FlagKind::kReal,
+       .value = "S",
+       .otherwise = "0.1",
+       .group = kFailure,
+       .help = "accepted; the end of a worker is known at once"},
+      {.name = "shutdown-timeout",
+       .kind = FlagKind::kInteger,
+       .value = "S",
+       .second_variable = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT",
+       .group = kFailure,
+       .help = "from the signal to SIGKILL; else 20, and 5 after a failure"},
+      {.name = "signals-to-handle",
+       .value = "A,B",
+       .otherwise = "SIGTERM,SIGINT,SIGHUP,SIGQUIT",
+       .group = kFailure,
+       .help = "signals that end the job; SIGUSR1, SIGUSR2 only reach the ranks"},
+      {.name = "event-log-handler",
+       .value = "NAME",
+       .otherwise = "null",
+       .group = kFailure,
+       .help = "null or console"},
+  };
+}
+
+std::vector<FlagSpec> LogFlags() {
+  return {
+      {.name = "log-dir",
+       .value = "DIR",
+       .group = kLogs,
+       .help = "folder of the workers' logs; /dev/null: none"},
+      {.name = "redirects",
+       .shorthand = 'r',
+       .value = "N|RANK:N,...",
+       .otherwise = "0",
+       .group = kLogs,
+       .help = "to files: 1 stdout, 2 stderr, 3 both; or a map by local rank"},
+      {.name = "tee",
+       .shorthand = 't',
+       .value = "N|RANK:N,...",
+       .otherwise = "0",
+       .group = kLogs,
+       .help = "to files and, with a prefix, to the console"},
+      {.name = "log-line-prefix-template",
+       .value = "TEXT",
+       .second_variable = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+       .group = kLogs,
+       .help = "of --tee: ${role_name} ${local_rank} ${rank} ${hostname}"},
+      {.name = "local-ranks-filter",
+       .value = "A,B",
+       .group = kLogs,
+       .help = "only these local ranks reach the console"},
+      {.name = "duplicate-stdout-filters",
+       .kind = FlagKind::kList,
+       .value = "TEXT,...",
+       .group = kLogs,
+       .help = "matching lines also go to filtered_stdout.log"},
+      {.name = "duplicate-stderr-filters",
+       .kind = FlagKind::kList,
+       .value = "TEXT,...",
+       .group = kLogs,
+       .help = "matching lines also go to filtered_stderr.log"},
+      {.name = "logs-specs",
+       .value = "NAME",
+       .otherwise = "default",
+       .group = kLogs,
+       .help = "default is the only one: plug-ins are Python"},
+  };
+}
+
+std::vector<FlagSpec> OwnFlags() {
+  return {
+      {.name = "python",
+       .value = "PATH",
+       .second_variable = "PYTHON_EXEC",
+       .is_ours = true,
+       .group = kOurs,
+       .help = "the interpreter; else the active environment's, else python3"},
+      {.name = "explain",
+       .value = "on|off",
+       .otherwise = "on",
+       .choices = {"on", "off"},
+       .is_ours = true,
+       .group = kOurs,
+       .help = "after a failure: who, why, what to do"},
+      {.name = "failure-file",
+       .value = "PATH",
+       .is_ours = true,
+       .group = kOurs,
+       .help = "the failure as JSON; always also failure.json in the log folder"},
+      {.name = "print-completion",
+       .value = "SHELL",
+       .choices = {"bash", "zsh", "tcsh"},
+       .group = kOurs,
+       .help = "print a completion script"},
+      {.name = "torch-distributed-launch",
+       .kind = FlagKind::kSwitch,
+       .otherwise = "0",
+       .is_ours = true,
+       .group = kOurs,
+       .help = "as that module does: the script gets --local-rank=N"},
+  };
+}
+
+}  // namespace
+
+const std::vector<FlagSpec>& AllFlags() {
+  static const std::vector<FlagSpec> flags = [] {
+    std::vector<FlagSpec> all;
+    for (const auto& part :
+         {JobFlags(), MeetingFlags(), ProgramFlags(), FailureFlags(), LogFlags(), OwnFlags()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return flags;
+}
+
+std::string VariableOf(const FlagSpec& flag) {
+  std::string name = "PET_" + base::ToUpper(flag.name);
+  for (char& c : name) {
+    if (c == '-') c = '_';
+  }
+  return name;
+}
+
+}  // namespace launch

@@ -1,0 +1,307 @@
+#include "launch/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/strings.h"
+
+namespace launch {
+namespace {
+
+constexpr size_t kHelpColumn = 32;
+constexpr size_t kWidestHelp = 100;
+constexpr size_t kLargestTypo = 3;
+
+tl::unexpected<base::Error> Refuse(std::string message) {
+  return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+// Both spellings are one.
+std::string WithDashes(std::string_view word) {
+  std::string name(word);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string Shown(const FlagSpec& flag) {
+  return flag.shorthand != 0 ? fmt::format("-{}/--{}", flag.shorthand, flag.name)
+                             : fmt::format("--{}", flag.name);
+}
+
+bool IsReal(std::string_view text) {
+  double value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() && end == text.data() + text.size();
+}
+
+base::Status CheckValue(const FlagSpec& flag, const std::string& shown, const std::string& value) {
+  if (flag.kind == FlagKind::kInteger && !base::ParseInt(base::Trim(value))) {
+    return Refuse(fmt::format("argument {}: invalid int value: '{}'", shown, value));
+  }
+  if (flag.kind == FlagKind::kReal && !IsReal(base::Trim(value))) {
+    return Refuse(fmt::format("argument {}: invalid float value: '{}'", shown, value));
+  }
+  if (!flag.choices.empty() &&
+      std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end()) {
+    std::vector<std::string> quoted;
+    for (const std::string_view choice : flag.choices)
+      quoted.push_back(fmt::format("'{}'", choice));
+    return Refuse(fmt::format("argument {}: invalid choice: '{}' (choose from {})", shown, value,
+                              base::Join(quoted, ", ")));
+  }
+  return {};
+}
+
+// "a,b,,c" -> "a", "b,c": two commas are one that belongs to the text.
+std::vector<std::string> SplitList(std::string_view text) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ',') {
+      parts.back() += text[i];
+    } else if (i + 1 < text.size() && text[i + 1] == ',') {
+      parts.back() += ',';
+      ++i;
+    } else {
+      parts.emplace_back();
+    }
+  }
+  std::erase(parts, "");
+  return parts;
+}
+
+class ArgumentReader {
+ public:
+  ArgumentReader(const std::vector<std::string>& args, CommandLine& line)
+      : args_(args), line_(line) {}
+
+  base::Status Read() {
+    while (next_ < args_.size()) {
+      const std::string& word = args_[next_];
+      if (word == "--" && next_ + 1 < args_.size()) {
+        ++next_;
+        TakeScript();
+      } else if (word.starts_with("--")) {
+        TRY(ReadLong(word));
+      } else if (word.size() > 1 && word[0] == '-') {
+        TRY(ReadShort(word));
+      } else {
+        TakeScript();
+      }
+      if (line_.wants_help || line_.wants_version) return {};
+    }
+    return {};
+  }
+
+ private:
+  void TakeScript() {
+    line_.has_script = true;
+    line_.script = args_[next_];
+    size_t first = next_ + 1;
+    if (first < args_.size() && args_[first] == "--") ++first;
+    line_.script_args.assign(args_.begin() + static_cast<ptrdiff_t>(first), args_.end());
+    next_ = args_.size();
+  }
+
+  base::Status ReadLong(const std::string& word) {
+    const size_t equals = word.find('=');
+    const std::string name = WithDashes(word.substr(2, equals - 2));
+    if (name == "help" || name == "version") {
+      (name == "help" ? line_.wants_help : line_.wants_version) = true;
+      return {};
+    }
+    TRY_ASSIGN(const FlagSpec* const flag, FindLong(word.substr(0, equals), name));
+    std::optional<std::string> value;
+    if (equals != std::string::npos) value = word.substr(equals + 1);
+    ++next_;
+    return Take(*flag, value);
+  }
+
+  base::Status ReadShort(const std::string& word) {
+    size_t at = 1;
+    ++next_;
+    while (at < word.size()) {
+      const char letter = word[at++];
+      if (letter == 'h') {
+        line_.wants_help = true;
+        return {};
+      }
+      const auto& flags = AllFlags();
+      const auto flag = std::find_if(flags.begin(), flags.end(), [&](const FlagSpec& candidate) {
+        return candidate.shorthand == letter;
+      });
+      if (flag == flags.end()) return Refuse(fmt::format("unrecognized arguments: {}", word));
+      if (flag->kind == FlagKind::kSwitch) {
+        TRY(Take(*flag, std::nullopt));
+        continue;
+      }
+      if (at == word.size()) return Take(*flag, std::nullopt);
+      if (word[at] == '=') ++at;
+      return Take(*flag, word.substr(at));
+    }
+    return {};
+  }
+
+  base::Result<const FlagSpec*> FindLong(const std::string& word, const std::string& name) {
+    std::vector<const FlagSpec*> matches;
+    for (const FlagSpec& flag : AllFlags()) {
+      if (flag.name == name) return &flag;
+      if (!flag.is_ours && !name.empty() && flag.name.starts_with(name)) matches.push_back(&flag);
+    }
+    if (matches.size() == 1) return matches[0];
+    if (matches.size() > 1) {
+      std::vector<std::string> names;
+      for (const FlagSpec* match : matches) names.push_back(fmt::format("--{}", match->name));
+      return Refuse(
+          fmt::format("ambiguous option: {} could match {}", word, base::Join(names, ", ")));
+    }
+    const FlagSpec* closest = nullptr;
+    size_t distance = kLargestTypo + 1;
+    for (const FlagSpec& flag : AllFlags()) {
+      const size_t edits = base::EditDistance(name, flag.name);
+      if (edits < distance && !flag.is_hidden) {
+        distance = edits;
+        closest = &flag;
+      }
+    }
+    return Refuse(fmt::format(
+        "unrecognized arguments: {}{}", word,
+        closest == nullptr ? std::string() : fmt::format(" (did you mean --{}?)", closest->name)));
+  }
+
+  base::Status Take(const FlagSpec& flag, const std::optional<std::string>& attached) {
+    const std::string name(flag.name);
+    line_.given[name] = true;
+    if (flag.kind == FlagKind::kSwitch) {
+      if (attached) {
+        return Refuse(
+            fmt::format("argument {}: ignored explicit argument '{}'", Shown(flag), *attached));
+      }
+      line_.values[name] = "1";
+      return {};
+    }
+    if (!attached && (next_ >= args_.size() || LooksLikeFlag(args_[next_]))) {
+      return Refuse(fmt::format("argument {}: expected one argument", Shown(flag)));
+    }
+    const std::string value = attached ? *attached : args_[next_++];
+    TRY(CheckValue(flag, Shown(flag), value));
+    line_.values[name] = value;
+    if (flag.kind == FlagKind::kList) line_.lists[name] = SplitList(value);
+    return {};
+  }
+
+  // A negative number is a value, and so is what holds a blank.
+  static bool LooksLikeFlag(std::string_view word) {
+    return word.size() > 1 && word[0] == '-' && !IsReal(word) &&
+           word.find(' ') == std::string_view::npos;
+  }
+
+  const std::vector<std::string>& args_;
+  CommandLine& line_;
+  size_t next_ = 0;
+};
+
+base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
+                          const std::string& text, CommandLine& line) {
+  const std::string name(flag.name);
+  line.given[name] = true;
+  if (flag.kind == FlagKind::kSwitch) {
+    const auto number = base::ParseInt(base::Trim(text));
+    if (!number) {
+      return Refuse(
+          fmt::format("environment variable {}: invalid int value: '{}'", variable, text));
+    }
+    line.values[name] = *number != 0 ? "1" : "0";
+    return {};
+  }
+  TRY(CheckValue(flag, fmt::format("--{} (environment variable {})", flag.name, variable), text));
+  line.values[name] = text;
+  if (flag.kind == FlagKind::kList) line.lists[name] = SplitList(text);
+  return {};
+}
+
+base::Status ReadVariables(const base::Environment& environment, CommandLine& line) {
+  const auto& values = environment.values();
+  for (const FlagSpec& flag : AllFlags()) {
+    const std::string name(flag.name);
+    line.values[name] = std::string(flag.otherwise);
+    if (flag.kind == FlagKind::kList) line.lists[name];
+    for (const std::string& variable : {VariableOf(flag), std::string(flag.second_variable)}) {
+      const auto found = values.find(variable);
+      if (variable.empty() || found == values.end()) continue;
+      TRY(ReadVariable(flag, variable, found->second, line));
+      break;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& args,
+                                           const base::Environment& environment) {
+  CommandLine line;
+  TRY(ReadVariables(environment, line));
+  line.given.erase("print-completion");
+  TRY(ArgumentReader(args, line).Read());
+  if (!line.has_script && !line.wants_help && !line.wants_version &&
+      !line.IsGiven("print-completion")) {
+    return Refuse("the following arguments are required: training_script, training_script_args");
+  }
+  return line;
+}
+
+namespace {
+
+// " (the, choices) [default]".
+std::string ValuesText(const FlagSpec& flag) {
+  std::string text;
+  for (size_t i = 0; i < flag.choices.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? " (" : ", ", flag.choices[i]);
+  }
+  if (!flag.choices.empty()) text += ")";
+  const bool shows_default = flag.kind != FlagKind::kSwitch && !flag.otherwise.empty();
+  return shows_default ? fmt::format("{} [{}]", text, flag.otherwise) : text;
+}
+
+}  // namespace
+
+std::string UsageLine(std::string_view program) {
+  return fmt::format("usage: {} [-h] [FLAG ...] training_script [script argument ...]\n", program);
+}
+
+std::string HelpText(std::string_view program) {
+  std::string text = UsageLine(program);
+  text += fmt::format(
+      "\nStarts, watches and restarts the processes of a distributed PyTorch program, with\n"
+      "torchrun's flags. Flags come before the script; all that follows it is the script's.\n\n"
+      "  {0} --nproc-per-node=4 train.py --lr 0.1         4 processes on this machine\n"
+      "  {0} --nproc-per-node=gpu -m package.train        one per GPU, a module\n"
+      "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST --master-port=29500 train.py\n"
+      "  {0} --nnodes=1:4 --rdzv-backend=c10d --rdzv-endpoint=HOST:29400 train.py   elastic\n\n"
+      "Every flag has a variable: --max-restarts is PET_MAX_RESTARTS. The command line wins.\n",
+      program);
+  std::string_view group;
+  for (const FlagSpec& flag : AllFlags()) {
+    if (flag.is_hidden) continue;
+    if (flag.group != group) text += fmt::format("\n{}:\n", group = flag.group);
+    std::string left = flag.shorthand != 0 ? fmt::format("  -{}, --{}", flag.shorthand, flag.name)
+                                           : fmt::format("      --{}", flag.name);
+    if (flag.kind != FlagKind::kSwitch) left += fmt::format(" {}", flag.value);
+    text += left.size() + 2 > kHelpColumn ? fmt::format("{}\n{:<{}}", left, "", kHelpColumn)
+                                          : fmt::format("{:<{}}", left, kHelpColumn);
+    text += flag.help;
+    const std::string values = ValuesText(flag);
+    const size_t used = kHelpColumn + flag.help.size() + values.size();
+    text += used > kWidestHelp ? fmt::format("\n{:<{}}{}", "", kHelpColumn - 1, values) : values;
+    text += "\n";
+  }
+  text +=
+      "\nExit code: 0; 2 for a wrong command line; 1 when nothing could be started; else that of\n"
+      "the rank that failed first, or 128 + the number of the signal that ended it or the job.\n";
+  return text;
+}
+
+}  // namespace launch

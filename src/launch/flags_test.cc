@@ -1,0 +1,181 @@
+#include "launch/flags.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace launch {
+namespace {
+
+base::Result<CommandLine> ParseFlags(const std::vector<std::string>& args,
+                                     std::map<std::string, std::string> variables = {}) {
+  return ParseCommandLine(args, base::Environment(std::move(variables)));
+}
+
+std::string FlagRefusal(const std::vector<std::string>& args,
+                        std::map<std::string, std::string> variables = {}) {
+  const auto line = ParseFlags(args, std::move(variables));
+  if (line) return "";
+  EXPECT_EQ(line.error().code, base::Code::kInvalidArgument);
+  return line.error().message;
+}
+
+TEST(ParseCommandLine, BothSpellingsAndBothForms) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"--nproc-per-node=4", "x.py"},
+        {"--nproc_per_node=4", "x.py"},
+        {"--nproc-per-node", "4", "x.py"},
+        {"--nproc_per-node", "4", "x.py"},
+        {"--nproc-per", "4", "x.py"}}) {
+    const auto line = ParseFlags(args);
+    ASSERT_TRUE(line) << line.error().message;
+    EXPECT_EQ(line->Text("nproc-per-node"), "4");
+    EXPECT_EQ(line->script, "x.py");
+  }
+}
+
+TEST(ParseCommandLine, EveryFlagHasItsVariableAndLosesToTheCommandLine) {
+  for (const FlagSpec& flag : AllFlags()) {
+    if (flag.name == "print-completion") continue;
+    std::string text = "1";
+    if (!flag.choices.empty()) text = flag.choices[0];
+    const auto line = ParseFlags({"x.py"}, {{VariableOf(flag), text}});
+    ASSERT_TRUE(line) << flag.name << ": " << line.error().message;
+    EXPECT_EQ(line->Text(flag.name), text) << flag.name;
+    EXPECT_TRUE(line->IsGiven(flag.name)) << flag.name;
+    if (flag.kind != FlagKind::kInteger) continue;
+    const auto both =
+        ParseFlags({"--" + std::string(flag.name), "7", "x.py"}, {{VariableOf(flag), text}});
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->Text(flag.name), "7");
+  }
+}
+
+TEST(ParseCommandLine, SwitchesOfTheEnvironmentAreNumbers) {
+  EXPECT_TRUE(ParseFlags({"x.py"}, {{"PET_STANDALONE", "1"}})->IsOn("standalone"));
+  EXPECT_TRUE(ParseFlags({"x.py"}, {{"PET_STANDALONE", "2"}})->IsOn("standalone"));
+  EXPECT_FALSE(ParseFlags({"x.py"}, {{"PET_STANDALONE", "0"}})->IsOn("standalone"));
+  EXPECT_NE(FlagRefusal({"x.py"}, {{"PET_STANDALONE", "yes"}}), "");
+}
+
+TEST(ParseCommandLine, SecondVariablesComeAfterPet) {
+  EXPECT_EQ(
+      ParseFlags({"x.py"}, {{"TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "7"}})->Text("shutdown-timeout"),
+      "7");
+  EXPECT_EQ(
+      ParseFlags({"x.py"}, {{"TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "7"}, {"PET_SHUTDOWN_TIMEOUT", "8"}})
+          ->Text("shutdown-timeout"),
+      "8");
+  EXPECT_EQ(ParseFlags({"x.py"}, {{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", "[${rank}]"}})
+                ->Text("log-line-prefix-template"),
+            "[${rank}]");
+}
+
+TEST(ParseCommandLine, PrefixesAndShortForms) {
+  EXPECT_TRUE(ParseFlags({"--stand", "x.py"})->IsOn("standalone"));
+  EXPECT_EQ(ParseFlags({"--max-r", "2", "x.py"})->Text("max-restarts"), "2");
+  EXPECT_EQ(ParseFlags({"--redirect=3", "x.py"})->Text("redirects"), "3");
+  EXPECT_EQ(ParseFlags({"-t3", "x.py"})->Text("tee"), "3");
+  EXPECT_EQ(ParseFlags({"-r", "0:1,1:2", "x.py"})->Text("redirects"), "0:1,1:2");
+  EXPECT_EQ(ParseFlags({"-r=2", "x.py"})->Text("redirects"), "2");
+  const auto both = ParseFlags({"-mt3", "package.module"});
+  EXPECT_TRUE(both->IsOn("module"));
+  EXPECT_EQ(both->Text("tee"), "3");
+}
+
+TEST(ParseCommandLine, PrefixesNeverStandForOurOwnFlags) {
+  // --pr is --print-completion; --p would be --python too.
+  EXPECT_TRUE(ParseFlags({"--pr", "bash"})->IsGiven("print-completion"));
+  EXPECT_NE(FlagRefusal({"--expl", "off", "x.py"}), "");
+  EXPECT_EQ(ParseFlags({"--explain", "off", "x.py"})->Text("explain"), "off");
+}
+
+TEST(ParseCommandLine, WhatFollowsTheScriptIsTheScripts) {
+  const auto line = ParseFlags({"--nnodes", "1", "x.py", "--nnodes", "5", "--", "-h", "--help"});
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->Text("nnodes"), "1");
+  EXPECT_FALSE(line->wants_help);
+  EXPECT_EQ(line->script_args, (std::vector<std::string>{"--nnodes", "5", "--", "-h", "--help"}));
+}
+
+TEST(ParseCommandLine, OneDashDashAfterTheScriptIsSwallowed) {
+  EXPECT_EQ(ParseFlags({"x.py", "--", "--", "a"})->script_args,
+            (std::vector<std::string>{"--", "a"}));
+  EXPECT_EQ(ParseFlags({"--", "x.py", "a"})->script, "x.py");
+}
+
+TEST(ParseCommandLine, Refusals) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "the following arguments are required: training_script, training_script_args"},
+      {{"--nproc-per-node", "2"},
+       "the following arguments are required: training_script, training_script_args"},
+      {{"--nodes", "2", "x.py"}, "unrecognized arguments: --nodes (did you mean --nnodes?)"},
+      {{"--no-such-flag-at-all", "x.py"}, "unrecognized arguments: --no-such-flag-at-all"},
+      {{"-z", "x.py"}, "unrecognized arguments: -z"},
+      {{"--rdzv", "1", "x.py"},
+       "ambiguous option: --rdzv could match --rdzv-backend, --rdzv-endpoint, --rdzv-id, "
+       "--rdzv-conf"},
+      {{"--max-restarts", "two", "x.py"}, "argument --max-restarts: invalid int value: 'two'"},
+      {{"--monitor-interval", "often", "x.py"},
+       "argument --monitor-interval: invalid float value: 'often'"},
+      {{"--start-method", "thread", "x.py"},
+       "argument --start-method: invalid choice: 'thread' (choose from 'spawn', 'fork', "
+       "'forkserver')"},
+      {{"--standalone=1", "x.py"}, "argument --standalone: ignored explicit argument '1'"},
+      {{"--nnodes"}, "argument --nnodes: expected one argument"},
+      {{"--nnodes", "--standalone", "x.py"}, "argument --nnodes: expected one argument"},
+      {{"-t"}, "argument -t/--tee: expected one argument"},
+  };
+  for (const auto& [args, message] : cases) EXPECT_EQ(FlagRefusal(args), message);
+}
+
+TEST(ParseCommandLine, NegativeNumbersAreValues) {
+  EXPECT_EQ(ParseFlags({"--shutdown-timeout", "-1", "x.py"})->Text("shutdown-timeout"), "-1");
+}
+
+TEST(ParseCommandLine, ListsHaveAWayToWriteACommma) {
+  const auto line = ParseFlags({"--duplicate-stdout-filters", "loss,a,,b,", "x.py"});
+  EXPECT_EQ(line->lists.find("duplicate-stdout-filters")->second,
+            (std::vector<std::string>{"loss", "a,b"}));
+}
+
+TEST(HelpText, ShowsEveryFlag) {
+  const std::string help = HelpText("torchrun");
+  for (const FlagSpec& flag : AllFlags()) {
+    EXPECT_NE(help.find("--" + std::string(flag.name)), std::string::npos) << flag.name;
+  }
+  size_t begin = 0;
+  for (size_t end = help.find('\n'); end != std::string::npos; end = help.find('\n', begin)) {
+    EXPECT_LE(end - begin, 100U) << help.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+// Whatever is typed is parsed or refused, and a script's arguments come through unchanged.
+TEST(ParseCommandLine, SurvivesAnyWords) {
+  const std::vector<std::string> words = {
+      "--", "-",    "--nnodes", "--tee=", "-t",       "=",   "--=",      "-m",
+      "x",  "",     "--r",      "-r3",    "--module", "-hx", "--stand",  "3",
+      "-3", "--no", "-mr",      "--rd=",  "--role",   "- -", "--log_dir"};
+  uint32_t state = 12345;
+  const auto next = [&state](size_t below) {
+    state = state * 1664525 + 1013904223;
+    return state / 65536 % below;
+  };
+  size_t parsed = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<std::string> args;
+    for (size_t i = next(7); i > 0; --i) args.push_back(words[next(words.size())]);
+    const auto line = ParseFlags(args);
+    if (!line || !line->has_script) continue;
+    ++parsed;
+    ASSERT_LE(line->script_args.size(), args.size());
+    ASSERT_TRUE(std::equal(line->script_args.rbegin(), line->script_args.rend(), args.rbegin()));
+  }
+  EXPECT_GT(parsed, 1000U);
+}
+
+}  // namespace
+}  // namespace launch

@@ -1,0 +1,95 @@
+#include "launch/guardian.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/log.h"
+#include "launch/process_tree.h"
+#include "launch/signal_names.h"
+#include "process/pidfd.h"
+
+namespace launch {
+namespace {
+
+bool IsIgnored(int signal) {
+  struct sigaction action{};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
+  AgentSide side;
+  TRY_ASSIGN(side.guardian, process::OpenPidfd(guardian));
+  if (::getppid() != guardian) return base::Fail(base::Code::kCancelled, "the launcher has ended");
+  side.signals = base::Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!side.signals) return base::Fail(base::Errno(errno, "signalfd"));
+  return side;
+}
+
+[[noreturn]] void BeAgent(pid_t guardian, const sigset_t& set,
+                          const std::function<int(AgentSide)>& agent) {
+  AdoptOrphans();
+  // Ctrl-C reaches the guardian alone, which passes it on.
+  ::setsid();
+  auto side = MakeAgentSide(guardian, set);
+  if (!side) {
+    base::LogError("{}", side.error().message);
+    ::_exit(1);
+  }
+  ::_exit(agent(std::move(*side)));
+}
+
+int ExitCodeOfAgent(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  base::LogError("the launcher's agent was killed by {}; its workers are killed too",
+                 SignalName(WTERMSIG(status)));
+  return 128 + WTERMSIG(status);
+}
+
+// Until the agent has ended. Orphans that come to us meanwhile are reaped as well.
+int PassSignalsOn(pid_t agent, const sigset_t& set) {
+  while (true) {
+    siginfo_t info{};
+    const int signal = ::sigwaitinfo(&set, &info);
+    if (signal < 0) continue;
+    if (signal != SIGCHLD) {
+      ::kill(agent, signal);
+      continue;
+    }
+    int status = 0;
+    pid_t reaped = 0;
+    while ((reaped = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (reaped == agent) return ExitCodeOfAgent(status);
+    }
+  }
+}
+
+}  // namespace
+
+base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent) {
+  std::erase_if(signals, [](int signal) { return signal == SIGHUP && IsIgnored(signal); });
+  ::signal(SIGPIPE, SIG_IGN);
+  // A parent that ignores it would have the kernel reap our children.
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  AdoptOrphans();
+
+  const pid_t guardian = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return base::Fail(base::Errno(errno, "fork"));
+  if (child == 0) BeAgent(guardian, set, agent);
+  const int exit_code = PassSignalsOn(child, set);
+  KillTree();
+  return exit_code;
+}
+
+}  // namespace launch

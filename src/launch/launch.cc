@@ -1,0 +1,101 @@
+#include "launch/launch.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/log.h"
+#include "launch/agent.h"
+#include "launch/completion.h"
+#include "launch/flags.h"
+#include "launch/guardian.h"
+#include "launch/options.h"
+#include "launch/worker_command.h"
+
+namespace launch {
+namespace {
+
+constexpr int kUsageExit = 2;
+constexpr std::string_view kModuleName = "torch.distributed.launch";
+
+void Print(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+int RefuseUsage(const std::string& name, const std::string& message) {
+  Print(2, fmt::format("{}{}: error: {}\n", UsageLine(name), name, message));
+  return kUsageExit;
+}
+
+int RefuseValue(const std::string& name, const std::string& message) {
+  Print(2, fmt::format("{}: error: {}\n", name, message));
+  return 1;
+}
+
+// Where the program lies, links not followed: an environment's bin has its python beside it.
+std::string DirectoryOf(const std::string& argv0) {
+  std::error_code failed;
+  if (argv0.find('/') != std::string::npos) {
+    return std::filesystem::absolute(argv0, failed).parent_path().string();
+  }
+  return std::filesystem::read_symlink("/proc/self/exe", failed).parent_path().string();
+}
+
+std::vector<int> SignalsForAgent(const Options& options) {
+  std::vector<int> signals = options.handled_signals;
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    if (std::find(signals.begin(), signals.end(), signal) == signals.end()) {
+      signals.push_back(signal);
+    }
+  }
+  return signals;
+}
+
+}  // namespace
+
+int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
+  std::string name = std::filesystem::path(argv0).filename().string();
+  if (name.empty()) name = "muster-launch";
+  const base::Environment environment = base::Environment::OfProcess();
+  std::vector<std::string> words = args;
+  if (name == kModuleName) words.insert(words.begin(), "--torch-distributed-launch");
+
+  const auto line = ParseCommandLine(words, environment);
+  if (!line) return RefuseUsage(name, line.error().message);
+  if (line->wants_help) {
+    Print(1, HelpText(name));
+    return 0;
+  }
+  if (line->wants_version) {
+    Print(1, fmt::format("{} v{}\n", name, MUSTER_VERSION));
+    return 0;
+  }
+  if (line->IsGiven("print-completion")) {
+    Print(1, CompletionScript(line->Text("print-completion"), name));
+    return 0;
+  }
+  auto options = MakeOptions(*line, environment);
+  if (!options) return RefuseValue(name, options.error().message);
+  auto executable = FindProgramOf(*options, environment, DirectoryOf(argv0));
+  if (!executable) return RefuseValue(name, executable.error().message);
+
+  const auto signals = SignalsForAgent(*options);
+  const auto exit_code = RunGuarded(signals, [&](AgentSide side) {
+    return Agent(std::move(*options), environment, std::move(*executable), std::move(side),
+                 base::SystemClock())
+        .Run();
+  });
+  if (!exit_code) return RefuseValue(name, exit_code.error().message);
+  return *exit_code;
+}
+
+}  // namespace launch

@@ -1,0 +1,70 @@
+#include "launch/line_sink.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace launch {
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 20;
+
+}  // namespace
+
+void LineSink::BeginLine(uint64_t owner) {
+  if (open_owner_ != 0 && open_owner_ != owner) {
+    buffer_ += '\n';
+    open_owner_ = 0;
+  }
+}
+
+void LineSink::AppendLines(uint64_t owner, std::string_view prefix, std::string_view lines) {
+  if (failed_errno_ != 0 || lines.empty()) return;
+  BeginLine(owner);
+  if (prefix.empty()) {
+    buffer_ += lines;
+  } else {
+    const char* at = lines.data();
+    const char* const end = at + lines.size();
+    bool continues = open_owner_ == owner;
+    while (at < end) {
+      const auto* const newline =
+          static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
+      const char* const line_end = newline == nullptr ? end : newline + 1;
+      if (!continues) buffer_.append(prefix);
+      continues = false;
+      buffer_.append(at, static_cast<size_t>(line_end - at));
+      at = line_end;
+    }
+  }
+  open_owner_ = lines.back() == '\n' ? 0 : owner;
+  if (buffer_.size() >= kFlushBytes) Flush();
+}
+
+void LineSink::AppendPart(uint64_t owner, std::string_view prefix, std::string_view part) {
+  if (failed_errno_ != 0 || part.empty()) return;
+  BeginLine(owner);
+  if (open_owner_ == 0) buffer_ += prefix;
+  buffer_ += part;
+  open_owner_ = owner;
+}
+
+void LineSink::Flush() {
+  std::string_view left = buffer_;
+  while (!left.empty() && failed_errno_ == 0) {
+    const ssize_t written = ::write(fd_, left.data(), left.size());
+    if (written >= 0) {
+      left.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd item{fd_, POLLOUT, 0};
+      ::poll(&item, 1, -1);
+    } else if (errno != EINTR) {
+      failed_errno_ = errno;
+    }
+  }
+  buffer_.clear();
+}
+
+}  // namespace launch

@@ -1,0 +1,33 @@
+// Lines of many writers on one descriptor, never torn. Used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace launch {
+
+// Collects what is to be written and writes it at once. Does not own the descriptor. After a
+// failed write everything is dropped; the error is told once.
+class LineSink {
+ public:
+  explicit LineSink(int fd) : fd_(fd) {}
+
+  // Whole lines of the writer `owner`, each of which gets `prefix`.
+  void AppendLines(uint64_t owner, std::string_view prefix, std::string_view lines);
+  // A piece of a line whose end is still to come.
+  void AppendPart(uint64_t owner, std::string_view prefix, std::string_view part);
+  // Blocks while the reader is slow.
+  void Flush();
+  int failed_errno() const { return failed_errno_; }
+
+ private:
+  void BeginLine(uint64_t owner);
+
+  int fd_;
+  std::string buffer_;
+  uint64_t open_owner_ = 0;  // who wrote the unfinished line that stands last; 0 is nobody
+  int failed_errno_ = 0;
+};
+
+}  // namespace launch

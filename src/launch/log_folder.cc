@@ -1,0 +1,82 @@
+#include "launch/log_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/uid.h"
+
+namespace launch {
+namespace {
+
+constexpr unsigned kFolderMode = 0755;
+constexpr size_t kRandomLetters = 8;
+
+// An id may hold anything; a name of a folder may not.
+std::string FolderName(std::string id) {
+  std::replace(id.begin(), id.end(), '/', '_');
+  if (id.empty() || id == "." || id == "..") id = "none";
+  return id;
+}
+
+}  // namespace
+
+base::Result<LogFolder> LogFolder::Create(const Options& options,
+                                          const base::Environment& environment) {
+  LogFolder folder;
+  folder.has_logs_ = options.has_logs;
+  std::string parent = options.log_dir;
+  if (parent.empty()) {
+    folder.root_ = environment.GetOr("TMPDIR", "/tmp") + "/torchelastic_XXXXXX";
+    if (::mkdtemp(folder.root_.data()) == nullptr) {
+      return base::Fail(base::Errno(
+          errno, fmt::format("make a log folder \"{}\" (name one with --log-dir)", folder.root_)));
+    }
+    parent = folder.root_;
+  }
+  std::error_code failed;
+  parent = std::filesystem::absolute(parent, failed).lexically_normal().string();
+  struct stat info{};
+  if (::stat(parent.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("--log-dir \"{}\": Not a directory", parent));
+  }
+  folder.run_path_ = fmt::format("{}{}{}_{}", parent, parent.ends_with('/') ? "" : "/",
+                                 FolderName(options.run_id), base::RandomName(kRandomLetters));
+  if (auto made = base::MakeDirs(folder.run_path_, kFolderMode); !made) {
+    return base::Fail(made.error().Wrap("--log-dir"));
+  }
+  return folder;
+}
+
+std::string LogFolder::AttemptPath(int attempt) const {
+  return fmt::format("{}/attempt_{}", run_path_, attempt);
+}
+
+base::Result<WorkerFiles> LogFolder::MakeWorker(const Options& options, int attempt,
+                                                int local_rank) const {
+  const std::string path = fmt::format("{}/{}", AttemptPath(attempt), local_rank);
+  TRY(base::RemoveTree(path));
+  if (auto made = base::MakeDirs(path, kFolderMode); !made) {
+    return base::Fail(made.error().Wrap("--log-dir"));
+  }
+  WorkerFiles files;
+  files.error_file = path + "/error.json";
+  const StreamSet streams = options.redirects.Of(local_rank) | options.tee.Of(local_rank);
+  if (streams.HasStdout()) files.stdout_file = path + "/stdout.log";
+  if (streams.HasStderr()) files.stderr_file = path + "/stderr.log";
+  return files;
+}
+
+void LogFolder::Finish(bool is_worth_keeping) const {
+  // Best effort: what is left in a temporary folder hurts nobody.
+  if (!root_.empty() && !is_worth_keeping) (void)base::RemoveTree(root_);
+}
+
+}  // namespace launch

@@ -1,0 +1,225 @@
+#include "launch/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "base/uid.h"
+#include "launch/machine.h"
+#include "launch/rendezvous_settings.h"
+#include "launch/signal_names.h"
+
+namespace launch {
+namespace {
+
+constexpr int kMeetingPort = 29400;
+constexpr int kMasterPort = 29500;
+
+tl::unexpected<base::Error> Invalid(std::string message) {
+  return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+int64_t IntegerOf(const CommandLine& line, std::string_view name) {
+  return base::ParseInt(base::Trim(line.Text(name))).value_or(0);
+}
+
+base::Status ReadNodes(const CommandLine& line, Options& options) {
+  const std::string& text = line.Text("nnodes");
+  const auto parts = base::Split(text, ':');
+  const auto first = base::ParseInt(base::Trim(parts[0]));
+  const auto last = base::ParseInt(base::Trim(parts.back()));
+  if (parts.size() > 2 || !first || !last) {
+    return Invalid(
+        fmt::format("--nnodes '{}': nnodes={} is not in \"MIN:MAX\" format", text, text));
+  }
+  if (*first < 1 || *last < *first || *last > INT32_MAX) {
+    return Invalid(fmt::format("--nnodes '{}': needs 0 < MIN <= MAX", text));
+  }
+  options.min_nodes = static_cast<int>(*first);
+  options.max_nodes = static_cast<int>(*last);
+  return {};
+}
+
+base::Status ReadStatic(const CommandLine& line, Options& options) {
+  options.is_static = true;
+  options.is_single_node = options.max_nodes == 1;
+  if (options.min_nodes != options.max_nodes) {
+    options.warnings.push_back(
+        fmt::format("--rdzv-backend static knows no range of nodes: --nnodes is taken as {}",
+                    options.max_nodes));
+    options.min_nodes = options.max_nodes;
+  }
+  if (options.node_rank < 0 || options.node_rank >= options.max_nodes) {
+    return Invalid(fmt::format("--node-rank {}: must be from 0 to {} with --nnodes {}",
+                               options.node_rank, options.max_nodes - 1, options.max_nodes));
+  }
+  HostPort master{line.Text("master-addr"), kMasterPort};
+  if (line.IsGiven("master-port")) master.port = static_cast<int>(IntegerOf(line, "master-port"));
+  if (line.IsGiven("rdzv-endpoint") && !base::Trim(line.Text("rdzv-endpoint")).empty()) {
+    TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kMasterPort));
+  }
+  if (master.port < 0 || master.port > 65535) {
+    return Invalid(fmt::format("--master-port {}: must be from 0 to 65535", master.port));
+  }
+  if (master.port == 0 && !options.is_single_node) {
+    return Invalid("--master-port 0: the nodes could not find each other; name a port");
+  }
+  options.endpoint_host = master.host;
+  options.endpoint_port = master.port;
+  return {};
+}
+
+base::Status ReadMeeting(const CommandLine& line, Options& options) {
+  std::string backend = base::ToLower(base::Trim(line.Text("rdzv-backend")));
+  std::string endpoint = line.Text("rdzv-endpoint");
+  options.run_id = line.Text("rdzv-id");
+  {
+    auto conf = ParseRendezvousConf(line.Text("rdzv-conf"));
+    if (!conf) return base::Fail(conf.error().Wrap("--rdzv-conf"));
+    options.rendezvous_conf = std::move(*conf);
+  }
+  // One node that asked for nothing must not collide with its neighbour (2.1, single-node default).
+  const bool is_plain_single = backend == "static" && options.max_nodes == 1 &&
+                               base::Trim(endpoint).empty() && !line.IsGiven("master-port");
+  if (line.IsOn("standalone") || is_plain_single) {
+    if (line.IsOn("standalone") && options.max_nodes > 1) {
+      return Invalid(fmt::format("--standalone is for one node, and --nnodes asks for {}",
+                                 line.Text("nnodes")));
+    }
+    backend = "c10d";
+    endpoint = "localhost:0";
+    options.run_id = base::NewUid();
+  }
+  if (backend == "static") return ReadStatic(line, options);
+  if (backend != "c10d") {
+    return Invalid(fmt::format("--rdzv-backend '{}' is not known here: static or c10d{}", backend,
+                               backend.starts_with("etcd") ? " (c10d needs no other server)" : ""));
+  }
+  options.is_single_node = options.max_nodes == 1;
+  auto place = ParseHostPort(endpoint, kMeetingPort);
+  if (!place) return base::Fail(place.error().Wrap("--rdzv-endpoint"));
+  options.endpoint_host = place->host;
+  options.endpoint_port = place->port;
+  return {};
+}
+
+base::Status ReadProgram(const CommandLine& line, Options& options) {
+  options.program = line.script;
+  options.args = line.script_args;
+  options.role = line.Text("role");
+  options.python = line.Text("python");
+  if (line.IsOn("run-path")) {
+    options.kind = ProgramKind::kRunPath;
+  } else if (line.IsOn("no-python")) {
+    if (line.IsOn("module")) return Invalid("Don't use both --no-python and --module: choose one");
+    options.kind = ProgramKind::kProgram;
+  } else if (line.IsOn("module")) {
+    options.kind = ProgramKind::kModule;
+  }
+  options.passes_local_rank = line.IsOn("torch-distributed-launch") && !line.IsOn("use-env");
+  if (options.passes_local_rank && options.kind == ProgramKind::kProgram) {
+    return Invalid("--no-python needs --use-env: a program gets no --local-rank argument");
+  }
+  return {};
+}
+
+base::Status ReadEnd(const CommandLine& line, Options& options) {
+  const int64_t restarts = IntegerOf(line, "max-restarts");
+  if (restarts < 0 || restarts > INT32_MAX) {
+    return Invalid(fmt::format("--max-restarts {}: must be 0 or more", restarts));
+  }
+  options.max_restarts = static_cast<int>(restarts);
+  if (std::stod(line.Text("monitor-interval")) <= 0) {
+    return Invalid(
+        fmt::format("--monitor-interval {}: must be more than 0", line.Text("monitor-interval")));
+  }
+  if (!line.Text("shutdown-timeout").empty()) {
+    const int64_t seconds = IntegerOf(line, "shutdown-timeout");
+    if (seconds < 0 || seconds > INT32_MAX) {
+      return Invalid(fmt::format("--shutdown-timeout {}: must be 0 or more seconds", seconds));
+    }
+    options.shutdown_timeout = std::chrono::seconds(seconds);
+  }
+  for (const std::string& part : base::Split(line.Text("signals-to-handle"), ',')) {
+    const std::string name(base::Trim(part));
+    if (name.empty()) continue;
+    if (const auto signal = SignalNumber(name)) {
+      options.handled_signals.push_back(*signal);
+    } else {
+      options.warnings.push_back(
+          fmt::format("--signals-to-handle: '{}' is no signal that can be caught; left out", name));
+    }
+  }
+  const std::string& events = line.Text("event-log-handler");
+  if (events != "null" && events != "console") {
+    return Invalid(fmt::format("--event-log-handler '{}' is not known: null or console", events));
+  }
+  options.prints_events = events == "console";
+  return {};
+}
+
+base::Result<std::set<int>> ParseRanks(const std::string& text) {
+  std::set<int> ranks;
+  for (const std::string& part : base::Split(text, ',')) {
+    if (base::Trim(part).empty()) continue;
+    const auto rank = base::ParseInt(base::Trim(part));
+    if (!rank || *rank < 0 || *rank > INT32_MAX) {
+      return Invalid(
+          fmt::format("--local-ranks-filter '{}': must be local ranks such as 0,2", text));
+    }
+    ranks.insert(static_cast<int>(*rank));
+  }
+  return ranks;
+}
+
+base::Status ReadLogs(const CommandLine& line, Options& options) {
+  options.log_dir = line.Text("log-dir");
+  options.has_logs = options.log_dir != "/dev/null";
+  if (!options.has_logs) options.log_dir.clear();
+  for (const auto& [name, choice] :
+       {std::pair("redirects", &options.redirects), std::pair("tee", &options.tee)}) {
+    auto parsed = StreamChoice::Parse(line.Text(name));
+    if (!parsed) return base::Fail(parsed.error().Wrap(fmt::format("--{}", name)));
+    if (options.has_logs) *choice = std::move(*parsed);
+  }
+  options.prefix_template = line.Text("log-line-prefix-template");
+  if (!line.IsGiven("log-line-prefix-template")) {
+    options.prefix_template = "[${role_name}${local_rank}]:";
+  }
+  TRY_ASSIGN(options.shown_ranks, ParseRanks(line.Text("local-ranks-filter")));
+  options.stdout_filters = line.lists.find("duplicate-stdout-filters")->second;
+  options.stderr_filters = line.lists.find("duplicate-stderr-filters")->second;
+  if (!line.Text("logs-specs").empty() && line.Text("logs-specs") != "default") {
+    return Invalid(
+        fmt::format("--logs-specs '{}': Could not find it; plug-ins are Python, and "
+                    "only default is built in",
+                    line.Text("logs-specs")));
+  }
+  options.explains = line.Text("explain") == "on";
+  options.failure_file = line.Text("failure-file");
+  return {};
+}
+
+}  // namespace
+
+base::Result<Options> MakeOptions(const CommandLine& line, const base::Environment& environment) {
+  Options options;
+  TRY(ReadNodes(line, options));
+  TRY_ASSIGN(options.nproc_per_node, CountProcesses(line.Text("nproc-per-node"), environment));
+  const int64_t node_rank = IntegerOf(line, "node-rank");
+  if (node_rank < INT32_MIN || node_rank > INT32_MAX) {
+    return Invalid(fmt::format("--node-rank {}: no such node", node_rank));
+  }
+  options.node_rank = static_cast<int>(node_rank);
+  options.local_addr = line.Text("local-addr");
+  options.numa_binding = line.Text("numa-binding");
+  options.has_virtual_local_rank = line.IsOn("virtual-local-rank");
+  TRY(ReadMeeting(line, options));
+  TRY(ReadProgram(line, options));
+  TRY(ReadEnd(line, options));
+  TRY(ReadLogs(line, options));
+  return options;
+}
+
+}  // namespace launch

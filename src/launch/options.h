@@ -1,0 +1,69 @@
+// What the command line asks for, checked and completed.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "launch/flags.h"
+#include "launch/streams.h"
+
+namespace launch {
+
+enum class ProgramKind { kScript, kModule, kProgram, kRunPath };
+
+struct Options {
+  int min_nodes = 1;
+  int max_nodes = 1;
+  int nproc_per_node = 1;
+  int node_rank = 0;
+  std::string local_addr;
+  std::string numa_binding;
+  bool has_virtual_local_rank = false;
+
+  bool is_static = false;  // backend static; c10d otherwise
+  // Nobody else takes part: the rendezvous needs no other node.
+  bool is_single_node = true;
+  std::string endpoint_host;  // c10d: where the nodes meet; static: MASTER_ADDR
+  int endpoint_port = 0;      // 0: a free one
+  std::string run_id;
+  std::map<std::string, std::string> rendezvous_conf;
+
+  ProgramKind kind = ProgramKind::kScript;
+  std::string program;  // script, module or program
+  std::vector<std::string> args;
+  std::string role;
+  std::string python;  // as asked for; "" is the one that FindPython finds
+  bool passes_local_rank = false;
+
+  int max_restarts = 0;
+  // Nothing was asked for: the defaults of each kind of end.
+  std::optional<std::chrono::seconds> shutdown_timeout;
+  std::vector<int> handled_signals;
+
+  std::string log_dir;  // "" is a temporary one
+  bool has_logs = true;
+  StreamChoice redirects;
+  StreamChoice tee;
+  std::string prefix_template;
+  std::set<int> shown_ranks;  // empty is all
+  std::vector<std::string> stdout_filters;
+  std::vector<std::string> stderr_filters;
+
+  bool explains = true;
+  bool prints_events = false;
+  std::string failure_file;
+  // Not errors, but to be said.
+  std::vector<std::string> warnings;
+};
+
+// The environment is asked for devices only. kInvalidArgument for values that cannot be meant (exit
+// code 1, as of the original's ValueError and AssertionError).
+base::Result<Options> MakeOptions(const CommandLine& line, const base::Environment& environment);
+
+}  // namespace launch

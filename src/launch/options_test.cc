@@ -1,0 +1,201 @@
+#include "launch/options.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launch/machine.h"
+#include "launch/rendezvous_settings.h"
+
+namespace launch {
+namespace {
+
+base::Result<Options> OptionsOf(std::vector<std::string> args,
+                                std::map<std::string, std::string> variables = {}) {
+  args.emplace_back("x.py");
+  const base::Environment environment(std::move(variables));
+  const auto line = ParseCommandLine(args, environment);
+  EXPECT_TRUE(line) << line.error().message;
+  return MakeOptions(*line, environment);
+}
+
+std::string OptionsRefusal(std::vector<std::string> args) {
+  const auto options = OptionsOf(std::move(args));
+  return options ? "" : options.error().message;
+}
+
+TEST(MakeOptions, NodesAreANumberOrARange) {
+  EXPECT_EQ(OptionsOf({})->max_nodes, 1);
+  const auto range = OptionsOf({"--nnodes", "2:20", "--rdzv-backend", "c10d"});
+  EXPECT_EQ(range->min_nodes, 2);
+  EXPECT_EQ(range->max_nodes, 20);
+  for (const char* bad : {"0", "2:20:30", "3:2", "a", "", "-1", "1:"}) {
+    EXPECT_NE(OptionsRefusal({"--nnodes", bad}), "") << bad;
+  }
+}
+
+TEST(MakeOptions, OneNodeThatAsksForNothingCannotCollide) {
+  const auto options = OptionsOf({});
+  EXPECT_FALSE(options->is_static);
+  EXPECT_TRUE(options->is_single_node);
+  EXPECT_EQ(options->endpoint_port, 0);
+  EXPECT_EQ(options->run_id.size(), 36U);
+  EXPECT_NE(options->run_id, OptionsOf({})->run_id);
+}
+
+TEST(MakeOptions, AMasterPortKeepsStatic) {
+  const auto options = OptionsOf({"--master-port", "29511"});
+  EXPECT_TRUE(options->is_static);
+  EXPECT_EQ(options->endpoint_port, 29511);
+  EXPECT_EQ(options->endpoint_host, "127.0.0.1");
+  EXPECT_EQ(options->run_id, "none");
+  EXPECT_TRUE(OptionsOf({}, {{"PET_MASTER_PORT", "29511"}})->is_static);
+}
+
+TEST(MakeOptions, StandaloneOverridesTheMeeting) {
+  const auto options = OptionsOf({"--standalone", "--rdzv-backend", "static", "--rdzv-endpoint",
+                                  "elsewhere:1", "--rdzv-id", "mine"});
+  EXPECT_FALSE(options->is_static);
+  EXPECT_EQ(options->endpoint_host, "localhost");
+  EXPECT_EQ(options->endpoint_port, 0);
+  EXPECT_NE(options->run_id, "mine");
+  EXPECT_NE(OptionsRefusal({"--standalone", "--nnodes", "2"}), "");
+}
+
+TEST(MakeOptions, StaticNodesHaveRanks) {
+  const auto options = OptionsOf({"--nnodes", "2", "--node-rank", "1", "--master-addr", "a"});
+  EXPECT_EQ(options->node_rank, 1);
+  EXPECT_EQ(options->endpoint_host, "a");
+  EXPECT_EQ(options->endpoint_port, 29500);
+  EXPECT_FALSE(options->is_single_node);
+  EXPECT_NE(OptionsRefusal({"--nnodes", "2", "--node-rank", "2"}), "");
+  EXPECT_NE(OptionsRefusal({"--nnodes", "2", "--node-rank", "-1"}), "");
+}
+
+TEST(MakeOptions, RefusesValuesThatCannotBeMeant) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"--max-restarts", "-1"},
+      {"--monitor-interval", "0"},
+      {"--shutdown-timeout", "-1"},
+      {"--rdzv-backend", "etcd"},
+      {"--rdzv-backend", "smoke"},
+      {"--redirects", "4"},
+      {"--tee", "0:1,"},
+      {"--tee", "11"},
+      {"--tee", "1,0:1"},
+      {"--nproc-per-node", "0"},
+      {"--nproc-per-node", "-1"},
+      {"--nproc-per-node", "many"},
+      {"--local-ranks-filter", "a"},
+      {"--no-python", "--module"},
+      {"--logs-specs", "mine"},
+      {"--event-log-handler", "mine"},
+      {"--master-port", "70000"},
+      {"--rdzv-conf", "a"},
+      {"--torch-distributed-launch", "--no-python"},
+  };
+  for (const auto& args : cases) {
+    const std::string message = OptionsRefusal(args);
+    EXPECT_NE(message, "") << args[0] << " " << args.back();
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(MakeOptions, UnknownSignalsAreAWarning) {
+  const auto options = OptionsOf({"--signals-to-handle", "SIGUSR1,SIGNOTHING,term"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->handled_signals, (std::vector<int>{SIGUSR1, SIGTERM}));
+  ASSERT_EQ(options->warnings.size(), 1U);
+  EXPECT_NE(options->warnings[0].find("SIGNOTHING"), std::string::npos);
+}
+
+TEST(MakeOptions, NoLogFolderMeansNoRedirection) {
+  const auto options = OptionsOf({"--log-dir", "/dev/null", "-t3", "-r3"});
+  EXPECT_FALSE(options->has_logs);
+  EXPECT_TRUE(options->tee.IsEmpty());
+  EXPECT_TRUE(options->redirects.IsEmpty());
+}
+
+TEST(CountProcesses, KnowsTheWords) {
+  const base::Environment none;
+  EXPECT_EQ(CountProcesses("4", none).value(), 4);
+  EXPECT_EQ(CountProcesses("cpu", none).value(), UsableCpus());
+  EXPECT_FALSE(CountProcesses("", none));
+  EXPECT_FALSE(CountProcesses("1.5", none));
+}
+
+TEST(CpuList, IsReadAsTheKernelWritesIt) {
+  EXPECT_EQ(ParseCpuList("0-2,8"), (std::vector<int>{0, 1, 2, 8}));
+  EXPECT_EQ(ParseCpuList("5"), (std::vector<int>{5}));
+  EXPECT_TRUE(ParseCpuList("3-1").empty());
+  EXPECT_TRUE(ParseCpuList("x").empty());
+  EXPECT_TRUE(ParseCpuList("").empty());
+}
+
+TEST(StreamChoice, IsOneNumberOrAMap) {
+  EXPECT_TRUE(StreamChoice::Parse("3")->Of(7).HasStderr());
+  EXPECT_TRUE(StreamChoice::Parse("0")->IsEmpty());
+  const auto map = StreamChoice::Parse("0:1,12:2");
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->Of(0), StreamSet(1));
+  EXPECT_EQ(map->Of(1), StreamSet(0));
+  EXPECT_EQ(map->Of(12), StreamSet(2));
+  for (const char* bad : {"0:1,", "11", "0:1,1", "1,0:1", "", "4", "-1", "a:1", "0:", ":1"}) {
+    EXPECT_FALSE(StreamChoice::Parse(bad)) << bad;
+  }
+}
+
+TEST(RendezvousConf, IsReadAsTheOriginalReadsIt) {
+  const auto conf = ParseRendezvousConf(" b= dummy2  ,c=dummy3=dummy4,  a =dummy1,d=dummy5/dummy6");
+  ASSERT_TRUE(conf);
+  EXPECT_EQ(*conf,
+            (std::map<std::string, std::string>{
+                {"a", "dummy1"}, {"b", "dummy2"}, {"c", "dummy3=dummy4"}, {"d", "dummy5/dummy6"}}));
+  EXPECT_TRUE(ParseRendezvousConf("")->empty());
+  for (const char* bad : {"a=dummy1,", "a=1,,c=2", " ,  "}) {
+    const auto refused = ParseRendezvousConf(bad);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_NE(refused.error().message.find("must be in format"), std::string::npos);
+  }
+  for (const char* bad : {"b=1,a,c=2", "a="}) {
+    const auto refused = ParseRendezvousConf(bad);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_NE(refused.error().message.find("option 'a' must have a value"), std::string::npos);
+  }
+}
+
+TEST(HostPort, IsReadAsTheOriginalReadsIt) {
+  const std::vector<std::tuple<std::string, std::string, int>> good = {
+      {"dummy.com:0", "dummy.com", 0},
+      {"dummy.com:65535", "dummy.com", 65535},
+      {"10.0.0.1:123", "10.0.0.1", 123},
+      {"[2001:db8::1]:123", "2001:db8::1", 123},
+      {"dummy.com", "dummy.com", 29400},
+      {"", "localhost", 29400},
+      {"  ", "localhost", 29400},
+      {"[::1]", "::1", 29400},
+      {"2001:db8::1", "2001:db8::1", 29400},
+  };
+  for (const auto& [text, host, port] : good) {
+    const auto place = ParseHostPort(text, 29400);
+    ASSERT_TRUE(place) << text << ": " << place.error().message;
+    EXPECT_EQ(place->host, host);
+    EXPECT_EQ(place->port, port);
+  }
+  for (const char* bad : {"~", "dummy.com :123", ":123"}) {
+    const auto refused = ParseHostPort(bad, 1);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_NE(refused.error().message.find("hostname"), std::string::npos) << bad;
+  }
+  for (const char* bad : {"dummy.com:", "dummy.com:abc", "dummy.com:-123", "dummy.com:65536"}) {
+    const auto refused = ParseHostPort(bad, 1);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_NE(refused.error().message.find("between 0 and 65536"), std::string::npos) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace launch

@@ -1,0 +1,233 @@
+#include "launch/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <future>
+
+namespace launch {
+namespace {
+
+constexpr size_t kReadBytes = 1 << 20;
+constexpr int kPipeBytes = 1 << 20;
+// A line longer than this is shown in pieces.
+constexpr size_t kLongestHeld = 1 << 20;
+constexpr size_t kTailBytes = 16 << 10;
+// After this an unfinished line (a prompt, a progress bar) is shown as it is.
+constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
+
+base::Result<base::Fd> OpenLog(const std::string& path) {
+  base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  return fd;
+}
+
+}  // namespace
+
+struct Output::Stream {
+  uint64_t id = 0;
+  base::Fd pipe;
+  StreamPlan plan;
+  base::Fd file;
+  bool has_file_failed = false;
+  std::string held;            // the unfinished line
+  bool is_held_shown = false;  // its beginning stands on the console
+  process::EventLoop::TimerId timer = 0;
+  std::string tail;
+};
+
+base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
+  TRY_ASSIGN(auto loop, process::EventLoop::Create(clock));
+  std::unique_ptr<Output> output(new Output(std::move(loop)));
+  output->thread_ = std::thread([raw = output.get()] {
+    ::pthread_setname_np(::pthread_self(), "output");
+    (void)raw->loop_->Run();
+  });
+  return output;
+}
+
+Output::Output(std::unique_ptr<process::EventLoop> loop) : loop_(std::move(loop)) {
+  scratch_.resize(64 << 10);
+}
+
+Output::~Output() {
+  loop_->Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+base::Result<uint64_t> Output::Add(base::Fd pipe, StreamPlan plan) {
+  auto stream = std::make_unique<Stream>();
+  stream->id = next_id_++;
+  if (!plan.file.empty()) {
+    TRY_ASSIGN(stream->file, OpenLog(plan.file));
+  }
+  stream->pipe = std::move(pipe);
+  stream->plan = std::move(plan);
+  ::fcntl(stream->pipe.get(), F_SETFL, O_NONBLOCK);
+  // Best effort: unprivileged users have a quota.
+  if (stream->file) ::fcntl(stream->pipe.get(), F_SETPIPE_SZ, kPipeBytes);
+  const uint64_t id = stream->id;
+  auto shared = std::make_shared<std::unique_ptr<Stream>>(std::move(stream));
+  loop_->Post([this, shared] {
+    std::unique_ptr<Stream> added = std::move(*shared);
+    Stream& ref = *added;
+    streams_.emplace(ref.id, std::move(added));
+    if (!loop_->Watch(ref.pipe.get(), EPOLLIN, [this, &ref](uint32_t) { OnReadable(ref); })) {
+      End(ref.id);
+    }
+  });
+  return id;
+}
+
+void Output::WhenDrained(std::function<void()> done) {
+  loop_->Post([this, done = std::move(done)] {
+    waiting_.push_back(done);
+    TellDrained();
+  });
+}
+
+std::string Output::Tail(uint64_t id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = tails_.find(id);
+  return found == tails_.end() ? std::string() : found->second;
+}
+
+void Output::Say(const std::string& text) {
+  std::promise<void> written;
+  loop_->Post([&] {
+    stderr_.AppendLines(0, "", text);
+    stderr_.Flush();
+    written.set_value();
+  });
+  written.get_future().wait();
+}
+
+LineSink* Output::SinkOf(const Stream& stream) {
+  return stream.plan.console_fd == 1 ? &stdout_ : stream.plan.console_fd == 2 ? &stderr_ : nullptr;
+}
+
+void Output::OnReadable(Stream& stream) {
+  // A stream that has much to say gets a large buffer.
+  const ssize_t count = ::read(stream.pipe.get(), scratch_.data(), scratch_.size());
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return End(stream.id);
+  Carry(stream, {scratch_.data(), static_cast<size_t>(count)});
+  if (static_cast<size_t>(count) == scratch_.size() && scratch_.size() < kReadBytes) {
+    scratch_.resize(kReadBytes);
+  }
+}
+
+void Output::Carry(Stream& stream, std::string_view bytes) {
+  if (stream.file) WriteFile(stream, bytes);
+  if (stream.plan.keeps_tail) {
+    stream.tail += bytes.substr(bytes.size() - std::min(bytes.size(), kTailBytes));
+    if (stream.tail.size() > 2 * kTailBytes) {
+      stream.tail.erase(0, stream.tail.size() - kTailBytes);
+    }
+  }
+  if (SinkOf(stream) == nullptr && stream.plan.filters.empty()) return;
+  const size_t last = bytes.rfind('\n');
+  if (last != std::string_view::npos) {
+    const std::string_view whole = bytes.substr(0, last + 1);
+    if (stream.held.empty()) {
+      Show(stream, whole);
+    } else {
+      const size_t first = whole.find('\n');
+      stream.held += whole.substr(0, first + 1);
+      Show(stream, stream.held);
+      stream.held.clear();
+      if (first + 1 < whole.size()) Show(stream, whole.substr(first + 1));
+    }
+    bytes.remove_prefix(last + 1);
+  }
+  stream.held += bytes;
+  if (stream.held.size() > kLongestHeld) ShowHeld(stream);
+  if (LineSink* const sink = SinkOf(stream)) sink->Flush();
+  if (!stream.held.empty() && stream.timer == 0) {
+    stream.timer = loop_->After(kHoldTime, [this, &stream] {
+      stream.timer = 0;
+      ShowHeld(stream);
+      if (LineSink* const sink = SinkOf(stream)) sink->Flush();
+    });
+  }
+}
+
+void Output::WriteFile(Stream& stream, std::string_view bytes) {
+  while (!bytes.empty() && !stream.has_file_failed) {
+    const ssize_t written = ::write(stream.file.get(), bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR) {
+      stream.has_file_failed = true;
+      stderr_.AppendLines(0, "",
+                          fmt::format("muster-launch: log \"{}\": {}; it ends here, the job goes "
+                                      "on\n",
+                                      stream.plan.file, std::strerror(errno)));
+      stderr_.Flush();
+    }
+  }
+}
+
+void Output::WriteFiltered(Stream& stream, std::string_view lines) {
+  std::string matching;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n') + 1);
+    const bool fits = std::any_of(
+        stream.plan.filters.begin(), stream.plan.filters.end(),
+        [&](const std::string& filter) { return line.find(filter) != std::string_view::npos; });
+    if (fits) matching.append(stream.plan.prefix).append(line);
+    lines.remove_prefix(line.size());
+  }
+  if (matching.empty()) return;
+  base::Fd& file = filter_files_[stream.plan.filter_file];
+  if (!file) {
+    auto opened = OpenLog(stream.plan.filter_file);
+    if (!opened) return;
+    file = std::move(*opened);
+  }
+  [[maybe_unused]] const ssize_t written = ::write(file.get(), matching.data(), matching.size());
+}
+
+void Output::Show(Stream& stream, std::string_view lines) {
+  if (!stream.plan.filters.empty()) WriteFiltered(stream, lines);
+  LineSink* const sink = SinkOf(stream);
+  if (sink == nullptr) return;
+  sink->AppendLines(stream.id, stream.plan.prefix, lines);
+}
+
+void Output::ShowHeld(Stream& stream) {
+  if (LineSink* const sink = SinkOf(stream); sink != nullptr && !stream.held.empty()) {
+    sink->AppendPart(stream.id, stream.plan.prefix, stream.held);
+  }
+  stream.held.clear();
+}
+
+void Output::End(uint64_t id) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  Stream& stream = *found->second;
+  loop_->Unwatch(stream.pipe.get());
+  loop_->Cancel(stream.timer);
+  ShowHeld(stream);
+  if (LineSink* const sink = SinkOf(stream)) sink->Flush();
+  if (stream.plan.keeps_tail) {
+    if (stream.tail.size() > kTailBytes) {
+      stream.tail.erase(0, stream.tail.find('\n', stream.tail.size() - kTailBytes) + 1);
+    }
+    const std::scoped_lock lock(mutex_);
+    tails_[id] = std::move(stream.tail);
+  }
+  streams_.erase(found);
+  TellDrained();
+}
+
+void Output::TellDrained() {
+  if (!streams_.empty()) return;
+  for (const auto& done : std::exchange(waiting_, {})) done();
+}
+
+}  // namespace launch

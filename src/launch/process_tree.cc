@@ -1,0 +1,118 @@
+#include "launch/process_tree.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "process/procfs.h"
+
+namespace launch {
+namespace {
+
+constexpr base::Duration kLongestKill = std::chrono::seconds(10);
+constexpr int kKillRoundMillis = 5;
+
+bool Contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
+// "oom_kill 3" among the lines of a cgroup's file.
+int64_t CountIn(const std::string& path, std::string_view name) {
+  const auto text = base::ReadFile(path, 1 << 16);
+  if (!text) return -1;
+  for (const std::string& line : base::Split(*text, '\n')) {
+    const auto words = base::Split(line, ' ');
+    if (words.size() == 2 && words[0] == name) return base::ParseInt(words[1]).value_or(-1);
+  }
+  return -1;
+}
+
+// Of all our threads. Kernels that do not list them are asked the slow way.
+std::vector<pid_t> Children() {
+  std::vector<pid_t> children;
+  std::error_code failed;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", failed)) {
+    const auto text = base::ReadFile(task.path().string() + "/children");
+    if (!text) continue;
+    for (const std::string& word : base::Split(*text, ' ')) {
+      if (const auto pid = base::ParseInt(word)) children.push_back(static_cast<pid_t>(*pid));
+    }
+  }
+  if (!children.empty()) return children;
+  for (const process::ProcessStat& stat : process::Descendants(::getpid())) {
+    if (stat.parent == ::getpid()) children.push_back(stat.pid);
+  }
+  return children;
+}
+
+}  // namespace
+
+void AdoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+std::vector<pid_t> RunningDescendants(const std::vector<pid_t>& except) {
+  std::vector<pid_t> running;
+  std::vector<pid_t> skipped = except;
+  // Parents come before their children.
+  for (const process::ProcessStat& stat : process::Descendants(::getpid())) {
+    if (Contains(skipped, stat.pid) || Contains(skipped, stat.parent)) {
+      skipped.push_back(stat.pid);
+    } else if (stat.state != 'Z' && stat.state != 'X') {
+      running.push_back(stat.pid);
+    }
+  }
+  return running;
+}
+
+void SignalAll(const std::vector<pid_t>& pids, int signal) {
+  for (const pid_t pid : pids) ::kill(pid, signal);
+}
+
+void ReapOrphans(const std::vector<pid_t>& kept) {
+  for (const pid_t child : Children()) {
+    if (!Contains(kept, child)) ::waitpid(child, nullptr, WNOHANG);
+  }
+}
+
+void KillTree() {
+  const auto give_up = base::SystemClock().Steady() + kLongestKill;
+  while (base::SystemClock().Steady() < give_up) {
+    SignalAll(RunningDescendants(), SIGKILL);
+    pid_t reaped = 0;
+    do {
+      reaped = ::waitpid(-1, nullptr, WNOHANG);
+    } while (reaped > 0);
+    if (reaped < 0 && errno == ECHILD) return;
+    // What was killed needs a moment to go, and its children one to become ours.
+    ::poll(nullptr, 0, kKillRoundMillis);
+  }
+}
+
+uint64_t OutOfMemoryKills() {
+  const auto groups = base::ReadFile("/proc/self/cgroup", 1 << 16);
+  if (groups) {
+    for (const std::string& line : base::Split(*groups, '\n')) {
+      const auto parts = base::Split(line, ':');
+      if (parts.size() < 3) continue;
+      int64_t count = -1;
+      if (parts[1].empty()) {
+        count = CountIn("/sys/fs/cgroup" + parts[2] + "/memory.events", "oom_kill");
+      } else if (parts[1] == "memory") {
+        count = CountIn("/sys/fs/cgroup/memory" + parts[2] + "/memory.oom_control", "oom_kill");
+      }
+      if (count >= 0) return static_cast<uint64_t>(count);
+    }
+  }
+  return process::OomKillCount();
+}
+
+}  // namespace launch

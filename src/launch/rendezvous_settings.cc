@@ -1,0 +1,90 @@
+#include "launch/rendezvous_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/strings.h"
+
+namespace launch {
+namespace {
+
+constexpr int kPortEnd = 65536;
+
+bool IsHostChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' ||
+         c == ':' || c == '%';
+}
+
+tl::unexpected<base::Error> BadHost(std::string_view text) {
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("the hostname of the rendezvous endpoint '{}' must be a dot-"
+                                "separated list of labels, an IPv4 address, or an IPv6 address",
+                                text));
+}
+
+tl::unexpected<base::Error> BadPort(std::string_view text) {
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("the port number of the rendezvous endpoint '{}' must be an "
+                                "integer between 0 and 65536",
+                                text));
+}
+
+}  // namespace
+
+base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string_view text) {
+  std::map<std::string, std::string> conf;
+  if (text.empty()) return conf;
+  for (const std::string& pair : base::Split(text, ',')) {
+    const size_t equals = pair.find('=');
+    const std::string key(base::Trim(std::string_view(pair).substr(0, equals)));
+    if (key.empty()) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("the rendezvous configuration string '{}' must be in format "
+                                    "<key1>=<value1>,...,<keyN>=<valueN>",
+                                    text));
+    }
+    const std::string value(equals == std::string::npos
+                                ? std::string_view()
+                                : base::Trim(std::string_view(pair).substr(equals + 1)));
+    if (value.empty()) {
+      return base::Fail(
+          base::Code::kInvalidArgument,
+          fmt::format("the rendezvous configuration option '{}' must have a value", key));
+    }
+    conf[key] = value;
+  }
+  return conf;
+}
+
+base::Result<HostPort> ParseHostPort(std::string_view text, int default_port) {
+  if (base::Trim(text).empty()) return HostPort{"localhost", default_port};
+  const std::string_view trimmed = base::Trim(text);
+  std::string_view host = trimmed;
+  std::string_view port;
+  bool has_port = false;
+  if (trimmed.starts_with('[')) {
+    const size_t close = trimmed.find(']');
+    if (close == std::string_view::npos) return BadHost(text);
+    host = trimmed.substr(1, close - 1);
+    const std::string_view rest = trimmed.substr(close + 1);
+    has_port = rest.starts_with(':');
+    if (!rest.empty() && !has_port) return BadHost(text);
+    if (has_port) port = rest.substr(1);
+  } else if (const size_t colon = trimmed.rfind(':');
+             colon != std::string_view::npos && trimmed.find(':') == colon) {
+    host = trimmed.substr(0, colon);
+    port = trimmed.substr(colon + 1);
+    has_port = true;
+  }
+  if (host.empty() || !std::all_of(host.begin(), host.end(), IsHostChar)) return BadHost(text);
+  if (!has_port) return HostPort{std::string(host), default_port};
+  const bool is_number =
+      !port.empty() && std::all_of(port.begin(), port.end(), base::IsDigit) && port.size() <= 5;
+  const auto number = is_number ? base::ParseInt(port) : std::nullopt;
+  if (!number || *number >= kPortEnd) return BadPort(text);
+  return HostPort{std::string(host), static_cast<int>(*number)};
+}
+
+}  // namespace launch

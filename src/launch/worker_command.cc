@@ -1,0 +1,260 @@
+#include "launch/worker_command.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "launch/signal_names.h"
+#include "process/spawn.h"
+
+namespace launch {
+namespace {
+
+// --run-path: what the original does in a child of multiprocessing, error file included.
+constexpr const char* kRunPathProgram =
+    "import os, runpy, sys\n"
+    "sys.argv = sys.argv[1:]\n"
+    "try:\n"
+    "    runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    "except Exception as e:\n"
+    "    import json, time, traceback\n"
+    "    path = os.environ.get('TORCHELASTIC_ERROR_FILE')\n"
+    "    if path:\n"
+    "        with open(path, 'w') as f:\n"
+    "            json.dump({'message': {'message': f'{type(e).__name__}: {e}', 'extraInfo': {\n"
+    "                'py_callstack': traceback.format_exc(),\n"
+    "                'timestamp': str(int(time.time()))}}}, f)\n"
+    "    raise\n";
+
+bool IsExecutableFile(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+base::Status CheckScript(const std::string& script) {
+  struct stat info{};
+  if (::stat(script.c_str(), &info) != 0) {
+    std::error_code failed;
+    return base::Fail(base::Code::kNotFound,
+                      fmt::format("script \"{}\" is not here (working directory {})", script,
+                                  std::filesystem::current_path(failed).string()));
+  }
+  if (S_ISREG(info.st_mode) && ::access(script.c_str(), R_OK) != 0) {
+    return base::Fail(base::Code::kPermissionDenied,
+                      fmt::format("script \"{}\": Permission denied", script));
+  }
+  return {};
+}
+
+std::string ReplaceLocalRank(const std::string& text, int local_rank) {
+  return ExpandTemplate(text, {{"local_rank", fmt::format("{}", local_rank)}});
+}
+
+std::string VirtualDevice(const std::string& devices, int local_rank) {
+  if (devices.empty()) return fmt::format("{}", local_rank);
+  const auto all = base::Split(devices, ',');
+  const auto index = static_cast<size_t>(local_rank);
+  return index < all.size() ? all[index] : fmt::format("{}", local_rank);
+}
+
+std::string HandledSignalNames(const Options& options) {
+  std::vector<std::string> names;
+  for (const int signal : options.handled_signals) names.push_back(SignalName(signal));
+  return base::Join(names, ",");
+}
+
+}  // namespace
+
+base::Result<std::string> FindPython(const std::string& asked, const base::Environment& environment,
+                                     const std::string& launcher_dir) {
+  const std::string path_list = environment.GetOr("PATH", "/usr/local/bin:/usr/bin:/bin");
+  if (!asked.empty()) {
+    auto found = process::FindProgram(asked, path_list);
+    if (!found || !IsExecutableFile(*found)) {
+      return base::Fail(base::Code::kNotFound,
+                        fmt::format("python interpreter \"{}\" (--python, PYTHON_EXEC) is not an "
+                                    "executable file",
+                                    asked));
+    }
+    return found;
+  }
+  std::vector<std::string> candidates;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const auto prefix = environment.Get(variable))
+      candidates.push_back(*prefix + "/bin/python");
+  }
+  // Installed into an environment, as pip installs torchrun.
+  if (::access((launcher_dir + "/../pyvenv.cfg").c_str(), R_OK) == 0) {
+    candidates.insert(candidates.begin(), launcher_dir + "/python");
+  }
+  for (const std::string& candidate : candidates) {
+    if (IsExecutableFile(candidate)) return candidate;
+  }
+  for (const char* name : {"python3", "python"}) {
+    if (auto found = process::FindProgram(name, path_list)) return found;
+  }
+  return base::Fail(base::Code::kNotFound,
+                    "no python3 or python on PATH: activate an environment, or name the "
+                    "interpreter with --python");
+}
+
+base::Result<std::string> FindProgramOf(const Options& options,
+                                        const base::Environment& environment,
+                                        const std::string& launcher_dir) {
+  if (options.kind == ProgramKind::kProgram) {
+    auto found = process::FindProgram(options.program, environment.GetOr("PATH", "/usr/bin:/bin"));
+    if (!found) {
+      return base::Fail(found.error().code,
+                        fmt::format("program \"{}\" (--no-python): {}", options.program,
+                                    found.error().code == base::Code::kPermissionDenied
+                                        ? "Permission denied"
+                                        : "No such file or directory on PATH"));
+    }
+    if (!IsExecutableFile(*found)) {
+      struct stat info{};
+      const bool exists = ::stat(found->c_str(), &info) == 0;
+      return base::Fail(exists ? base::Code::kPermissionDenied : base::Code::kNotFound,
+                        fmt::format("program \"{}\" (--no-python): {}", options.program,
+                                    exists ? "it is not executable (chmod +x, or leave "
+                                             "--no-python away for a Python script)"
+                                           : "No such file or directory"));
+    }
+    return found;
+  }
+  if (options.kind != ProgramKind::kModule) TRY(CheckScript(options.program));
+  return FindPython(options.python, environment, launcher_dir);
+}
+
+std::vector<std::string> WorkerArguments(const Options& options, const std::string& executable,
+                                         int local_rank, bool dashed_local_rank) {
+  std::vector<std::string> words = {executable};
+  switch (options.kind) {
+    case ProgramKind::kScript:
+      words.insert(words.end(), {"-u", options.program});
+      break;
+    case ProgramKind::kModule:
+      words.insert(words.end(), {"-u", "-m", options.program});
+      break;
+    case ProgramKind::kRunPath:
+      words.insert(words.end(), {"-u", "-c", kRunPathProgram, options.program});
+      break;
+    case ProgramKind::kProgram:
+      words[0] = options.program;
+      break;
+  }
+  if (options.passes_local_rank) {
+    words.push_back(
+        fmt::format("{}={}", dashed_local_rank ? "--local-rank" : "--local_rank", local_rank));
+  }
+  for (const std::string& arg : options.args) words.push_back(ReplaceLocalRank(arg, local_rank));
+  return words;
+}
+
+std::vector<std::string> WorkerEnvironment(const Options& options,
+                                           const base::Environment& environment, const Group& group,
+                                           int local_rank, const std::string& error_file) {
+  std::map<std::string, std::string> all = environment.values();
+  const auto set = [&](const char* name, int value) { all[name] = fmt::format("{}", value); };
+  set("RANK", group.first_rank + local_rank);
+  set("LOCAL_RANK", options.has_virtual_local_rank ? 0 : local_rank);
+  set("WORLD_SIZE", group.world_size);
+  set("LOCAL_WORLD_SIZE", options.nproc_per_node);
+  set("GROUP_RANK", group.group_rank);
+  set("GROUP_WORLD_SIZE", group.group_world_size);
+  set("ROLE_RANK", group.role_first_rank + local_rank);
+  set("ROLE_WORLD_SIZE", group.role_world_size);
+  all["ROLE_NAME"] = options.role;
+  all["MASTER_ADDR"] = group.master_addr;
+  set("MASTER_PORT", group.master_port);
+  set("TORCHELASTIC_RESTART_COUNT", group.restart_count);
+  set("TORCHELASTIC_MAX_RESTARTS", options.max_restarts);
+  all["TORCHELASTIC_RUN_ID"] = options.run_id;
+  all["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+  all["TORCHELASTIC_ERROR_FILE"] = error_file;
+  all["TORCHELASTIC_SIGNALS_TO_HANDLE"] = HandledSignalNames(options);
+  all.try_emplace("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1");
+  if (environment.GetOr("TORCHELASTIC_ENABLE_FILE_TIMER", "") == "1" &&
+      !environment.Get("TORCHELASTIC_TIMER_FILE")) {
+    all["TORCHELASTIC_TIMER_FILE"] = error_file + ".timer";
+  }
+  if (options.has_virtual_local_rank) {
+    for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) {
+      const bool is_hip = name[0] == 'H';
+      if (is_hip && !all.contains(name)) continue;
+      all[name] = VirtualDevice(environment.GetOr(name, ""), local_rank);
+    }
+  }
+  std::vector<std::string> entries;
+  entries.reserve(all.size());
+  for (const auto& [name, value] : all) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+std::string SetSharedVariables(const Options& options, int cpus, base::Environment& environment) {
+  if (options.nproc_per_node < 2 || environment.values().contains("OMP_NUM_THREADS")) return "";
+  const int threads = std::max(1, cpus / options.nproc_per_node);
+  environment.Set("OMP_NUM_THREADS", fmt::format("{}", threads));
+  return fmt::format("OMP_NUM_THREADS={} in each process ({} CPUs, {} processes); set it to choose",
+                     threads, cpus, options.nproc_per_node);
+}
+
+std::string ExpandTemplate(std::string_view template_text,
+                           const std::vector<std::pair<std::string, std::string>>& values) {
+  std::string out;
+  size_t at = 0;
+  while (at < template_text.size()) {
+    bool is_replaced = false;
+    for (const auto& [name, value] : values) {
+      const std::string braced = "${" + name + "}";
+      const std::string_view rest = template_text.substr(at);
+      const bool is_plain =
+          rest.starts_with("$" + name) &&
+          (rest.size() == name.size() + 1 ||
+           (std::isalnum(static_cast<unsigned char>(rest[name.size() + 1])) == 0 &&
+            rest[name.size() + 1] != '_'));
+      if (!rest.starts_with(braced) && !is_plain) continue;
+      out += value;
+      at += is_plain ? name.size() + 1 : braced.size();
+      is_replaced = true;
+      break;
+    }
+    if (is_replaced) continue;
+    // As Python's string.Template: two are one.
+    if (template_text.substr(at).starts_with("$$")) ++at;
+    out += template_text[at++];
+  }
+  return out;
+}
+
+std::string TitleOf(const Options& options) {
+  return options.kind == ProgramKind::kRunPath ? "run_script_path" : options.program;
+}
+
+bool UsesDashedLocalRank(const std::string& python) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::vector<fs::path> libraries;
+  for (const fs::path& prefix : {fs::path(python).parent_path().parent_path(),
+                                 fs::canonical(python, failed).parent_path().parent_path()}) {
+    for (const auto& entry : fs::directory_iterator(prefix / "lib", failed)) {
+      if (!entry.path().filename().string().starts_with("python3")) continue;
+      libraries.push_back(entry.path() / "site-packages");
+      libraries.push_back(entry.path() / "dist-packages");
+    }
+  }
+  for (const fs::path& library : libraries) {
+    const auto text = base::ReadFile((library / "torch" / "version.py").string(), 1 << 16);
+    const size_t at = text ? text->find("__version__ = '") : std::string::npos;
+    if (at != std::string::npos) return (*text)[at + 15] != '1' || (*text)[at + 16] != '.';
+  }
+  return true;
+}
+
+}  // namespace launch

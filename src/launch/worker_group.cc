@@ -1,0 +1,124 @@
+#include "launch/worker_group.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "launch/process_tree.h"
+#include "process/pidfd.h"
+
+namespace launch {
+namespace {
+
+// Processes in the kernel (state D) do not even obey SIGKILL.
+constexpr base::Duration kLongestUnkillable = std::chrono::seconds(30);
+
+int ExitCodeOfStatus(int status) {
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+WorkerGroup::~WorkerGroup() {
+  for (const Worker& worker : workers_) {
+    if (worker.pidfd) loop_.Unwatch(worker.pidfd.get());
+  }
+  loop_.Cancel(kill_timer_);
+  loop_.Cancel(give_up_timer_);
+}
+
+base::Status WorkerGroup::Start(process::SpawnOptions options) {
+  options.group = process::SpawnOptions::Group::kSession;
+  options.dies_with_parent = true;
+  TRY_ASSIGN(const pid_t pid, process::Spawn(options));
+  Worker worker;
+  worker.pid = pid;
+  auto pidfd = process::OpenPidfd(pid);
+  const size_t local_rank = workers_.size();
+  if (pidfd) worker.pidfd = std::move(*pidfd);
+  workers_.push_back(std::move(worker));
+  ++running_;
+  if (!pidfd) return base::Fail(std::move(pidfd.error()));
+  return loop_.Watch(workers_[local_rank].pidfd.get(), EPOLLIN,
+                     [this, local_rank](uint32_t) { OnWorkerReady(local_rank); });
+}
+
+void WorkerGroup::OnWorkerReady(size_t local_rank) {
+  Worker& worker = workers_[local_rank];
+  int status = 0;
+  const pid_t reaped = ::waitpid(worker.pid, &status, WNOHANG);
+  if (reaped == 0 || (reaped < 0 && errno == EINTR)) return;
+  loop_.Unwatch(worker.pidfd.get());
+  worker.pidfd.Reset();
+  worker.has_ended = true;
+  --running_;
+  const WorkerEnd end{static_cast<int>(local_rank), worker.pid, ExitCodeOfStatus(status),
+                      clock_.Now(), worker.was_running_at_stop};
+  on_end_(end);
+  FinishWhenEmpty();
+}
+
+std::vector<pid_t> WorkerGroup::Pids() const {
+  std::vector<pid_t> pids;
+  for (const Worker& worker : workers_) pids.push_back(worker.has_ended ? 0 : worker.pid);
+  return pids;
+}
+
+void WorkerGroup::Signal(int signal) {
+  for (const Worker& worker : workers_) {
+    if (!worker.has_ended) ::kill(-worker.pid, signal);
+  }
+}
+
+void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> done) {
+  if (IsStopping()) return KillAll();
+  done_ = std::move(done);
+  for (Worker& worker : workers_) worker.was_running_at_stop = !worker.has_ended;
+  Signal(signal);
+  // Children of those that have ended: their groups have nobody left to be asked for.
+  const auto descendants = RunningDescendants(Pids());
+  leftovers_ = descendants.size();
+  SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);
+  if (grace <= base::Duration::zero()) {
+    KillAll();
+  } else {
+    kill_timer_ = loop_.After(grace, [this] { KillAll(); });
+  }
+  loop_.Post([this] { FinishWhenEmpty(); });
+}
+
+void WorkerGroup::KillAll() {
+  SignalAll(RunningDescendants(), SIGKILL);
+  if (std::exchange(is_killing_, true)) return;
+  give_up_timer_ = loop_.After(kLongestUnkillable, [this] {
+    if (done_) std::exchange(done_, nullptr)();
+  });
+}
+
+void WorkerGroup::OnChildSignal() {
+  ReapOrphans(Pids());
+  FinishWhenEmpty();
+}
+
+void WorkerGroup::FinishWhenEmpty() {
+  if (!done_ || running_ != 0) return;
+  const auto left = RunningDescendants();
+  if (!left.empty()) {
+    // Their worker is gone, and no group of ours reaches them.
+    if (is_killing_) {
+      SignalAll(left, SIGKILL);
+    } else if (!std::exchange(has_asked_leftovers_, true)) {
+      leftovers_ = std::max(leftovers_, left.size());
+      SignalAll(left, SIGTERM);
+    }
+    return;
+  }
+  loop_.Cancel(kill_timer_);
+  loop_.Cancel(give_up_timer_);
+  std::exchange(done_, nullptr)();
+}
+
+}  // namespace launch

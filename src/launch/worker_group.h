@@ -1,0 +1,85 @@
+// WorkerGroup: the processes of one start of the job on this node, as a whole.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "process/event_loop.h"
+#include "process/spawn.h"
+
+namespace launch {
+
+struct WorkerEnd {
+  int local_rank = 0;
+  pid_t pid = 0;
+  int exit_code = 0;  // negative: minus the signal
+  base::Time time;
+  bool was_stopped_by_us = false;  // it ran when Stop was called
+};
+
+// Every worker leads a session of its own. One thread: the loop's.
+class WorkerGroup {
+ public:
+  using OnEnd = std::function<void(const WorkerEnd&)>;
+
+  // `on_end` is called once for each worker, from the loop.
+  WorkerGroup(process::EventLoop& loop, base::Clock& clock, OnEnd on_end)
+      : loop_(loop), clock_(clock), on_end_(std::move(on_end)) {}
+  ~WorkerGroup();
+  WorkerGroup(const WorkerGroup&) = delete;
+  WorkerGroup& operator=(const WorkerGroup&) = delete;
+
+  // Starts the next local rank. The options' group is made a session.
+  base::Status Start(process::SpawnOptions options);
+
+  // To the process groups of those that run.
+  void Signal(int signal);
+
+  // `signal` to everything that hangs below this process, SIGKILL after `grace`. `done` is called,
+  // from the loop, when nothing of it is left, or when the kernel does not let it go. Called again:
+  // SIGKILL at once.
+  void Stop(int signal, base::Duration grace, std::function<void()> done);
+
+  bool IsStopping() const { return static_cast<bool>(done_); }
+  size_t running_count() const { return running_; }
+  // By local rank; 0 for those that have ended.
+  std::vector<pid_t> Pids() const;
+  // Descendants that outlived their worker and were ended by Stop.
+  size_t leftover_count() const { return leftovers_; }
+
+  // The launcher's loop calls it at each SIGCHLD.
+  void OnChildSignal();
+
+ private:
+  struct Worker {
+    pid_t pid = 0;
+    base::Fd pidfd;
+    bool has_ended = false;
+    bool was_running_at_stop = false;
+  };
+
+  void OnWorkerReady(size_t local_rank);
+  void KillAll();
+  void FinishWhenEmpty();
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  OnEnd on_end_;
+  std::vector<Worker> workers_;
+  size_t running_ = 0;
+  size_t leftovers_ = 0;
+  std::function<void()> done_;
+  process::EventLoop::TimerId kill_timer_ = 0;
+  process::EventLoop::TimerId give_up_timer_ = 0;
+  bool is_killing_ = false;
+  bool has_asked_leftovers_ = false;
+};
+
+}  // namespace launch

@@ -1,0 +1,214 @@
+"""torchrun's command lines (spec/launcher.md 2.1, 4): cases 1-30, 35-42, 82-85."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import BINARY, LAUNCHER
+
+# What torch's own bin/test_script.py checks and prints.
+TOUCH = """
+import os, sys
+for name in ("LOCAL_RANK RANK GROUP_RANK ROLE_RANK ROLE_NAME LOCAL_WORLD_SIZE WORLD_SIZE "
+             "ROLE_WORLD_SIZE MASTER_ADDR MASTER_PORT TORCHELASTIC_RESTART_COUNT "
+             "TORCHELASTIC_MAX_RESTARTS TORCHELASTIC_RUN_ID TEST_SENTINEL_PARENT "
+             "TORCHELASTIC_ERROR_FILE GROUP_WORLD_SIZE TORCHELASTIC_USE_AGENT_STORE "
+             "TORCH_NCCL_ASYNC_ERROR_HANDLING TORCHELASTIC_SIGNALS_TO_HANDLE").split():
+    os.environ[name]
+open(os.path.join(sys.argv[-1], os.environ["RANK"]), "w").close()
+"""
+
+
+def touched(launch):
+    return sorted(os.listdir(launch.path("d")), key=int)
+
+
+@pytest.fixture
+def touch(launch):
+    os.mkdir(launch.path("d"))
+    launch.env["TEST_SENTINEL_PARENT"] = "FOOBAR"
+    return launch.script(TOUCH)
+
+
+@pytest.mark.parametrize("flags, count", [
+    (["--nnodes=1", "--nproc-per-node=4", "--rdzv-id=X", "--monitor-interval=1",
+      "--start-method=spawn"], 4),
+    (["--nnodes=1", "--nproc_per_node=4", "--rdzv_backend=static"], 4),
+    (["--nproc-per-node", "4", "--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0",
+      "--rdzv-id=a/b c"], 4),
+    (["--standalone", "--nproc-per-node=4"], 4),
+    (["--stand", "--nproc-per", "2", "--max-r", "1"], 2),
+    (["--nproc-per-node=4", "--run-path"], 4),
+    (["--nproc-per-node=2", "--run-path", "--start-method=fork"], 2),
+    (["--node-rank=0", "--nproc-per-node=2", "--master-addr=localhost", "--master-port=0"], 2),
+    (["--nnodes=1:1", "--nproc-per-node=2", "--rdzv-conf=join_timeout=5,last_call_timeout=1"], 2),
+    (["--nproc-per-node=2", "--local-addr=127.0.0.1", "--role=trainer"], 2),
+    (["--nproc-per-node=2", "--numa-binding=node"], 2),
+    (["--nproc-per-node=2", "--numa-binding=exclusive"], 2),
+    (["--nproc-per-node=2", "--numa-binding=core-complex"], 2),
+    (["--nproc-per-node=2", "--numa-binding=socket"], 2),
+    (["--nproc-per-node=2", "--event-log-handler=console", "--logs-specs=default"], 2),
+    ([], 1),
+])
+def test_touches_one_file_a_rank(launch, touch, flags, count):
+    launch.run(*flags, touch, launch.path("d"))
+    assert touched(launch) == [str(rank) for rank in range(count)]
+    launch.await_none_left()
+
+
+def test_module(launch, touch):
+    os.mkdir(launch.path("package"))
+    os.rename(touch, launch.path("package", "train.py"))
+    launch.run("--nproc-per-node=2", "-m", "package.train", launch.path("d"))
+    assert touched(launch) == ["0", "1"]
+
+
+def test_no_python(launch):
+    os.mkdir(launch.path("d"))
+    script = launch.script('#!/bin/sh\necho "creating $1/$RANK"\ntouch "$1/$RANK"\n', "t.sh")
+    launch.run("--nproc-per-node=4", "--no-python", script, launch.path("d"))
+    assert touched(launch) == ["0", "1", "2", "3"]
+    launch.run("--no-python", "true")
+    refused = launch.run("--no-python", "--module", script, launch.path("d"), code=1)
+    assert "--module" in refused.err
+
+
+def test_auto_is_one_for_each_cpu(launch, touch):
+    launch.run("--nproc-per-node=auto", touch, launch.path("d"),
+               env={"CUDA_VISIBLE_DEVICES": ""})
+    assert len(touched(launch)) == len(os.sched_getaffinity(0))
+    for name in touched(launch):
+        os.remove(launch.path("d", name))
+    launch.run("--nproc-per-node=cpu", touch, launch.path("d"))
+    assert len(touched(launch)) == len(os.sched_getaffinity(0))
+
+
+def test_variables_stand_for_flags(launch, touch):
+    launch.run(touch, launch.path("d"), env={"PET_NPROC_PER_NODE": "3"})
+    assert touched(launch) == ["0", "1", "2"]
+    launch.run("--nproc-per-node=5", touch, launch.path("d"), env={"PET_NPROC_PER_NODE": "3"})
+    assert len(touched(launch)) == 5
+
+
+def test_arguments_reach_the_script_untouched(launch):
+    script = launch.script("import sys, json; print(json.dumps(sys.argv[1:]))")
+    args = ["--nnodes", "7", "-h", "", "a b", "ü", "${local_rank}", "${HOME}", "--", "-t3"]
+    done = launch.run("--nproc-per-node=1", script, *args)
+    assert json.loads(done.out) == ["--nnodes", "7", "-h", "", "a b", "ü", "0", "${HOME}", "--",
+                                    "-t3"]
+
+
+def test_launch_module_gives_the_local_rank(launch):
+    script = launch.script("import sys, os; print(os.environ['LOCAL_RANK'], sys.argv[1:])")
+    done = launch.run("--nproc-per-node=1", script, "x", argv0="torch.distributed.launch")
+    # With a dash since torch 2.0.
+    assert done.out in ("0 ['--local-rank=0', 'x']\n", "0 ['--local_rank=0', 'x']\n")
+    done = launch.run("--use-env", script, "x", argv0="torch.distributed.launch")
+    assert done.out == "0 ['x']\n"
+    done = launch.run("--use_env", script, "x")
+    assert done.out == "0 ['x']\n"
+    launch.run("--no-python", "true", argv0="torch.distributed.launch", code=1)
+
+
+@pytest.mark.parametrize("name, value, version", [
+    ("1.13.1", "--local_rank=0", ""), ("2.1.0", "--local-rank=0", ""),
+    ("12.0", "--local-rank=0", ""),
+])
+def test_local_rank_is_spelt_as_this_torch_spells_it(launch, name, value, version):
+    """The interpreter's torch is looked at, never imported."""
+    library = launch.path("env", "lib", "python3.9", "site-packages", "torch")
+    os.makedirs(library)
+    with open(os.path.join(library, "version.py"), "w") as file:
+        file.write(f"__version__ = '{name}'\nraise SystemExit('imported')\n")
+    os.makedirs(launch.path("env", "bin"))
+    with open(launch.path("env", "bin", "python"), "w") as file:
+        file.write('#!/bin/sh\necho "$@"\n')
+    os.chmod(launch.path("env", "bin", "python"), 0o755)
+    done = launch.run(launch.script(""), argv0="torch.distributed.launch",
+                      env={"PYTHON_EXEC": launch.path("env", "bin", "python")})
+    assert done.out.split()[-1] == value
+
+
+@pytest.mark.parametrize("args, code, text", [
+    ([], 2, "training_script"),
+    (["--no-such-flag", "x.py"], 2, "unrecognized arguments: --no-such-flag"),
+    (["--nproc-per-nod=2x", "--start-method=thread", "x.py"], 2, "invalid choice"),
+    (["--max-restarts=x", "x.py"], 2, "invalid int value: 'x'"),
+    (["--rdzv", "x", "x.py"], 2, "ambiguous option"),
+    (["--nnodes=0", "x.py"], 1, "--nnodes '0'"),
+    (["--nnodes=3:2", "x.py"], 1, "MIN <= MAX"),
+    (["--nnodes=2:20:30", "x.py"], 1, "MIN:MAX"),
+    (["--nproc-per-node=0", "x.py"], 1, "--nproc-per-node 0"),
+    (["--nproc-per-node=-1", "x.py"], 1, "--nproc-per-node -1"),
+    (["--nproc-per-node=gpu", "x.py"], 1, "Cuda is not available."),
+    (["--nproc-per-node=many", "x.py"], 1, "Unsupported nproc_per_node value"),
+    (["--redirects=4", "x.py"], 1, "--redirects"),
+    (["-t", "0:1,", "x.py"], 1, "--tee"),
+    (["--rdzv-backend=mine", "x.py"], 1, "'mine' is not known"),
+    (["--rdzv-backend=c10d", "--rdzv-endpoint=~", "x.py"], 1, "hostname"),
+    (["--rdzv-conf=a", "x.py"], 1, "option 'a' must have a value"),
+    (["--logs-specs=mine", "x.py"], 1, "mine"),
+    (["nothing-here.py"], 1, '"nothing-here.py" is not here'),
+    (["--no-python", "nothing-here"], 1, "No such file or directory"),
+    (["--no-python", "./main.py"], 1, "not executable"),
+    (["--python=/no/python", "./main.py"], 1, "/no/python"),
+    (["--log-dir=main.py", "./main.py"], 1, "Not a directory"),
+    (["--max-restarts=-1", "./main.py"], 1, "--max-restarts -1"),
+    (["--shutdown-timeout=-1", "./main.py"], 1, "--shutdown-timeout -1"),
+])
+def test_bad_input_is_one_clear_line(launch, args, code, text):
+    os.chmod(launch.script("raise SystemExit('started')"), 0o644)
+    done = launch.run(*args, code=code, env={"CUDA_VISIBLE_DEVICES": ""})
+    assert text in done.err
+    lines = done.err.splitlines()
+    assert len(lines) == (2 if code == 2 else 1), done.err
+    assert "started" not in done.err and not os.listdir(launch.path("tmp"))
+    launch.await_none_left()
+
+
+def test_help_and_completion(launch):
+    done = launch.run("--help")
+    assert "--nproc-per-node" in done.out and not done.err
+    for shell in ("bash", "zsh", "tcsh"):
+        script = launch.run("--print-completion", shell).out
+        assert "--rdzv-endpoint" in script
+        if shell == "bash":
+            subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_muster_launch_and_torchrun_are_this_program(launch):
+    script = launch.script("import os; print('rank', os.environ['RANK'])")
+    environment = {**launch.env, "XDG_STATE_HOME": launch.path("s"),
+                   "XDG_RUNTIME_DIR": launch.path("r")}
+    os.mkdir(launch.path("bin"))
+    os.symlink(BINARY, launch.path("bin", "torchrun"))
+    for command in ([BINARY, "launch"], [launch.path("bin", "torchrun")]):
+        done = subprocess.run([*command, "--nproc-per-node=1", script], env=environment,
+                              capture_output=True, text=True)
+        assert (done.returncode, done.out if hasattr(done, "out") else done.stdout) == (
+            0, "rank 0\n"), done.stderr
+    done = subprocess.run([BINARY, "launch", "--help"], env=environment, capture_output=True,
+                          text=True)
+    assert done.stdout.startswith("usage: muster launch")
+
+
+def test_is_static_and_small():
+    assert os.path.exists(LAUNCHER)
+    with open(LAUNCHER, "rb") as file:
+        assert b"/lib64/ld-linux" not in file.read()
+
+
+def test_full_folder_for_logs(launch):
+    script = launch.script("print('started')")
+    if os.getuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    os.mkdir(launch.path("small"))
+    mount = f"mount -t tmpfs -o size=4k,nr_inodes=2 none {launch.path('small')} && exec \"$@\""
+    done = subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", LAUNCHER, "--log-dir",
+                           launch.path("small", "logs"), script], env=launch.env,
+                          capture_output=True, text=True, cwd=launch.folder)
+    assert done.returncode == 1 and "No space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "started" not in done.stdout
+    launch.await_none_left()

@@ -1,0 +1,357 @@
+"""Failures, restarts, reports and exit codes (spec/launcher.md 0, 2.5, 2.6; cases 39-74)."""
+import glob
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import time
+
+import pytest
+
+
+@pytest.mark.parametrize("body, code", [
+    ("sys.exit(3)", 3), ("raise ValueError('boom')", 1), ("os._exit(138)", 138),
+    ("os.kill(os.getpid(), signal.SIGSEGV)", 139), ("os.kill(os.getpid(), signal.SIGKILL)", 137),
+    ("os.abort()", 134), ("pass", 0),
+])
+def test_exit_code_is_the_root_causes(launch, body, code):
+    script = launch.script(f"import os, signal, sys\nif os.environ['RANK'] == '1':\n    {body}\n")
+    launch.run("--nproc-per-node=2", script, code=code)
+    launch.await_none_left()
+
+
+def test_the_table_is_torchruns(launch):
+    script = launch.script("""
+import os, sys, time
+if os.environ["RANK"] == "1":
+    while not os.path.exists("up"): time.sleep(0.01)
+    sys.exit(3)
+open("up", "w").close()
+time.sleep(1000)
+""", "fail3.py")
+    done = launch.run("--nproc-per-node=2", script, code=3, env={"OMP_NUM_THREADS": "1"})
+    pattern = r"""torch\.distributed\.elastic\.multiprocessing\.errors\.ChildFailedError: 
+=+
+(?P<title>.*) FAILED
+-+
+Failures:
+\[1\]:
+  time      : \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d
+  host      : .+
+  rank      : 0 \(local_rank: 0\)
+  exitcode  : -15 \(pid: \d+\)  \(SIGTERM\)
+  error_file: <N/A>
+  traceback : Signal 15 \(SIGTERM\) received by PID \d+
+-+
+Root Cause \(first observed failure\):
+\[0\]:
+  time      : \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d
+  host      : .+
+  rank      : 1 \(local_rank: 1\)
+  exitcode  : 3 \(pid: \d+\) 
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch\.org/docs/stable/elastic/errors\.html
+={60}
+"""
+    found = re.match(pattern, done.err)
+    assert found, done.err
+    assert found["title"] == script
+    assert done.err.count("FAILED") == 1
+
+
+def test_explanation_comes_last_with_or_without_record(launch):
+    script = launch.script("""
+import os, time
+if os.environ["RANK"] == "1":
+    raise ValueError("boom")
+time.sleep(1000)
+""")
+    done = launch.run("--nproc-per-node=2", script, code=1)
+    table, explanation = done.err.split("=" * 60 + "\n")[-2:]
+    assert "rank 1 of 2 failed first" in explanation
+    assert "ValueError: boom" in explanation and 'raise ValueError("boom")' in explanation
+    (report,) = glob.glob(launch.path("tmp", "*", "*", "failure.json"))
+    assert report in explanation
+    with open(report) as file:
+        cause = json.load(file)["root_cause"]
+    assert (cause["rank"], cause["class"], cause["message"]) == (1, "exception",
+                                                                 "ValueError: boom")
+    done = launch.run("--nproc-per-node=2", "--explain=off", "--failure-file",
+                      launch.path("f.json"), script, code=1)
+    assert done.err.endswith("=" * 60 + "\n")
+    with open(launch.path("f.json")) as file:
+        assert json.load(file)["root_cause"]["rank"] == 1
+
+
+RECORD = """
+import os
+from torch.distributed.elastic.multiprocessing.errors import record
+@record
+def main():
+    raise ValueError("boom")
+main()
+"""
+
+
+def test_error_file_of_record_is_read_and_passed_on(launch, torch_version):
+    done = launch.run("--nproc-per-node=1", launch.script(RECORD), code=1,
+                      env={"TORCHELASTIC_ERROR_FILE": launch.path("mine.json")})
+    assert re.search(r"error_file: /.*/attempt_0/0/error\.json\n  traceback : Traceback", done.err)
+    with open(launch.path("mine.json")) as file:
+        message = json.load(file)["message"]
+    assert message["message"] == "ValueError: boom" and message["errorCode"] == 1
+
+
+def test_no_error_file_no_copy(launch):
+    launch.run(launch.script("raise SystemExit(4)"), code=4,
+               env={"TORCHELASTIC_ERROR_FILE": launch.path("mine.json")})
+    assert not os.path.exists(launch.path("mine.json"))
+
+
+def test_run_path_records_by_itself(launch):
+    done = launch.run("--run-path", launch.script("raise ValueError('boom')"), code=1)
+    assert "run_script_path FAILED" in done.err
+    assert re.search(r"error_file: /.*/error\.json", done.err)
+
+
+def test_malformed_error_file_is_said(launch):
+    script = launch.script("import os\nopen(os.environ['TORCHELASTIC_ERROR_FILE'], 'w')"
+                           ".write('{}')\nraise SystemExit(5)")
+    assert 'no "message"' in launch.run(script, code=5).err
+
+
+BIPOLAR = """
+import os, sys, time
+count, rank = os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"]
+open(f"start.{rank}.{count}", "w").close()
+if int(rank) % 2 and (len(sys.argv) < 2 or int(count) < int(sys.argv[1])):
+    sys.exit(1)
+if len(sys.argv) < 2 or int(count) < int(sys.argv[1]):
+    time.sleep(1000)
+"""
+
+
+def test_restarts_until_none_is_left(launch):
+    done = launch.run("--nproc-per-node=2", "--max-restarts=2", launch.script(BIPOLAR), code=1)
+    starts = {name for name in os.listdir(launch.folder) if name.startswith("start.1")}
+    assert starts == {f"start.1.{count}" for count in range(3)}
+    assert "restart 2 of 2" in done.err and "2 of 2 used" in done.err
+    assert done.err.count("FAILED") == 1
+    launch.await_none_left()
+
+
+def test_restart_that_helps(launch):
+    launch.run("--nproc-per-node=4", "--max-restarts=3", launch.script(BIPOLAR), "2", "-t3")
+    assert os.path.exists(launch.path("start.3.2"))
+    assert not os.path.exists(launch.path("start.3.3"))
+
+
+def test_attempts_have_folders_of_their_own(launch):
+    launch.run("--nproc-per-node=2", "--max-restarts=1", "-t3", "--log-dir", launch.path("logs"),
+               launch.script(BIPOLAR), "1")
+    attempts = glob.glob(launch.path("logs", "*", "*"))
+    assert sorted(map(os.path.basename, attempts)) == ["attempt_0", "attempt_1"]
+
+
+def test_a_peer_that_ignores_the_signal_is_killed_after_the_grace(launch):
+    """The original waits 30 s whatever --shutdown-timeout says (section 0.5)."""
+    script = launch.script("""
+import os, signal, sys, time
+if os.environ["RANK"] == "0":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    open("up", "w").close()
+    time.sleep(1000)
+while not os.path.exists("up"): time.sleep(0.01)
+sys.exit(3)
+""")
+    done = launch.run("--nproc-per-node=2", "--shutdown-timeout=0", script, code=3)
+    assert "exitcode  : -9" in done.err
+    os.remove(launch.path("up"))
+    launch.run("--nproc-per-node=2", "--shutdown-timeout=1", script, code=3)
+    launch.await_none_left()
+
+
+GRANDCHILDREN = """
+import os, subprocess, sys, time
+subprocess.Popen(["sleep", "1000"])
+subprocess.Popen(["sleep", "1001"], start_new_session=True)
+subprocess.Popen(["sh", "-c", "trap '' TERM; (trap '' TERM; sleep 1002) & sleep 1003"],
+                 start_new_session=True)
+open(f"up{os.environ['RANK']}", "w").write("x")
+print("up", flush=True)
+"""
+
+
+@pytest.mark.parametrize("body, code", [("sys.exit(3)", 3), ("", 0)])
+def test_children_of_a_worker_do_not_outlive_the_launcher(launch, body, code):
+    script = launch.script(GRANDCHILDREN + body)
+    launch.run("--nproc-per-node=2", "--shutdown-timeout=1", script, code=code,
+               stdout=None, stderr=None)
+    assert not launch.processes()
+
+
+@pytest.mark.parametrize("victim", ["guardian", "agent"])
+def test_sigkill_of_the_launcher_leaves_nothing(launch, victim):
+    script = launch.script(GRANDCHILDREN + "time.sleep(1000)")
+    process = launch.start("--nproc-per-node=2", script, stdout=None, stderr=None)
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    assert len(launch.processes()) > 8
+    os.kill(process.pid if victim == "guardian" else launch.agent(process), signal.SIGKILL)
+    launch.await_none_left()
+    assert process.wait(timeout=60) == (-signal.SIGKILL if victim == "guardian" else 137)
+
+
+SLEEP = """
+import os, signal, sys, time
+name = "up" + os.environ["RANK"]
+def note(number, frame):
+    open(name + ".signal", "a").write(f"{signal.Signals(number).name}\\n")
+    if number not in (signal.SIGUSR1, signal.SIGUSR2): sys.exit(0)
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+               signal.SIGUSR2):
+    signal.signal(number, note)
+open(name, "w").write("x")
+while True: time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"])
+def test_a_signal_reaches_the_ranks_and_ends_the_job(launch, name):
+    process = launch.start("--nproc-per-node=2", launch.script(SLEEP))
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + getattr(signal, name)
+    assert f"ended by {name}" in err
+    for rank in range(2):
+        assert launch.await_file(f"up{rank}.signal") == name + "\n"
+    launch.await_none_left()
+
+
+def test_user_signals_are_passed_on_and_the_job_goes_on(launch):
+    process = launch.start("--nproc-per-node=2", launch.script(SLEEP))
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    process.send_signal(signal.SIGUSR1)
+    for rank in range(2):
+        assert launch.await_file(f"up{rank}.signal") == "SIGUSR1\n"
+    assert process.poll() is None
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+
+
+def test_user_signal_ends_the_job_when_it_is_to_be_handled(launch):
+    process = launch.start("--signals-to-handle=SIGUSR1,SIGNONE", "--nproc-per-node=1",
+                           launch.script(SLEEP))
+    launch.await_file("up0")
+    process.send_signal(signal.SIGUSR1)
+    launch.await_file("up0.signal")
+    process.send_signal(signal.SIGUSR1)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 138 and "SIGNONE" in err
+
+
+def test_a_second_ctrl_c_hastens_the_end(launch):
+    """The original waits another 30 s (2.5)."""
+    script = launch.script("""
+import signal, time
+signal.signal(signal.SIGINT, lambda *_: open("asked", "w").write("x"))
+open("up", "w").write("x")
+while True: time.sleep(1000)
+""")
+    process = launch.start("--shutdown-timeout=1000", script)
+    launch.await_file("up")
+    process.send_signal(signal.SIGINT)
+    launch.await_file("asked")  # two that come at once are one
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    launch.await_none_left()
+
+
+def test_nohup_is_respected(launch):
+    process = launch.start("--nproc-per-node=1", launch.script(SLEEP),
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    launch.await_file("up0")
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGUSR2)
+    assert launch.await_file("up0.signal") == "SIGUSR2\n"
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+
+
+def test_a_busy_port_is_named_with_its_holder(launch):
+    with socket.socket() as held:
+        held.bind(("", 0))
+        held.listen()
+        port = held.getsockname()[1]
+        script = launch.script("print('started')")
+        for flags in (["--master-port", port],
+                      ["--rdzv-backend=c10d", f"--rdzv-endpoint=localhost:{port}"]):
+            done = launch.run(*flags, script, code=1)
+            assert str(port) in done.err and str(os.getpid()) in done.err
+            assert "started" not in done.out
+
+
+DDP = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+value = torch.ones(1) * dist.get_rank()
+dist.all_reduce(value)
+assert dist.is_torchelastic_launched() if hasattr(dist, "is_torchelastic_launched") else True
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and os.environ["RANK"] == "1" and FAIL:
+    os._exit(9)
+dist.barrier()
+print("sum", value.item())
+"""
+
+
+@pytest.mark.parametrize("flags, fails", [
+    ([], False), (["--standalone"], False), (["--master-port=0"], False),
+    (["--max-restarts=1"], True),
+])
+def test_gloo_all_reduce(launch, torch_version, flags, fails):
+    """Debian's own torchrun crashes at its start (section 0.1)."""
+    script = launch.script(DDP.replace("FAIL", str(fails)))
+    done = launch.run("--nproc-per-node=4", *flags, script)
+    assert done.out.splitlines() == ["sum 6.0"] * 4
+
+
+def test_workers_without_torch_do_not_need_it(launch):
+    done = launch.run("--nproc-per-node=2", launch.script(
+        "import sys; assert 'torch' not in sys.modules; print('ok')"))
+    assert done.out == "ok\nok\n"
+
+
+def test_many_workers_start_and_stop(launch):
+    done = launch.run("--nproc-per-node=256", "--no-python", launch.script(
+        '#!/bin/sh\necho "$RANK"\n', "t.sh"))
+    assert sorted(map(int, done.out.split())) == list(range(256))
+    launch.await_none_left()
+
+
+def test_an_idle_launcher_never_wakes_up(launch):
+    process = launch.start("--nproc-per-node=2", launch.script(SLEEP))
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    pids = [process.pid, launch.agent(process)]
+
+    def switches():
+        total = 0
+        for pid in pids:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/status") as file:
+                    total += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(),
+                                           re.M)[1])
+        return total
+    # It settles once what it started has started; then nothing may happen.
+    seen = [switches()]
+    launch.await_true(lambda: (time.sleep(0.5), seen.append(switches()), seen[-1] == seen[-2])[-1],
+                      "it never rests")
+    with open(f"/proc/{pids[1]}/status") as file:
+        assert int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) < 6 * 1024
+    process.terminate()
+    process.communicate(timeout=60)

@@ -1,0 +1,157 @@
+"""Log files, redirection, tee, prefixes (spec/launcher.md 2.4; cases 24, 39, 52-56)."""
+import glob
+import os
+import re
+import subprocess
+
+import pytest
+
+TALK = """
+import os, sys
+rank = os.environ["RANK"]
+print("out of", rank)
+print("err of", rank, file=sys.stderr)
+"""
+
+
+def files(launch, folder="logs"):
+    base = glob.glob(launch.path(folder, "*", "attempt_0"))
+    assert len(base) == 1
+    found = {}
+    for parent, _, names in os.walk(base[0]):
+        for name in names:
+            path = os.path.join(parent, name)
+            with open(path) as file:
+                found[os.path.relpath(path, base[0])] = file.read()
+    return found
+
+
+def both(rank):
+    return {f"{rank}/stdout.log": f"out of {rank}\n", f"{rank}/stderr.log": f"err of {rank}\n"}
+
+
+@pytest.mark.parametrize("flags, expected, out, err", [
+    ([], {}, ["out of 0", "out of 1"], ["err of 0", "err of 1"]),
+    (["-r3"], {**both(0), **both(1)}, [], []),
+    (["-r1"], {"0/stdout.log": "out of 0\n", "1/stdout.log": "out of 1\n"}, [],
+     ["err of 0", "err of 1"]),
+    (["-r", "0:2"], {"0/stderr.log": "err of 0\n"}, ["out of 0", "out of 1"], ["err of 1"]),
+    (["-t3"], {**both(0), **both(1)}, ["[default0]:out of 0", "[default1]:out of 1"],
+     ["[default0]:err of 0", "[default1]:err of 1"]),
+    (["-t", "1:1", "-r", "0:3"], {**both(0), "1/stdout.log": "out of 1\n"},
+     ["[default1]:out of 1"], ["err of 1"]),
+    (["-t3", "--role", ""], {**both(0), **both(1)}, ["[0]:out of 0", "[1]:out of 1"],
+     ["[0]:err of 0", "[1]:err of 1"]),
+    (["-t3", "--log-line-prefix-template", "<${role_name} ${rank}/${local_rank}> "],
+     {**both(0), **both(1)}, ["<default 0/0> out of 0", "<default 1/1> out of 1"],
+     ["<default 0/0> err of 0", "<default 1/1> err of 1"]),
+    (["--local-ranks-filter", "1"], {}, ["out of 1"], ["err of 1"]),
+    (["--local-ranks-filter", "1", "-t3"], {**both(0), **both(1)}, ["[default1]:out of 1"],
+     ["[default1]:err of 1"]),
+    (["-t3", "--duplicate-stdout-filters", "of 1", "--duplicate-stderr-filters", "nothing"],
+     {**both(0), **both(1), "filtered_stdout.log": "[default1]:out of 1\n"},
+     ["[default0]:out of 0", "[default1]:out of 1"],
+     ["[default0]:err of 0", "[default1]:err of 1"]),
+])
+def test_streams_go_where_they_are_sent(launch, flags, expected, out, err):
+    done = launch.run("--nproc-per-node=2", "--log-dir", launch.path("logs"), *flags,
+                      launch.script(TALK), env={"OMP_NUM_THREADS": "1"})
+    assert files(launch) == expected
+    assert sorted(done.out.splitlines()) == out
+    assert sorted(done.err.splitlines()) == err
+    ranks = glob.glob(launch.path("logs", "*", "attempt_0", "[01]"))
+    assert len(ranks) == 2
+
+
+def test_run_folder_is_named_by_the_id(launch):
+    launch.run("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--rdzv-id=job",
+               "--log-dir", launch.path("logs"), launch.script(""))
+    (name,) = os.listdir(launch.path("logs"))
+    assert re.fullmatch(r"job_.{8}", name)
+
+
+def test_prefix_template_of_the_environment(launch):
+    """torch's test_capture_logs_using_default_logs_specs."""
+    script = launch.script('#!/bin/sh\necho "creating $RANK"\n', "t.sh")
+    done = launch.run("--nproc-per-node=4", "--redirect=3", "--tee=3", "--no-python", script,
+                      env={"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE": "[rank${rank}]: "})
+    assert sorted(done.out.splitlines()) == [f"[rank{i}]: creating {i}" for i in range(4)]
+
+
+def test_ranks_above_nine_can_be_named(launch):
+    done = launch.run("--nproc-per-node=12", "-t", "11:1", "--log-dir", launch.path("logs"),
+                      launch.script(TALK))
+    assert files(launch) == {"11/stdout.log": "out of 11\n"}
+    assert "[default11]:out of 11" in done.out.splitlines()
+
+
+def test_null_turns_logs_off(launch):
+    done = launch.run("--nproc-per-node=2", "--log-dir=/dev/null", "-t3", launch.script(TALK))
+    assert sorted(done.out.splitlines()) == ["out of 0", "out of 1"]
+    assert not os.listdir(launch.path("tmp"))
+
+
+def test_temporary_folders_are_left_only_when_worth_reading(launch):
+    script = launch.script(TALK)
+    launch.run("--nproc-per-node=2", script)
+    assert not os.listdir(launch.path("tmp"))
+    launch.run("--nproc-per-node=2", "-r3", script)
+    assert len(os.listdir(launch.path("tmp"))) == 1
+
+
+@pytest.mark.parametrize("flags", [[], ["-t3"]])
+def test_lines_are_never_torn_and_none_is_lost(launch, flags):
+    """Unbuffered Python writes the text and the end of a line apart."""
+    script = launch.script(
+        "import os\nfor i in range(4000): print(os.environ['RANK'] * 40, i)\n")
+    done = launch.run("--nproc-per-node=4", *flags, script)
+    lines = [line.split(":")[-1].split() for line in done.out.splitlines()]
+    assert len(lines) == 16000
+    seen = {str(rank): 0 for rank in range(4)}
+    for text, number in lines:
+        assert text == text[0] * 40
+        assert int(number) == seen[text[0]]
+        seen[text[0]] += 1
+
+
+def test_an_unfinished_line_is_shown_and_not_continued(launch):
+    script = launch.script("""
+import os, sys, time
+if os.environ["RANK"] == "0":
+    sys.stdout.write("name? ")
+    sys.stdout.flush()
+    while not os.path.exists("go"): time.sleep(0.01)
+    print("done")
+else:
+    while not os.path.exists("go"): time.sleep(0.01)
+    print("other")
+""")
+    process = launch.start("--nproc-per-node=2", script, bufsize=0, text=False)
+    assert os.read(process.stdout.fileno(), 100) == b"name? "
+    open(launch.path("go"), "w").close()
+    out = process.communicate()[0].decode()
+    assert sorted(out.replace("\n", " ").split()) == ["done", "other"]
+    assert "other" in out.splitlines()
+
+
+def test_a_long_line_without_end_comes_through(launch):
+    script = launch.script("import sys; sys.stdout.write('x' * 5_000_000)")
+    done = launch.run("--nproc-per-node=2", script)
+    assert done.out.replace("\n", "") == "x" * 10_000_000
+
+
+def test_a_slow_console_stops_neither_signals_nor_the_end(launch):
+    script = launch.script("import os\nwhile True: print('x' * 1000)")
+    process = launch.start("--nproc-per-node=2", "--shutdown-timeout=1", script)
+    launch.await_line(process, "xxx")
+    process.terminate()
+    process.terminate()
+    process.communicate(timeout=120)
+    assert process.returncode == 143
+    launch.await_none_left()
+
+
+def test_stdin_is_inherited(launch):
+    script = launch.script("import sys; print(sys.stdin.read())")
+    process = launch.start(script, stdin=subprocess.PIPE)
+    assert process.communicate("hello", timeout=120)[0] == "hello\n"
