@@ -443,7 +443,7 @@ base::Result<std::unique_ptr<ExecStream>> Client::Exec(std::string_view namespac
   TRY_ASSIGN(net::WebSocketAnswer answer,
              transport_->OpenWebSocket(request, {kExecProtocolV5, kExecProtocolV4}));
   if (answer.socket) return std::make_unique<ExecStream>(std::move(answer.socket));
-  return base::Fail(ErrorFromStatus(answer.status, answer.body));
+  return base::Fail(ErrorFromAnswer(request, answer.status, answer.headers, answer.body));
 }
 
 base::Result<std::string> Client::Raw(std::string_view method, std::string_view path,

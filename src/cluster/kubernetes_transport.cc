@@ -31,6 +31,8 @@ class Kubernetes final : public Transport {
   std::vector<base::Result<net::HttpResponse>> SendAll(
       std::span<const net::HttpRequest> requests) override;
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override;
+  base::Result<net::WebSocketAnswer> OpenWebSocket(
+      const net::HttpRequest& request, const std::vector<std::string>& protocols) override;
 
  private:
   struct Signed {
@@ -133,6 +135,19 @@ base::Result<std::unique_ptr<net::BodyStream>> Kubernetes::Open(const net::HttpR
     TRY_ASSIGN(const bool again, MustRepeat(request, made, stream->status(), stream->headers(),
                                             attempt, has_renewed));
     if (!again) return stream;
+  }
+}
+
+base::Result<net::WebSocketAnswer> Kubernetes::OpenWebSocket(
+    const net::HttpRequest& request, const std::vector<std::string>& protocols) {
+  int attempt = 1;
+  bool has_renewed = false;
+  while (true) {
+    TRY_ASSIGN(const Signed made, Sign(request));
+    TRY_ASSIGN(auto answer, net::OpenWebSocket(*client_, made.request, protocols));
+    TRY_ASSIGN(const bool again,
+               MustRepeat(request, made, answer.status, answer.headers, attempt, has_renewed));
+    if (!again) return answer;
   }
 }
 

@@ -35,6 +35,11 @@ class FakeHttp final : public net::CurlClient {
     TRY_ASSIGN(net::HttpResponse answer, Send(request));
     return std::unique_ptr<net::BodyStream>(std::make_unique<Stream>(std::move(answer)));
   }
+  base::Result<net::UpgradeAnswer> Upgrade(const net::HttpRequest& request) override {
+    TRY_ASSIGN(net::HttpResponse answer, Send(request));
+    return net::UpgradeAnswer{answer.status, std::move(answer.headers), std::move(answer.body),
+                              nullptr};
+  }
 
  private:
   class Stream final : public net::BodyStream {
@@ -129,6 +134,24 @@ TEST_F(KubernetesTransportTest, WaitsAsLongAsTheServerSays) {
   Queue(429, {{"Retry-After", "3"}});
   EXPECT_EQ(transport_->Send(Request("POST"))->status, 429);
   EXPECT_EQ(pauses_.size(), 2U);
+}
+
+TEST_F(KubernetesTransportTest, AWebSocketIsAskedForAsOtherThings) {
+  Queue(200);
+  ASSERT_TRUE(transport_->Send(Request()));
+  token_ = "two";
+  Queue(401);
+  Queue(503, {{"Retry-After", "2"}});
+  Queue(403, {{"A", "b"}});
+  const auto answer = transport_->OpenWebSocket(Request(), {"p"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 403);
+  EXPECT_EQ(net::FindHeader(answer->headers, "A"), "b");
+  EXPECT_EQ(Authorization(1), "Bearer one");
+  EXPECT_EQ(Authorization(3), "Bearer two");
+  EXPECT_EQ(net::FindHeader(seen_.requests[3].headers, "Impersonate-User"), "eve");
+  EXPECT_EQ(net::FindHeader(seen_.requests[3].headers, "Sec-WebSocket-Protocol"), "p");
+  EXPECT_EQ(pauses_, (std::vector<base::Duration>{std::chrono::seconds(2)}));
 }
 
 TEST_F(KubernetesTransportTest, AnswersInTheOrderOfTheRequests) {

@@ -54,9 +54,7 @@ std::vector<base::Result<net::HttpResponse>> Transport::SendAll(
 
 base::Result<net::WebSocketAnswer> Transport::OpenWebSocket(const net::HttpRequest&,
                                                             const std::vector<std::string>&) {
-  return base::Fail(base::Code::kUnavailable,
-                    "attach and exec work on the embedded cluster only: muster does not speak "
-                    "WebSocket over TLS yet. `kubectl exec` does");
+  return base::Fail(base::Code::kUnavailable, "this connection carries no WebSocket");
 }
 
 std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers) {

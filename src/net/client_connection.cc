@@ -1,14 +1,11 @@
 #include "net/client_connection.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
 #include <utility>
 
 #include "net/http_message.h"
@@ -18,32 +15,10 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
-// For poll(2), rounded up; -1 is for ever.
-int MillisUntil(ClientConnection::Deadline deadline) {
-  if (!deadline) return -1;
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, std::numeric_limits<int>::max()));
-}
-
 }  // namespace
 
-std::unique_ptr<ClientConnection> ClientConnection::Over(base::Fd socket) {
+std::unique_ptr<ClientConnection> ClientConnection::Over(std::unique_ptr<ClientSocket> socket) {
   return std::unique_ptr<ClientConnection>(new ClientConnection(std::move(socket)));
-}
-
-base::Status ClientConnection::Wait(short events, Deadline deadline) {
-  std::array<pollfd, 2> fds{pollfd{socket_.get(), events, 0}, pollfd{cancel_.get(), POLLIN, 0}};
-  while (true) {
-    const int ready = ::poll(fds.data(), fds.size(), MillisUntil(deadline));
-    if (ready < 0) {
-      if (errno == EINTR) continue;
-      return base::Fail(base::Errno(errno, "poll"));
-    }
-    if (ready == 0) return base::Fail(base::Code::kTimeout, "the server did not answer in time");
-    if (fds[1].revents != 0) return base::Fail(base::Code::kCancelled, "cancelled");
-    return {};
-  }
 }
 
 base::Status ClientConnection::Write(const HttpRequest& request, size_t body_limit,
@@ -54,27 +29,19 @@ base::Status ClientConnection::Write(const HttpRequest& request, size_t body_lim
   if (is_head_request_) parser_.ExpectNoBody();
   has_answer_begun_ = false;
 
-  const std::string head = FormatRequestHead(request);
-  size_t written = 0;
-  while (written < head.size() + request.body.size()) {
-    const size_t head_from = std::min(written, head.size());
-    const size_t body_from = written - head_from;
-    std::array<iovec, 2> parts{
-        iovec{const_cast<char*>(head.data()) + head_from, head.size() - head_from},
-        iovec{const_cast<char*>(request.body.data()) + body_from, request.body.size() - body_from}};
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    const ssize_t count = ::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      written += static_cast<size_t>(count);
-    } else if (errno == EAGAIN) {
-      TRY(Wait(POLLOUT, deadline));
-    } else if (errno == EPIPE || errno == ECONNRESET) {
+  const std::string head_text = FormatRequestHead(request);
+  std::string_view head = head_text;
+  std::string_view body = request.body;
+  while (!head.empty() || !body.empty()) {
+    TRY_ASSIGN(const SocketStep step, socket_->Send(head, body));
+    if (step.wait_for != 0) {
+      TRY(Wait(step.wait_for, deadline));
+    } else if (step.bytes == 0) {
       return {};
-    } else if (errno != EINTR) {
-      return base::Fail(base::Errno(errno, "send request"));
     }
+    const size_t of_head = std::min(step.bytes, head.size());
+    head.remove_prefix(of_head);
+    body.remove_prefix(step.bytes - of_head);
   }
   return {};
 }
@@ -88,17 +55,15 @@ base::Status ClientConnection::Feed(std::string_view input) {
 base::Status ClientConnection::ReadSome(Deadline deadline) {
   if (parser_.is_done()) return {};
   std::array<char, kReadBytes> buffer;
-  ssize_t count = 0;
-  while ((count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT)) <= 0) {
-    if (count == 0 || errno == ECONNRESET) return parser_.End();
-    if (errno == EAGAIN) {
-      TRY(Wait(POLLIN, deadline));
-    } else if (errno != EINTR) {
-      return base::Fail(base::Errno(errno, "receive answer"));
-    }
+  SocketStep step;
+  while (true) {
+    TRY_ASSIGN(step, socket_->Receive(buffer.data(), buffer.size()));
+    if (step.bytes > 0) break;
+    if (step.wait_for == 0) return parser_.End();
+    TRY(Wait(step.wait_for, deadline));
   }
   has_answer_begun_ = true;
-  const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
+  const std::string_view bytes(buffer.data(), step.bytes);
   return input_.empty() ? Feed(bytes) : Feed(input_ + std::string(bytes));
 }
 
@@ -122,32 +87,24 @@ base::Result<std::optional<std::string>> ClientConnection::ReadRaw() {
   if (!input_.empty()) return std::optional(std::exchange(input_, {}));
   std::string bytes(kReadBytes, '\0');
   while (true) {
-    const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (count > 0) {
-      bytes.resize(static_cast<size_t>(count));
+    TRY_ASSIGN(const SocketStep step, socket_->Receive(bytes.data(), bytes.size()));
+    if (step.bytes > 0) {
+      bytes.resize(step.bytes);
       return std::optional(std::move(bytes));
     }
-    if (count == 0 || errno == ECONNRESET) return std::optional<std::string>();
-    if (errno == EAGAIN) {
-      TRY(Wait(POLLIN, std::nullopt));
-    } else if (errno != EINTR) {
-      return base::Fail(base::Errno(errno, "receive"));
-    }
+    if (step.wait_for == 0) return std::optional<std::string>();
+    TRY(Wait(step.wait_for, std::nullopt));
   }
 }
 
 base::Status ClientConnection::WriteRaw(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count =
-        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (count >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(count));
-    } else if (errno == EAGAIN) {
-      TRY(Wait(POLLOUT, std::nullopt));
-    } else if (errno == EPIPE || errno == ECONNRESET) {
+    TRY_ASSIGN(const SocketStep step, socket_->Send(bytes, {}));
+    bytes.remove_prefix(step.bytes);
+    if (step.wait_for != 0) {
+      TRY(Wait(step.wait_for, std::nullopt));
+    } else if (step.bytes == 0) {
       return base::Fail(base::Code::kUnavailable, "the server has closed the connection");
-    } else if (errno != EINTR) {
-      return base::Fail(base::Errno(errno, "send"));
     }
   }
   return {};
@@ -155,8 +112,7 @@ base::Status ClientConnection::WriteRaw(std::string_view bytes) {
 
 bool ClientConnection::IsReusable() const {
   if (!parser_.is_done() || !parser_.keeps_alive() || !input_.empty() || cancel_) return false;
-  char byte = 0;
-  return ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  return socket_->IsIdle();
 }
 
 base::Status ClientConnection::MakeCancellable() {

@@ -2,7 +2,6 @@
 // any. After an upgrade one thread may read while another writes.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "net/client_socket.h"
 #include "net/http.h"
 #include "net/message_parser.h"
 
@@ -17,11 +17,9 @@ namespace net {
 
 class ClientConnection {
  public:
-  // Nothing is for ever.
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  using Deadline = SocketDeadline;
 
-  // Takes over a connected stream socket.
-  static std::unique_ptr<ClientConnection> Over(base::Fd socket);
+  static std::unique_ptr<ClientConnection> Over(std::unique_ptr<ClientSocket> socket);
 
   // Writes a whole request and gets ready for its answer of at most `body_limit` bytes. When the
   // server closes instead of reading on, the answer may still tell why: read it.
@@ -40,6 +38,9 @@ class ClientConnection {
   // All of them. kUnavailable when the server is gone.
   base::Status WriteRaw(std::string_view bytes);
 
+  // After the answer to CONNECT: what it leads to. No further use of this then.
+  std::unique_ptr<ClientSocket> TakeSocket() { return std::move(socket_); }
+
   // Whether any byte of the answer has come.
   bool has_answer_begun() const { return has_answer_begun_; }
   // Whether another request may follow the answer, and the server has not hung up meanwhile.
@@ -51,13 +52,15 @@ class ClientConnection {
   void Cancel();
 
  private:
-  explicit ClientConnection(base::Fd socket) : socket_(std::move(socket)) {}
+  explicit ClientConnection(std::unique_ptr<ClientSocket> socket) : socket_(std::move(socket)) {}
 
-  base::Status Wait(short events, Deadline deadline);
+  base::Status Wait(short events, Deadline deadline) {
+    return AwaitSocket(socket_->fd(), events, deadline, cancel_.get());
+  }
   // Keeps what the parser does not use. `input` is nothing of input_'s.
   base::Status Feed(std::string_view input);
 
-  const base::Fd socket_;
+  std::unique_ptr<ClientSocket> socket_;
   base::Fd cancel_;  // eventfd
   MessageParser parser_{MessageParser::Kind::kResponse, 0};
   size_t body_limit_ = 0;

@@ -1,9 +1,6 @@
 #include "net/curl_client.h"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +9,9 @@
 #include "base/strings.h"
 #include "net/curl_error.h"
 #include "net/curl_loop.h"
+#include "net/http_client.h"
+#include "net/route.h"
+#include "net/tcp_socket.h"
 
 namespace net {
 namespace {
@@ -21,10 +21,6 @@ using base::Fail;
 using std::chrono::milliseconds;
 
 constexpr long kReceiveBuffer = 256 << 10;
-// A peer that is gone without a word is noticed after 30 s + 3 x 10 s of silence, and 60 s after
-// something was sent.
-constexpr int kKeepAliveIdle = 30, kKeepAliveInterval = 10, kKeepAliveCount = 3;
-constexpr int kSendTimeoutMillis = 60'000;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxUnderWay = 64;
 
@@ -37,14 +33,7 @@ size_t OnBody(char* data, size_t, size_t size, void* transfer) {
 }
 
 int OnSocket(void*, curl_socket_t fd, curlsocktype) {
-  const auto set = [fd](int level, int name, int value) {
-    ::setsockopt(fd, level, name, &value, sizeof value);
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdle);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveInterval);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveCount);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kSendTimeoutMillis);
+  SetKeepAlive(fd);
   return CURL_SOCKOPT_OK;
 }
 
@@ -130,6 +119,8 @@ class Client final : public CurlClient {
     TRY(transfer->AwaitHead(deadline));
     return std::unique_ptr<BodyStream>(std::move(stream));
   }
+
+  base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) override;
 
  private:
   base::Result<std::shared_ptr<CurlTransfer>> Begin(const HttpRequest& request,
@@ -268,6 +259,23 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Begin(const HttpRequest& req
   Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(transfer.get()));
   loop_->Add(transfer);
   return transfer;
+}
+
+// Not libcurl's: it lends nobody the connection after a 101.
+base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
+  TRY(CheckRequest(request));
+  Route route{options_.url, options_.proxy, {}};
+  route.tls.server_name = options_.tls_server_name;
+  route.tls.ca_pem = options_.ca_pem;
+  route.tls.is_insecure = options_.is_insecure;
+  if (const auto identity = *identity_.Lock()) route.tls.identity = *identity;
+  HttpRequest sent = request;
+  sent.target = options_.url.path + request.target;
+  sent.headers.emplace_back("Host", options_.url.Authority());
+  const auto connect = [&](milliseconds timeout) {
+    return Connect(route, std::min(timeout, options_.connect_timeout));
+  };
+  return HttpClient::Over(connect, options_.idle_timeout)->Upgrade(sent);
 }
 
 base::Error Client::Explain(int code, CurlTransfer& transfer) const {

@@ -10,16 +10,11 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "net/client_identity.h"
 #include "net/curl_library.h"
 #include "net/http.h"
 
 namespace net {
-
-// A client certificate and its key, as PEM.
-struct ClientIdentity {
-  std::string cert_pem;
-  std::string key_pem;
-};
 
 // The loop's thread puts in what libcurl gives (Take*, End); one consumer takes it out (Await*,
 // Read). Destroyed after libcurl has let go of its handle.

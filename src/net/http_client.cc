@@ -72,10 +72,7 @@ class BlockingByteStream final : public ByteStream {
 
 class BlockingHttpClient final : public HttpClient {
  public:
-  // `connect`: a connected socket within the time given, from any thread.
-  using Connect = std::function<base::Result<base::Fd>(std::chrono::milliseconds timeout)>;
-
-  BlockingHttpClient(Connect connect, std::chrono::milliseconds timeout)
+  BlockingHttpClient(SocketSource connect, std::chrono::milliseconds timeout)
       : connect_(std::move(connect)), timeout_(timeout) {}
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override;
@@ -102,7 +99,7 @@ class BlockingHttpClient final : public HttpClient {
 
   base::Result<OwnedConnection> ConnectAnew(std::chrono::milliseconds timeout) const;
 
-  const Connect connect_;
+  const SocketSource connect_;
   const std::chrono::milliseconds timeout_;
   base::Guarded<std::vector<OwnedConnection>> kept_;
 };
@@ -116,7 +113,7 @@ bool IsSafeTarget(const HttpRequest& request) {
 
 base::Result<OwnedConnection> BlockingHttpClient::ConnectAnew(
     std::chrono::milliseconds timeout) const {
-  TRY_ASSIGN(base::Fd socket, connect_(timeout));
+  TRY_ASSIGN(auto socket, connect_(timeout));
   return ClientConnection::Over(std::move(socket));
 }
 
@@ -247,22 +244,29 @@ base::Result<UpgradeAnswer> HttpClient::Upgrade(const HttpRequest&) {
                     "this connection cannot change from HTTP to another protocol");
 }
 
+std::unique_ptr<HttpClient> HttpClient::Over(SocketSource connect,
+                                             std::chrono::milliseconds timeout) {
+  return std::make_unique<BlockingHttpClient>(std::move(connect), timeout);
+}
+
 std::unique_ptr<HttpClient> HttpClient::Unix(std::string socket_path,
                                              std::chrono::milliseconds timeout) {
-  return std::make_unique<BlockingHttpClient>(
-      [path = std::move(socket_path)](std::chrono::milliseconds left) {
-        return ConnectToUnixPath(path, left);
-      },
-      timeout);
+  const auto connect =
+      [path = std::move(socket_path)](std::chrono::milliseconds left) -> ConnectedSocket {
+    TRY_ASSIGN(base::Fd fd, ConnectToUnixPath(path, left));
+    return PlainSocket(std::move(fd));
+  };
+  return Over(connect, timeout);
 }
 
 std::unique_ptr<HttpClient> HttpClient::Tcp(std::string host, uint16_t port,
                                             std::chrono::milliseconds timeout) {
-  return std::make_unique<BlockingHttpClient>(
-      [host = std::move(host), port](std::chrono::milliseconds left) {
-        return ConnectToTcp(host, port, left);
-      },
-      timeout);
+  const auto connect = [host = std::move(host),
+                        port](std::chrono::milliseconds left) -> ConnectedSocket {
+    TRY_ASSIGN(base::Fd fd, ConnectToTcp(host, port, left));
+    return PlainSocket(std::move(fd));
+  };
+  return Over(connect, timeout);
 }
 
 }  // namespace net

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "net/byte_stream.h"
+#include "net/client_socket.h"
 #include "net/http.h"
 
 namespace net {
@@ -40,6 +42,10 @@ struct UpgradeAnswer {
   std::unique_ptr<ByteStream> stream;  // with status 101: what follows it
 };
 
+using ConnectedSocket = base::Result<std::unique_ptr<ClientSocket>>;
+// A socket that is connected within the time given; called from any thread.
+using SocketSource = std::function<ConnectedSocket(std::chrono::milliseconds timeout)>;
+
 // Thread safe.
 class HttpClient {
  public:
@@ -50,6 +56,8 @@ class HttpClient {
   // The same over TCP, unencrypted: `host` a name or an address. Requests name the host themselves.
   static std::unique_ptr<HttpClient> Tcp(std::string host, uint16_t port,
                                          std::chrono::milliseconds timeout);
+  // The same over sockets of the caller's.
+  static std::unique_ptr<HttpClient> Over(SocketSource connect, std::chrono::milliseconds timeout);
   virtual ~HttpClient() = default;
   // kUnavailable when nobody listens, kTimeout. A request on a kept connection that turns out to be
   // closed is sent once more on a new one (only if no byte of an answer came).

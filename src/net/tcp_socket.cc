@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -19,6 +20,11 @@ namespace net {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// A peer that is gone without a word is noticed after 30 s + 3 x 10 s of silence, and 60 s after
+// something was sent.
+constexpr int kKeepAliveIdle = 30, kKeepAliveInterval = 10, kKeepAliveCount = 3;
+constexpr int kSendTimeoutMillis = 60'000;
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -143,6 +149,18 @@ base::Result<HostPort> ParseHostPort(std::string_view text) {
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return HostPort{std::string(host), static_cast<uint16_t>(*port)};
+}
+
+void SetKeepAlive(int fd) {
+  const auto set = [fd](int level, int name, int value) {
+    ::setsockopt(fd, level, name, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdle);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveInterval);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveCount);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kSendTimeoutMillis);
 }
 
 }  // namespace net

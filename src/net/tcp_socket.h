@@ -31,4 +31,7 @@ struct HostPort {
 // ":8080", "127.0.0.1:8080", "[::1]:8080", as Go's listeners write them.
 base::Result<HostPort> ParseHostPort(std::string_view text);
 
+// A peer that is gone without a word is noticed within a minute; small messages go at once.
+void SetKeepAlive(int fd);
+
 }  // namespace net

@@ -95,9 +95,10 @@ base::Result<WebSocketAnswer> OpenWebSocket(HttpClient& client, HttpRequest requ
     request.headers.push_back(std::move(header));
   }
   TRY_ASSIGN(UpgradeAnswer upgrade, client.Upgrade(request));
-  WebSocketAnswer answer{upgrade.status, std::move(upgrade.body), nullptr};
+  WebSocketAnswer answer{upgrade.status, std::move(upgrade.body), nullptr,
+                         std::move(upgrade.headers)};
   if (!upgrade.stream) return answer;
-  TRY_ASSIGN(std::string protocol, CheckWebSocketAnswer(upgrade.headers, key, protocols));
+  TRY_ASSIGN(std::string protocol, CheckWebSocketAnswer(answer.headers, key, protocols));
   answer.socket = std::make_unique<ClientWebSocket>(std::move(upgrade.stream), std::move(protocol));
   return answer;
 }

@@ -32,6 +32,7 @@ struct WebSocketAnswer {
   int status = 0;
   std::string body;                   // of a refusal
   std::unique_ptr<WebSocket> socket;  // with status 101
+  Headers headers{};
 };
 
 // Sends `request`, a GET, with the headers that ask for a WebSocket which speaks one of

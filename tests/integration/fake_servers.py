@@ -1,11 +1,15 @@
 """Servers that a test plays: a kubelet that has logs, a proxy, and servers that answer nonsense."""
 import datetime
 import http.server
+import os
 import re
 import socket
 import ssl
+import subprocess
 import threading
 import urllib.parse
+
+from real_kubernetes import BOUND, ROOT
 
 
 def _tls(cert, key):
@@ -93,6 +97,29 @@ class FakeKubelet:
     def close(self):
         self._server.shutdown()
         self._server.server_close()
+
+
+class StreamingKubelet:
+    """The node of pods in which commands run and ports are open: tests/tools/kubernetes/fake-kubelet."""
+
+    def __init__(self, cluster, node):
+        program = subprocess.run(
+            [os.path.join(ROOT, "scripts", "kubernetes-tools"), "fake-kubelet"], check=True, text=True,
+            stdout=subprocess.PIPE).stdout.strip()
+        cert, key = cluster.authority.issue(node, node, names=("IP:127.0.0.1",))
+        self._log = open(cluster.path(f"{node}.log"), "w")
+        self._process = subprocess.Popen([*BOUND, program, "-cert", cert, "-key", key], text=True,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=self._log)
+        port = int(self._process.stdout.readline())
+        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}})
+        cluster.patch_status("node", node, "default", {
+            "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": port}}})
+
+    def close(self):
+        self._process.communicate(timeout=30)
+        self._log.close()
 
 
 class Proxy:

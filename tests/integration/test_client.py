@@ -14,7 +14,7 @@ def submit(muster, name, namespace, *flags, **options):
                       "python mnist.py", **options)
 
 
-def play_operator(cluster, namespace, job, phase="Running"):
+def play_operator(cluster, namespace, job, phase="Running", node="node-1"):
     """What the operator and a kubelet would do: the job's pods, and both statuses."""
     made = cluster.get("pytorchjob", job, "-n", namespace)
     owner = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": job,
@@ -34,7 +34,7 @@ def play_operator(cluster, namespace, job, phase="Running"):
             cluster.apply({"apiVersion": "v1", "kind": "Pod",
                            "metadata": {"name": name, "namespace": namespace, "labels": labels,
                                         "ownerReferences": [owner]},
-                           "spec": {**template["spec"], "nodeName": "node-1"}})
+                           "spec": {**template["spec"], "nodeName": node}})
             cluster.patch_status("pod", name, namespace, {
                 "phase": phase, "hostIP": "127.0.0.1",
                 "startTime": "2026-01-01T00:00:00Z",

@@ -1,0 +1,329 @@
+#include "net/route.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "net/curl_client.h"
+#include "net/curl_library.h"
+#include "net/server_fixture.h"
+#include "net/tcp_socket.h"
+#include "net/tls_listener.h"
+#include "net/websocket.h"
+#include "net/websocket_handshake.h"
+#include "net/websocket_server.h"
+
+namespace net {
+namespace {
+
+// Accepts on a port of its own and hands each connection to a thread of the test's.
+class TestListener {
+ public:
+  explicit TestListener(std::function<void(base::Fd)> serve)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(fd_.get(), generic, size), 0);
+    EXPECT_EQ(::listen(fd_.get(), 16), 0);
+    EXPECT_EQ(::getsockname(fd_.get(), generic, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this, serve = std::move(serve)] {
+      while (true) {
+        base::Fd peer(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!peer) return;
+        serve(std::move(peer));
+      }
+    });
+  }
+  ~TestListener() { ::shutdown(fd_.get(), SHUT_RDWR); }
+  TestListener(const TestListener&) = delete;
+  TestListener& operator=(const TestListener&) = delete;
+  std::string authority() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  base::Fd fd_;
+  uint16_t port_ = 0;
+  std::jthread thread_;  // last: it uses the above
+};
+
+// Exactly `size` bytes, or fewer when the peer closes.
+std::string ReceiveBytes(int fd, size_t size) {
+  std::string bytes(size, '\0');
+  const ssize_t count = ::recv(fd, bytes.data(), size, MSG_WAITALL);
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  return bytes;
+}
+
+std::string ReceiveHead(int fd) {
+  std::string text;
+  while (!text.ends_with("\r\n\r\n")) {
+    const std::string byte = ReceiveBytes(fd, 1);
+    if (byte.empty()) break;
+    text += byte;
+  }
+  return text;
+}
+
+void SendText(int fd, std::string_view text) {
+  EXPECT_EQ(::send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+}
+
+// Bytes from one socket to another until there are no more; then both directions end.
+void CarryBytes(int from, int to) {
+  char buffer[16 << 10];
+  ssize_t count = 0;
+  while ((count = ::recv(from, buffer, sizeof buffer, 0)) > 0) {
+    if (::send(to, buffer, static_cast<size_t>(count), MSG_NOSIGNAL) != count) break;
+  }
+  ::shutdown(to, SHUT_RDWR);
+}
+
+// A server that says every WebSocket message back, reached through TLS.
+class Route : public ServerFixture {
+ protected:
+  void SetUp() override {
+    ServerFixture::SetUp();
+    const base::Time now = base::SystemClock().Now();
+    authority_ = *MakeAuthority("test", now, std::chrono::hours(10));
+    identity_ = *IssueServerCertificate(authority_, {"IP:127.0.0.1", "DNS:inside.test"}, now,
+                                        std::chrono::hours(5));
+    Serve([](const HttpRequest&, const std::shared_ptr<Responder>& responder) {
+      responder->Send({500, {}, ""});
+    });
+    const auto handler = std::make_shared<const HttpHandler>(
+        [this](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+          Answer(request, responder);
+        });
+    auto listener = TlsListener::Listen(
+        "127.0.0.1", 0, [this] { return base::Result<KeyedCertificate>(identity_); },
+        [this, handler](base::Fd socket) { server_->Adopt(std::move(socket), handler); });
+    ASSERT_TRUE(listener) << listener.error().message;
+    listener_ = std::move(*listener);
+    options_.url = *ParseUrl("https://127.0.0.1:" + std::to_string(listener_->port()) + "/base");
+    options_.ca_pem = authority_.certificate;
+  }
+  void TearDown() override {
+    listener_.reset();
+    ServerFixture::TearDown();
+    peers_.clear();
+  }
+
+  void Answer(const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+    const std::lock_guard lock(mutex_);
+    seen_ = request.target + " " + std::string(FindHeader(request.headers, "Host"));
+    auto headers = AcceptWebSocket(request, {"echo"});
+    if (!headers) return responder->Send({400, {{"A", "b"}}, headers.error().message});
+    const auto peer = std::make_shared<std::shared_ptr<WebSocketPeer>>();
+    const auto message = std::make_shared<std::string>();
+    *peer = WebSocketPeer::Start(responder, std::move(*headers),
+                                 [peer, message](const WebSocketPiece& piece) {
+                                   (*peer)->Used(piece.payload.size());
+                                   *message += piece.payload;
+                                   if (!piece.ends) return;
+                                   (*peer)->Send(*message);
+                                   message->clear();
+                                 });
+    responder->OnClose([peer] { peer->reset(); });
+    peers_.push_back(peer);
+  }
+
+  base::Result<WebSocketAnswer> Open(const std::string& protocol = "echo") {
+    auto client = CurlClient::Create(options_);
+    if (!client) return base::Fail(client.error());
+    HttpRequest request{.method = "GET", .target = "/x?y=z", .headers = {}, .body = {}};
+    return OpenWebSocket(**client, request, {protocol});
+  }
+  std::string Failure() {
+    const auto answer = Open();
+    return answer ? "no failure" : answer.error().message;
+  }
+  void ExpectEcho(const std::string& text = "hello") {
+    const auto answer = Open();
+    ASSERT_TRUE(answer) << answer.error().message;
+    ASSERT_TRUE(answer->socket) << answer->status << " " << answer->body;
+    ASSERT_TRUE(answer->socket->Send(text));
+    std::string heard;
+    while (heard.size() < text.size()) {
+      const auto piece = answer->socket->Read();
+      ASSERT_TRUE(piece && *piece);
+      heard += (*piece)->payload;
+    }
+    EXPECT_EQ(heard, text);
+  }
+
+  KeyedCertificate authority_;
+  KeyedCertificate identity_;
+  std::unique_ptr<TlsListener> listener_;
+  CurlClientOptions options_;
+  std::mutex mutex_;
+  std::string seen_;
+  std::vector<std::shared_ptr<std::shared_ptr<WebSocketPeer>>> peers_;
+};
+
+TEST_F(Route, CarriesAWebSocketOverTls) {
+  ExpectEcho();
+  EXPECT_EQ(seen_, "/base/x?y=z " + options_.url.Authority());
+}
+
+TEST_F(Route, ARefusalHasItsStatusHeadersAndWords) {
+  const auto answer = Open("other");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 400);
+  EXPECT_EQ(FindHeader(answer->headers, "a"), "b");
+  EXPECT_NE(answer->body.find("WebSocket handshake"), std::string::npos);
+  EXPECT_FALSE(answer->socket);
+}
+
+TEST_F(Route, BothDirectionsFlowAtOnce) {
+  const auto answer = Open();
+  ASSERT_TRUE(answer) << answer.error().message;
+  const std::string text(200'000, 'x');
+  constexpr int kMessages = 60;
+  std::jthread sender([&] {
+    for (int i = 0; i < kMessages; ++i) EXPECT_TRUE(answer->socket->Send(text));
+  });
+  size_t heard = 0;
+  while (heard < text.size() * kMessages) {
+    const auto piece = answer->socket->Read();
+    ASSERT_TRUE(piece && *piece) << heard;
+    heard += (*piece)->payload.size();
+  }
+}
+
+TEST_F(Route, CancelWakesAReader) {
+  const auto answer = Open();
+  ASSERT_TRUE(answer) << answer.error().message;
+  std::jthread canceller([&] { answer->socket->Cancel(); });
+  EXPECT_EQ(answer->socket->Read().error().code, base::Code::kCancelled);
+}
+
+TEST_F(Route, AServerThatGoesIsNoticed) {
+  const auto answer = Open();
+  ASSERT_TRUE(answer) << answer.error().message;
+  listener_.reset();
+  EXPECT_EQ(answer->socket->Read().error().code, base::Code::kUnavailable);
+}
+
+TEST_F(Route, OnlyTheRightServerIsTrusted) {
+  const base::Time now = base::SystemClock().Now();
+  options_.ca_pem = MakeAuthority("other", now, std::chrono::hours(10))->certificate;
+  EXPECT_NE(Failure().find("it is signed by an authority that"), std::string::npos) << Failure();
+  options_.is_insecure = true;
+  ExpectEcho();
+  options_.is_insecure = false;
+  options_.ca_pem = "nonsense";
+  EXPECT_NE(Failure().find("holds no certificate"), std::string::npos) << Failure();
+  options_.ca_pem = authority_.certificate;
+  options_.tls_server_name = "outside.test";
+  EXPECT_NE(Failure().find("it is for another name"), std::string::npos) << Failure();
+  options_.tls_server_name = "inside.test";
+  ExpectEcho();
+  EXPECT_TRUE(seen_.ends_with(options_.url.Authority())) << seen_;
+  identity_ = *IssueServerCertificate(authority_, {"IP:127.0.0.1"}, now - std::chrono::hours(5),
+                                      std::chrono::hours(1));
+  options_.tls_server_name = "";
+  EXPECT_NE(Failure().find("it has expired"), std::string::npos) << Failure();
+}
+
+TEST_F(Route, AnUnusableClientCertificateIsNamed) {
+  auto client = CurlClient::Create(options_);
+  ASSERT_TRUE(client);
+  (*client)->UseCertificate(identity_.certificate, "no key");
+  const HttpRequest request{.method = "GET", .target = "/", .headers = {}, .body = {}};
+  const auto answer = OpenWebSocket(**client, request, {"echo"});
+  ASSERT_FALSE(answer);
+  EXPECT_NE(answer.error().message.find("the client certificate or its key cannot be used"),
+            std::string::npos)
+      << answer.error().message;
+  (*client)->UseCertificate(identity_.certificate, identity_.key);
+  EXPECT_TRUE(OpenWebSocket(**client, request, {"echo"}));
+}
+
+TEST_F(Route, WhatIsNoTlsServerIsNamed) {
+  const TestListener plain([](const base::Fd& fd) {
+    ReceiveBytes(fd.get(), 5);
+    SendText(fd.get(), "HTTP/1.1 400 Bad Request\r\n\r\n");
+  });
+  options_.url = *ParseUrl("https://" + plain.authority());
+  EXPECT_NE(Failure().find("does not speak TLS"), std::string::npos) << Failure();
+  const TestListener shut([](const base::Fd&) {});
+  options_.url = *ParseUrl("https://" + shut.authority());
+  EXPECT_NE(Failure().find("TLS with"), std::string::npos) << Failure();
+}
+
+TEST_F(Route, NobodyAndNobodysName) {
+  uint16_t port = 0;
+  {
+    const TestListener gone([](const base::Fd&) {});
+    port = ParseUrl("http://" + gone.authority())->port;
+  }
+  options_.url = *ParseUrl("https://127.0.0.1:" + std::to_string(port));
+  EXPECT_NE(Failure().find("nothing listens at"), std::string::npos) << Failure();
+  options_.url = *ParseUrl("https://nowhere.invalid:1");
+  EXPECT_NE(Failure().find("no address is known of nowhere.invalid"), std::string::npos);
+}
+
+TEST_F(Route, GoesThroughAProxy) {
+  std::string head;
+  const auto upstream = [this] {
+    return *ConnectToTcp("127.0.0.1", listener_->port(), kTestPatience);
+  };
+  const TestListener proxy([&](const base::Fd& fd) {
+    head = ReceiveHead(fd.get());
+    const base::Fd server = upstream();
+    SendText(fd.get(), "HTTP/1.1 200 OK\r\n\r\n");
+    std::jthread back([&] { CarryBytes(server.get(), fd.get()); });
+    CarryBytes(fd.get(), server.get());
+  });
+  options_.proxy = "http://me:p%40ss@" + proxy.authority();
+  ExpectEcho();
+  EXPECT_TRUE(head.starts_with("CONNECT " + options_.url.Authority() + " HTTP/1.1\r\n")) << head;
+  EXPECT_NE(head.find("Proxy-Authorization: Basic bWU6cEBzcw==\r\n"), std::string::npos) << head;
+}
+
+TEST_F(Route, AProxyThatRefusesIsNamedWithoutItsPassword) {
+  const TestListener proxy([](const base::Fd& fd) {
+    ReceiveHead(fd.get());
+    SendText(fd.get(), "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+  });
+  options_.proxy = "http://me:secret@" + proxy.authority();
+  const std::string failure = Failure();
+  EXPECT_NE(failure.find("the proxy " + proxy.authority() + " refused"), std::string::npos);
+  EXPECT_NE(failure.find("HTTP 407"), std::string::npos) << failure;
+  EXPECT_EQ(failure.find("secret"), std::string::npos) << failure;
+}
+
+TEST_F(Route, GoesThroughASocksProxy) {
+  using std::string_literals::operator""s;
+  std::string login;
+  std::string target;
+  const TestListener proxy([&](const base::Fd& fd) {
+    EXPECT_EQ(ReceiveBytes(fd.get(), 3), "\5\1\2"s);
+    SendText(fd.get(), "\5\2"s);
+    login = ReceiveBytes(fd.get(), 8);
+    SendText(fd.get(), "\1\0"s);
+    target = ReceiveBytes(fd.get(), 5 + 9 + 2);
+    const base::Fd server = *ConnectToTcp("127.0.0.1", listener_->port(), kTestPatience);
+    SendText(fd.get(), "\5\0\0\1\x7f\0\0\1\0\1"s);
+    std::jthread back([&] { CarryBytes(server.get(), fd.get()); });
+    CarryBytes(fd.get(), server.get());
+  });
+  options_.proxy = "socks5://me:pw2@" + proxy.authority();
+  ExpectEcho();
+  EXPECT_EQ(login, "\1\2me\3pw2"s);
+  const uint16_t port = listener_->port();
+  EXPECT_EQ(target,
+            "\5\1\0\3\x09"
+            "127.0.0.1"s +
+                static_cast<char>(port >> 8) + static_cast<char>(port & 0xff));
+}
+
+}  // namespace
+}  // namespace net

@@ -1,0 +1,32 @@
+// TLS on a ClientSocket, from the client's side. OpenSSL inside.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/client_identity.h"
+#include "net/client_socket.h"
+#include "net/curl_error.h"
+
+namespace net {
+
+struct TlsOptions {
+  std::string server_name;    // in the certificate: a name or an address
+  std::string ca_pem;         // trusted instead of the system's authorities; "" is the system's
+  bool is_insecure = false;   // any certificate will do
+  ClientIdentity identity{};  // "" is none
+};
+
+// Of a connection that failed. `reason` says what libcurl would (curl_error.h).
+using ExplainFailure = std::function<base::Error(const CurlFailure& reason)>;
+
+// Greets the server over `socket`, by HTTP/1.1's name, and checks who it is. Blocks until then or
+// the deadline. What goes wrong now or later is told in `explain`'s words.
+base::Result<std::unique_ptr<ClientSocket>> StartTls(std::unique_ptr<ClientSocket> socket,
+                                                     const TlsOptions& options,
+                                                     SocketDeadline deadline,
+                                                     ExplainFailure explain);
+
+}  // namespace net
