@@ -101,6 +101,8 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddData(root, context);
   AddApply(root, context);
   AddDiff(root, context);
+  AddInstall(root, context);
+  AddUninstall(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
   AddForeignCommands(root);

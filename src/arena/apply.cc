@@ -37,11 +37,6 @@ struct ApplyFlags {
   std::string output;
 };
 
-struct Applied {
-  text::Json object;
-  std::string_view verb;  // "created", "configured" or "unchanged"
-};
-
 // Whether `live` has everything that `wanted` says.
 bool IsCovered(const text::Json& wanted, const text::Json& live) {
   if (const text::Object* const object = wanted.if_object()) {
@@ -61,24 +56,16 @@ bool IsCovered(const text::Json& wanted, const text::Json& live) {
   return true;
 }
 
-base::Result<Applied> ApplyObject(cluster::Client& client, const ApplyFlags& flags,
-                                  const ManifestObject& wanted) {
+base::Result<AppliedObject> ApplyOrTry(cluster::Client& client, const ApplyFlags& flags,
+                                       const ManifestObject& wanted) {
+  if (flags.dry_run != "client") {
+    return ApplyObject(client, wanted,
+                       {flags.manifests.field_manager, flags.manifests.force_conflicts,
+                        flags.dry_run == "server"});
+  }
   TRY_ASSIGN(const auto live, FindLive(client, wanted));
-  if (flags.dry_run == "client") {
-    if (!live) return Applied{wanted.object, "created"};
-    return Applied{wanted.object, IsCovered(wanted.object, *live) ? "unchanged" : "configured"};
-  }
-  auto object = client.Apply(*wanted.resource, wanted.object, flags.manifests.field_manager,
-                             flags.manifests.force_conflicts, flags.dry_run == "server");
-  if (!object && object.error().code == Code::kConflict) {
-    base::Error error = std::move(object.error());
-    error.message += " (--force-conflicts takes these fields over)";
-    return Fail(std::move(error));
-  }
-  if (!object) return Fail(std::move(object.error()));
-  if (!live) return Applied{std::move(*object), "created"};
-  const bool is_same = IsSameContent(*wanted.resource, *live, *object);
-  return Applied{std::move(*object), is_same ? "unchanged" : "configured"};
+  if (!live) return AppliedObject{wanted.object, "created"};
+  return AppliedObject{wanted.object, IsCovered(wanted.object, *live) ? "unchanged" : "configured"};
 }
 
 // One object as it is, several in a List.
@@ -106,7 +93,7 @@ base::Result<int> RunApply(Context& context, const ApplyFlags& flags, cli::Invoc
                                                             : "";
   std::vector<text::Json> objects;
   const auto visit = [&](const ManifestObject& wanted) -> base::Status {
-    TRY_ASSIGN(Applied applied, ApplyObject(*client, flags, wanted));
+    TRY_ASSIGN(AppliedObject applied, ApplyOrTry(*client, flags, wanted));
     if (wanted.resource->kind == "CustomResourceDefinition") kinds.Forget();
     if (flags.output.empty()) {
       return call.out.Write(fmt::format("{} {}{}\n", wanted.Label(), applied.verb, note));

@@ -154,7 +154,7 @@ TEST_F(ApplyTest, KindsThatTheClusterLacksAreNamed) {
   const Ended job = Run({"apply", "-f", Write("job.yaml", kJobText)});
   EXPECT_EQ(job.exit_code, 1);
   EXPECT_TRUE(Has(job.log, "the cluster knows no PyTorchJob of kubeflow.org/v1")) << job.log;
-  EXPECT_TRUE(Has(job.log, "muster apply -f deploy/crd.yaml")) << job.log;
+  EXPECT_TRUE(Has(job.log, "`muster install`")) << job.log;
   const Ended near = Run(
       {"apply", "-f", Write("b.yaml", "apiVersion: v1\nkind: Configmap\nmetadata: {name: a}\n")});
   EXPECT_TRUE(Has(near.log, "did you mean kind: ConfigMap?")) << near.log;

@@ -73,8 +73,8 @@ base::Error KindFinder::Missing(std::string_view api_version, std::string_view k
   if (api_version.starts_with("kubeflow.org/") && kind == "PyTorchJob" &&
       !cluster_is_this_machine_) {
     message +=
-        ": an administrator installs its definition with `muster apply -f deploy/crd.yaml`, or "
-        "with Kubeflow's training operator";
+        ": an administrator installs it with `muster install`, or with Kubeflow's training "
+        "operator";
   } else if (cluster_is_this_machine_) {
     message += ": see apiVersion and kind; it has no kinds but its own";
   } else {

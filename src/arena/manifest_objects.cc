@@ -100,6 +100,22 @@ bool IsSameContent(const api::Resource& resource, text::Json before, text::Json 
   return before == after;
 }
 
+base::Result<AppliedObject> ApplyObject(cluster::Client& client, const ManifestObject& wanted,
+                                        const ApplyOptions& options) {
+  TRY_ASSIGN(const auto live, FindLive(client, wanted));
+  auto object = client.Apply(*wanted.resource, wanted.object, options.field_manager,
+                             options.force_conflicts, options.is_dry_run);
+  if (!object && object.error().code == Code::kConflict) {
+    base::Error error = std::move(object.error());
+    error.message += " (--force-conflicts takes these fields over)";
+    return Fail(std::move(error));
+  }
+  if (!object) return Fail(std::move(object.error()));
+  if (!live) return AppliedObject{std::move(*object), "created"};
+  const bool is_same = IsSameContent(*wanted.resource, *live, *object);
+  return AppliedObject{std::move(*object), is_same ? "unchanged" : "configured"};
+}
+
 bool ForEachObject(const Context& context, KindFinder& kinds, std::vector<Manifest> manifests,
                    const VisitObject& visit) {
   bool is_fine = true;

@@ -32,6 +32,20 @@ base::Result<std::optional<text::Json>> FindLive(cluster::Client& client,
 // bookkeeping of metadata and, where it is another's to write, the status.
 bool IsSameContent(const api::Resource& resource, text::Json before, text::Json after);
 
+// Server-side apply.
+struct ApplyOptions {
+  std::string field_manager;
+  bool force_conflicts = false;
+  bool is_dry_run = false;
+};
+struct AppliedObject {
+  text::Json object;      // as the server has it now
+  std::string_view verb;  // "created", "configured" or "unchanged"
+};
+// kConflict names the fields that are somebody else's, and --force-conflicts.
+base::Result<AppliedObject> ApplyObject(cluster::Client& client, const ManifestObject& wanted,
+                                        const ApplyOptions& options);
+
 // Calls `visit` with each object that could be prepared, in order. An error is logged with the
 // object's place, and the others still have their turn, unless the server is out of reach. False
 // when there was any.

@@ -22,6 +22,8 @@ void AddTensorboard(cli::Command& root, Context& context);
 void AddData(cli::Command& root, Context& context);
 void AddApply(cli::Command& root, Context& context);
 void AddDiff(cli::Command& root, Context& context);
+void AddInstall(cli::Command& root, Context& context);
+void AddUninstall(cli::Command& root, Context& context);
 void AddVersion(cli::Command& root, Context& context);
 void AddWhoami(cli::Command& root, Context& context);
 // `completion SHELL` with Arena's texts.

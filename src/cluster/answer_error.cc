@@ -89,8 +89,8 @@ std::optional<base::Error> MissingKind(const net::HttpRequest& request, int stat
   }
   const std::string_view hint =
       resource->group == "kubeflow.org"
-          ? ": an administrator installs them with `kubectl apply --server-side -f "
-            "deploy/crd.yaml`, or with Kubeflow's training operator"
+          ? ": an administrator installs them with `muster install`, or with Kubeflow's training "
+            "operator"
           : "";
   return base::Error{
       Code::kInvalidArgument,

@@ -22,7 +22,7 @@ TEST(AnswerError, AKindThatTheClusterLacksIsNoObjectThatIsMissing) {
       EXPECT_EQ(error.code, Code::kInvalidArgument);
       EXPECT_TRUE(error.message.starts_with("the cluster knows no PyTorchJob (kubeflow.org/v1): "))
           << error.message;
-      EXPECT_NE(error.message.find("deploy/crd.yaml"), std::string::npos);
+      EXPECT_NE(error.message.find("`muster install`"), std::string::npos);
     }
   }
   const base::Error missing = ErrorFromAnswer(

@@ -176,7 +176,7 @@ def test_a_cluster_without_the_crd_says_how_to_install_it(real_cluster, muster, 
         for args in (("list",), ("get", "x"), ("logs", "x"), ("delete", "x")):
             line = one_line(muster.run(*args, "-n", namespace, code=1))
             assert "the cluster knows no PyTorchJob (kubeflow.org/v1)" in line, line
-            assert "deploy/crd.yaml" in line
+            assert "`muster install`" in line
         assert "knows no PyTorchJob" in one_line(submit(muster, "x", namespace, code=1))
     finally:
         real_cluster.kubectl("apply", "--server-side", "-f", crd)

@@ -1,0 +1,17 @@
+// The YAML files of deploy/ as they were when the program was built (cmake/EmbedDeploy.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace arena {
+
+extern const std::string_view kDeployCrd;
+extern const std::string_view kDeployNamespace;
+extern const std::string_view kDeployRbac;
+extern const std::string_view kDeployService;
+extern const std::string_view kDeployWebhook;
+extern const std::string_view kDeployDeployment;
+extern const std::string_view kDeployNamespacedRbac;
+extern const std::string_view kDeployServiceMonitor;
+
+}  // namespace arena

@@ -1,0 +1,348 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "api/object.h"
+#include "api/pytorch_job.h"
+#include "arena/install_plan.h"
+#include "arena/manifest_objects.h"
+#include "arena/other_operator.h"
+#include "arena/rollout.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr std::string_view kInstallHelp =
+    "Put muster's operator on a Kubernetes cluster, or upgrade it: the definition of PyTorchJobs, "
+    "a\n"
+    "namespace, rights, the Deployment, and the webhook that refuses bad jobs. Needs nothing but\n"
+    "the kubeconfig, by default of a cluster administrator. It may be run again at any time.\n"
+    "\n"
+    "With --namespaced the operator serves its own namespace (-n) alone and needs no right of the\n"
+    "whole cluster; an administrator runs `muster install --crd-only` once.\n"
+    "\n"
+    "Where Kubeflow's training operator runs PyTorchJobs already, --replace takes them over: jobs\n"
+    "run on, and it keeps the other kinds. What follows `--` is added to the operator's flags.\n"
+    "\n"
+    "--dry-run prints the manifests as YAML and asks nobody; --dry-run=server has the cluster "
+    "check\n"
+    "them.";
+
+struct InstallFlags {
+  InstallOptions plan;
+  std::string dry_run = "none";
+  std::string output;
+  std::chrono::nanoseconds timeout{};
+  bool replaces = false;
+  bool waits = false;
+  bool force_conflicts = false;
+
+  bool is_server_dry_run() const { return dry_run == "server"; }
+};
+
+// One install: the steps share the client and what it found out.
+class Installation {
+ public:
+  Installation(Context& context, const InstallFlags& flags, cluster::Client& client,
+               cli::Output& out)
+      : context_(context), flags_(flags), client_(client), kinds_(client, false), out_(out) {}
+
+  base::Status CheckNamespaced();
+  base::Status CheckElsewhere();
+  base::Status CheckOther();
+  base::Status Put(const text::Json& object);
+  base::Status Await();
+
+ private:
+  std::chrono::milliseconds Timeout() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(flags_.timeout);
+  }
+  base::Status Say(const ManifestObject& object, std::string_view verb) {
+    return out_.Write(fmt::format("{} {}{}\n", object.Label(), verb,
+                                  flags_.is_server_dry_run() ? " (server dry run)" : ""));
+  }
+  base::Status SkipOrRefuse(const ManifestObject& wanted, const text::Json& live, bool* skips);
+
+  Context& context_;
+  const InstallFlags& flags_;
+  cluster::Client& client_;
+  KindFinder kinds_;
+  cli::Output& out_;
+};
+
+// A namespaced operator finds the kind there, or cannot work.
+base::Status Installation::CheckNamespaced() {
+  if (!flags_.plan.is_namespaced) return {};
+  const auto kind = kinds_.Find(api::kPyTorchJobs.api_version(), api::kPyTorchJobs.kind);
+  if (kind) return {};
+  if (kind.error().code != Code::kInvalidArgument) return Fail(kind.error());
+  return Fail(Code::kInvalidArgument,
+              "the cluster knows no PyTorchJobs, which --namespaced takes for given: an "
+              "administrator runs `muster install --crd-only` first");
+}
+
+// Rights of the whole cluster have one name, and so one place.
+base::Status Installation::CheckElsewhere() {
+  if (flags_.plan.is_namespaced || flags_.plan.is_crd_only) return {};
+  TRY_ASSIGN(const api::Resource* resource,
+             kinds_.Find("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"));
+  const auto binding = client_.Get(*resource, "", kOperatorName);
+  if (!binding && binding.error().code == Code::kNotFound) return {};
+  if (!binding) return Fail(binding.error());
+  const text::Array* const subjects = text::FindArray(*binding, {"subjects"});
+  if (subjects == nullptr || subjects->empty()) return {};
+  const std::string_view place = text::GetString(subjects->front(), {"namespace"});
+  if (place == flags_.plan.namespace_name) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("the operator is installed in namespace {0} already: give -n {0}, or run "
+                          "`muster uninstall -n {0}` first",
+                          place));
+}
+
+base::Status Installation::CheckOther() {
+  if (flags_.plan.is_crd_only) return {};
+  TRY_ASSIGN(const auto other,
+             FindOtherOperator(client_, kinds_,
+                               flags_.plan.is_namespaced ? flags_.plan.namespace_name : ""));
+  if (!other.is_there()) return {};
+  if (!flags_.replaces) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} runs PyTorchJobs here, and two operators would both work on each "
+                            "job: --replace takes them over from it (jobs run on, it keeps the "
+                            "other kinds)",
+                            other.Text()));
+  }
+  if (flags_.is_server_dry_run()) {
+    return out_.Write(fmt::format("{} hands over PyTorchJobs (server dry run)\n", other.Text()));
+  }
+  TRY(TakeOver(client_, kinds_, other, Timeout()));
+  return out_.Write(fmt::format("{} handed over PyTorchJobs\n", other.Text()));
+}
+
+// What is there and was not made by us.
+base::Status Installation::SkipOrRefuse(const ManifestObject& wanted, const text::Json& live,
+                                        bool* skips) {
+  const std::string_view kind = wanted.resource->kind;
+  if (IsOurs(live) || flags_.force_conflicts) return {};
+  if (kind == "Namespace") {
+    *skips = true;
+    return Say(wanted, "unchanged");
+  }
+  if (kind != "CustomResourceDefinition") {
+    return Fail(Code::kConflict,
+                "is there and was not made by muster install: --force-conflicts takes it over");
+  }
+  *skips = !flags_.replaces;
+  if (!*skips) return {};
+  return Say(wanted, "kept as it is: it is not muster's, and does (--replace puts muster's there)");
+}
+
+base::Status Installation::Put(const text::Json& object) {
+  TRY_ASSIGN(const api::Resource* resource, kinds_.Find(text::GetString(object, {"apiVersion"}),
+                                                        text::GetString(object, {"kind"})));
+  const ManifestObject wanted{object, resource};
+  const auto explain = [&](base::Error error) {
+    if (error.code == Code::kPermissionDenied && !flags_.plan.is_namespaced) {
+      error.message +=
+          " (installing takes a cluster administrator; --namespaced takes an administrator of one "
+          "namespace)";
+    }
+    return Fail(error.Wrap(wanted.Label()));
+  };
+  TRY_ASSIGN(const auto live, FindLive(client_, wanted));
+  bool skips = false;
+  if (live) {
+    if (const auto checked = SkipOrRefuse(wanted, *live, &skips); !checked) {
+      return explain(checked.error());
+    }
+  }
+  if (skips) return {};
+  // A definition is one whole: half of another's would be none.
+  const bool force = flags_.force_conflicts || resource->kind == "CustomResourceDefinition";
+  const auto applied =
+      ApplyObject(client_, wanted, {"muster-install", force, flags_.is_server_dry_run()});
+  if (applied) return Say(wanted, applied->verb);
+  if (flags_.is_server_dry_run() && applied.error().code == Code::kNotFound) {
+    return Say(wanted, "created, unchecked: its namespace is not there yet");
+  }
+  return explain(applied.error());
+}
+
+base::Status Installation::Await() {
+  TRY_ASSIGN(const api::Resource* definitions,
+             kinds_.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition"));
+  if (!flags_.plan.is_namespaced) {
+    const auto established = AwaitObject(
+        client_, *definitions, "", "pytorchjobs.kubeflow.org", Timeout(),
+        [](const text::Json& definition) { return MissingCondition(definition, "Established"); });
+    if (!established) {
+      return Fail(established.error().Wrap(
+          "customresourcedefinition.apiextensions.k8s.io/pytorchjobs.kubeflow.org"));
+    }
+  }
+  if (flags_.plan.is_crd_only) return {};
+  const std::string& place = flags_.plan.namespace_name;
+  const auto running = AwaitObject(client_, api::kDeployments, place, std::string(kOperatorName),
+                                   Timeout(), MissingOfRollout);
+  if (running) return {};
+  base::Error error = running.error().Wrap(fmt::format("deployment.apps/{}", kOperatorName));
+  cluster::ListOptions pods;
+  pods.namespace_name = place;
+  pods.label_selector = fmt::format("app.kubernetes.io/name={}", kOperatorName);
+  if (const auto list = client_.List(api::kPods, pods); list) {
+    if (const std::string why = WhyPodsWait(list->items); !why.empty()) {
+      error.message += fmt::format(" ({})", why);
+    }
+  }
+  return Fail(std::move(error));
+}
+
+base::Status PrintPlan(const std::vector<text::Json>& objects, const std::string& output,
+                       cli::Output& out) {
+  if (output == "json") {
+    return out.Write(
+        text::ToPrettyJson(text::Object{{"apiVersion", "v1"},
+                                        {"kind", "List"},
+                                        {"items", text::Array(objects.begin(), objects.end())}}) +
+        "\n");
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    TRY(out.Write((i == 0 ? "" : "---\n") + text::ToYaml(objects[i])));
+  }
+  return {};
+}
+
+// Whether there is nothing to install, which is then said.
+base::Result<bool> IsEmbedded(Context& context, cli::Output& out) {
+  if (context.choose) TRY(context.choose(context));
+  if (!context.cluster_is_this_machine) return false;
+  TRY(out.Write(
+      "The embedded cluster has PyTorchJobs and their operator built in: nothing to install "
+      "(`muster cluster` says which cluster commands talk to).\n"));
+  return true;
+}
+
+base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocation& call) {
+  InstallOptions& plan = flags.plan;
+  plan.operator_args.assign(call.args.begin(), call.args.end());
+  const bool asks_nobody = flags.dry_run == "client";
+  if (!asks_nobody) {
+    TRY_ASSIGN(const bool is_embedded, IsEmbedded(context, call.out));
+    if (is_embedded) return 0;
+  }
+  if (!context.flags.namespace_name.empty()) plan.namespace_name = context.flags.namespace_name;
+  cluster::Client* client = nullptr;
+  if (!asks_nobody) {
+    TRY_ASSIGN(client, context.connect(context));
+  }
+  if (plan.is_namespaced) plan.namespace_name = context.Namespace();
+  TRY_ASSIGN(const auto objects, PlanInstall(plan));
+  if (asks_nobody) {
+    TRY(PrintPlan(objects, flags.output, call.out));
+    return 0;
+  }
+  Installation installation(context, flags, *client, call.out);
+  TRY(installation.CheckNamespaced());
+  TRY(installation.CheckElsewhere());
+  TRY(installation.CheckOther());
+  for (const text::Json& object : objects) TRY(installation.Put(object));
+  if (flags.is_server_dry_run()) return 0;
+  if (flags.waits) TRY(installation.Await());
+  if (plan.is_crd_only) return 0;
+  TRY(call.out.Write(fmt::format(
+      "The operator (image {}) {} in namespace {}{}. Next: {} submit pytorch --image=IMAGE ...\n",
+      plan.image, flags.waits ? "runs" : "starts", plan.namespace_name,
+      plan.is_namespaced ? ", for its jobs alone" : "", context.program)));
+  return 0;
+}
+
+base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call) {
+  if (!call.args.empty() && call.dash.value_or(1) != 0) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{}: flags of the operator follow `--`", call.args.front()));
+  }
+  const InstallOptions& plan = flags.plan;
+  const auto refuse = [](std::string message) {
+    return Fail(Code::kInvalidArgument, std::move(message));
+  };
+  if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
+    return refuse(fmt::format("--dry-run={}: give none, client or server", flags.dry_run));
+  }
+  if (!flags.output.empty() && flags.output != "yaml" && flags.output != "json") {
+    return refuse(fmt::format("--output={}: give yaml or json", flags.output));
+  }
+  if (!flags.output.empty() && flags.dry_run != "client") {
+    return refuse("--output: prints the manifests of --dry-run, which is missing");
+  }
+  if (plan.failure_policy != "Fail" && plan.failure_policy != "Ignore") {
+    return refuse(fmt::format("--failure-policy={}: give Fail or Ignore", plan.failure_policy));
+  }
+  if (plan.replicas < 1 || plan.replicas > 10) return refuse("--replicas: must be 1 to 10");
+  if (plan.image.empty()) return refuse("--image: must not be empty");
+  if (plan.is_crd_only && plan.is_namespaced) {
+    return refuse("--crd-only, --namespaced: give one of the two");
+  }
+  if (flags.timeout <= std::chrono::nanoseconds(0)) return refuse("--timeout: must be above 0");
+  return {};
+}
+
+void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
+  InstallOptions& plan = flags.plan;
+  set.String(&plan.image, "image", plan.image,
+             "the operator's image, made with deploy/Dockerfile and where the nodes find it");
+  set.Int(&plan.replicas, "replicas", 1, "pods of the operator: one works, all answer the webhook");
+  set.Bool(&plan.is_crd_only, "crd-only", false, "only the definition of PyTorchJobs");
+  set.Bool(&plan.is_namespaced, "namespaced", false,
+           "an operator for the namespace it is in (-n) alone, without any right of the cluster's");
+  set.String(&plan.failure_policy, "failure-policy", "Fail",
+             "what becomes of jobs while the webhook is down: Fail (refused) or Ignore (unchecked)")
+      .Choices({"Fail", "Ignore"});
+  set.Bool(&plan.has_monitoring, "service-monitor", false,
+           "a ServiceMonitor for the Prometheus operator too");
+  set.Bool(&flags.replaces, "replace", false,
+           "take PyTorchJobs over from Kubeflow's training operator");
+  set.Bool(&flags.force_conflicts, "force-conflicts", false,
+           "set fields that somebody else has set to other values");
+  set.Bool(&flags.waits, "wait", false, "return when the operator runs");
+  set.Duration(&flags.timeout, "timeout", std::chrono::minutes(2),
+               "how long --wait and --replace wait");
+  set.Custom("dry-run", "",
+             "print the manifests (client, asks nobody), or have the cluster check them (server)",
+             [&flags](std::string_view value) -> base::Status {
+               flags.dry_run = value == "true" ? "client" : value;
+               return {};
+             })
+      .Choices({"none", "client", "server"});
+  set.String(&flags.output, "output", "", "form of the manifests: yaml or json")
+      .Short('o')
+      .Choices({"yaml", "json"});
+}
+
+}  // namespace
+
+void AddInstall(cli::Command& root, Context& context) {
+  auto flags = std::make_shared<InstallFlags>();
+  cli::Command& verb =
+      root.Add("install [-- OPERATOR FLAGS]", "Put muster's operator on a Kubernetes cluster")
+          .Long(std::string(kInstallHelp))
+          .Example(fmt::format("  {0} install --image=registry.local/muster:" MUSTER_VERSION
+                               " --wait\n"
+                               "  {0} install --replace --wait\n"
+                               "  {0} install --dry-run | kubectl apply -f -\n"
+                               "  {0} install --namespaced -n team\n"
+                               "  {0} install -- --gang-scheduler-name=volcano",
+                               context.program));
+  DeclareInstallFlags(verb.flags(), *flags);
+  verb.Check([flags](cli::Invocation& call) { return CheckInstallFlags(*flags, call); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunInstall(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,101 @@
+#include "arena/install_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/object.h"
+#include "arena/deploy_files.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+base::Status AddObjects(std::string_view yaml, std::vector<text::Json>& objects) {
+  TRY_ASSIGN(auto documents, text::ParseYamlDocuments(yaml));
+  for (text::Json& document : documents) objects.push_back(std::move(document));
+  return {};
+}
+
+void MoveToNamespace(const std::string& name, text::Json& object) {
+  if (!api::Namespace(object).empty())
+    text::Set(object, {"metadata", "namespace"}, text::Json(name));
+  const std::string_view kind = text::GetString(object, {"kind"});
+  if (kind == "Namespace") text::Set(object, {"metadata", "name"}, text::Json(name));
+  if (text::Json* const subjects = text::Find(object, {"subjects"})) {
+    for (text::Json& subject : subjects->as_array())
+      text::Set(subject, {"namespace"}, text::Json(name));
+  }
+  if (kind != "ValidatingWebhookConfiguration") return;
+  for (text::Json& webhook : text::Find(object, {"webhooks"})->as_array()) {
+    text::Set(webhook, {"clientConfig", "service", "namespace"}, text::Json(name));
+  }
+}
+
+void EraseNamed(text::Json& list, std::string_view name) {
+  text::Array& items = list.as_array();
+  items.erase(std::remove_if(
+                  items.begin(), items.end(),
+                  [&](const text::Json& item) { return text::GetString(item, {"name"}) == name; }),
+              items.end());
+}
+
+void FitDeployment(const InstallOptions& options, text::Json& deployment) {
+  text::Set(deployment, {"spec", "replicas"}, options.replicas);
+  text::Json& container =
+      text::Find(deployment, {"spec", "template", "spec", "containers"})->as_array().front();
+  text::Set(container, {"image"}, text::Json(options.image));
+  text::Array& args = text::Find(container, {"args"})->as_array();
+  if (options.is_namespaced) {
+    for (text::Json& arg : args) {
+      if (text::GetString(arg, {}).starts_with("--webhook-server-port=")) {
+        arg = "--webhook-server-port=0";
+      }
+    }
+    args.emplace_back("--namespace=" + options.namespace_name);
+    EraseNamed(*text::Find(container, {"ports"}), "webhook");
+  }
+  for (const std::string& arg : options.operator_args) args.emplace_back(arg);
+}
+
+void Fit(const InstallOptions& options, text::Json& object) {
+  MoveToNamespace(options.namespace_name, object);
+  const std::string_view kind = text::GetString(object, {"kind"});
+  if (kind == "Deployment") FitDeployment(options, object);
+  if (kind == "Service" && options.is_namespaced) {
+    EraseNamed(*text::Find(object, {"spec", "ports"}), "webhook");
+  }
+  if (kind == "ValidatingWebhookConfiguration") {
+    for (text::Json& webhook : text::Find(object, {"webhooks"})->as_array()) {
+      text::Set(webhook, {"failurePolicy"}, text::Json(options.failure_policy));
+    }
+  }
+}
+
+}  // namespace
+
+base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options) {
+  std::vector<text::Json> objects;
+  if (!options.is_namespaced) TRY(AddObjects(kDeployCrd, objects));
+  if (options.is_crd_only) return objects;
+  if (options.is_namespaced) {
+    TRY(AddObjects(kDeployNamespacedRbac, objects));
+  } else {
+    TRY(AddObjects(kDeployNamespace, objects));
+    TRY(AddObjects(kDeployRbac, objects));
+  }
+  TRY(AddObjects(kDeployService, objects));
+  if (options.has_monitoring) TRY(AddObjects(kDeployServiceMonitor, objects));
+  TRY(AddObjects(kDeployDeployment, objects));
+  // Last: from then on a job is refused until the operator answers.
+  if (!options.is_namespaced) TRY(AddObjects(kDeployWebhook, objects));
+  for (text::Json& object : objects) Fit(options, object);
+  return objects;
+}
+
+bool IsOurs(const text::Json& object) {
+  return api::Label(object, "app.kubernetes.io/managed-by") == "muster" &&
+         api::Label(object, "app.kubernetes.io/name") == kOperatorName;
+}
+
+}  // namespace arena

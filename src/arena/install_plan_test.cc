@@ -1,0 +1,114 @@
+#include "arena/install_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "api/object.h"
+
+namespace arena {
+namespace {
+
+std::vector<text::Json> Plan(const InstallOptions& options) {
+  auto objects = PlanInstall(options);
+  EXPECT_TRUE(objects) << objects.error().message;
+  return objects ? *objects : std::vector<text::Json>();
+}
+
+const text::Json* FindKind(const std::vector<text::Json>& objects, std::string_view kind) {
+  for (const text::Json& object : objects) {
+    if (text::GetString(object, {"kind"}) == kind) return &object;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> ArgsOf(const std::vector<text::Json>& objects) {
+  std::vector<std::string> args;
+  const text::Json* const deployment = FindKind(objects, "Deployment");
+  const text::Json& container =
+      text::FindArray(*deployment, {"spec", "template", "spec", "containers"})->front();
+  for (const text::Json& arg : *text::FindArray(container, {"args"})) {
+    args.emplace_back(text::GetString(arg, {}));
+  }
+  return args;
+}
+
+TEST(InstallPlan, PutsEverythingIntoTheNamespace) {
+  InstallOptions options;
+  options.namespace_name = "training";
+  options.image = "registry.local/muster:2";
+  options.replicas = 2;
+  options.has_monitoring = true;
+  options.failure_policy = "Ignore";
+  options.operator_args = {"--gang-scheduler-name=volcano"};
+  const auto objects = Plan(options);
+  for (const text::Json& object : objects) {
+    EXPECT_TRUE(IsOurs(object)) << text::ToJson(object);
+    EXPECT_EQ(text::ToJson(object).find("muster-system"), std::string::npos)
+        << text::ToJson(object);
+  }
+  EXPECT_EQ(text::GetString(objects.front(), {"kind"}), "CustomResourceDefinition");
+  EXPECT_EQ(text::GetString(objects.back(), {"kind"}), "ValidatingWebhookConfiguration");
+  EXPECT_EQ(api::Name(*FindKind(objects, "Namespace")), "training");
+  EXPECT_NE(FindKind(objects, "ServiceMonitor"), nullptr);
+  const text::Json& webhook = text::FindArray(objects.back(), {"webhooks"})->front();
+  EXPECT_EQ(text::GetString(webhook, {"failurePolicy"}), "Ignore");
+  EXPECT_EQ(text::GetString(webhook, {"clientConfig", "service", "namespace"}), "training");
+  const text::Json* const deployment = FindKind(objects, "Deployment");
+  EXPECT_EQ(text::GetInt(*deployment, {"spec", "replicas"}), 2);
+  EXPECT_NE(text::ToJson(*deployment).find("\"registry.local/muster:2\""), std::string::npos);
+  EXPECT_EQ(ArgsOf(objects).back(), "--gang-scheduler-name=volcano");
+}
+
+TEST(InstallPlan, ANamespacedOperatorTouchesNothingOfTheWholeCluster) {
+  InstallOptions options;
+  options.namespace_name = "team";
+  options.is_namespaced = true;
+  const auto objects = Plan(options);
+  std::set<std::string> kinds;
+  for (const text::Json& object : objects) {
+    EXPECT_EQ(api::Namespace(object), "team") << text::ToJson(object);
+    kinds.emplace(text::GetString(object, {"kind"}));
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"ServiceAccount", "Role", "RoleBinding", "Service",
+                                          "Deployment"}));
+  const auto args = ArgsOf(objects);
+  EXPECT_NE(std::find(args.begin(), args.end(), "--namespace=team"), args.end());
+  EXPECT_NE(std::find(args.begin(), args.end(), "--webhook-server-port=0"), args.end());
+  for (const char* kind : {"Service", "Deployment"}) {
+    EXPECT_EQ(text::ToJson(*FindKind(objects, kind)).find("\"name\":\"webhook\""),
+              std::string::npos)
+        << kind;
+  }
+}
+
+TEST(InstallPlan, TheDefinitionAlone) {
+  InstallOptions options;
+  options.is_crd_only = true;
+  const auto objects = Plan(options);
+  ASSERT_EQ(objects.size(), 1U);
+  EXPECT_EQ(api::Name(objects.front()), "pytorchjobs.kubeflow.org");
+}
+
+// Whoever may create a Secret or look at any may become anybody.
+TEST(InstallPlan, SecretsAreReadableByNameAndInOneNamespaceOnly) {
+  for (const bool is_namespaced : {false, true}) {
+    InstallOptions options;
+    options.is_namespaced = is_namespaced;
+    for (const text::Json& object : Plan(options)) {
+      const text::Array* const rules = text::FindArray(object, {"rules"});
+      if (rules == nullptr) continue;
+      for (const text::Json& rule : *rules) {
+        const std::string as_text = text::ToJson(rule);
+        EXPECT_EQ(as_text.find('*'), std::string::npos) << as_text;
+        if (as_text.find("\"secrets\"") == std::string::npos) continue;
+        EXPECT_EQ(text::GetString(object, {"kind"}), "Role");
+        EXPECT_EQ(text::FindArray(rule, {"resourceNames"})->size(), 1U) << as_text;
+        EXPECT_EQ(as_text.find("create"), std::string::npos) << as_text;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace arena

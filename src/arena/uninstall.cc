@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "api/object.h"
+#include "api/pytorch_job.h"
+#include "arena/install_plan.h"
+#include "arena/manifest_objects.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr std::string_view kUninstallHelp =
+    "Take away what `muster install` put on a Kubernetes cluster. Jobs stay, and their pods run "
+    "on;\n"
+    "no operator looks after them until one is installed again. The definition of PyTorchJobs "
+    "goes\n"
+    "only with --crd, and not while there are jobs, which would be deleted with it. The namespace\n"
+    "goes only with --delete-namespace, with everything that is in it.";
+
+struct UninstallFlags {
+  bool deletes_definition = false;
+  bool deletes_namespace = false;
+  bool is_namespaced = false;
+};
+
+base::Status CheckNoJobs(cluster::Client& client) {
+  cluster::ListOptions all;
+  const auto jobs = client.List(api::kPyTorchJobs, all);
+  // The definition may be gone already.
+  if (!jobs && jobs.error().code == Code::kInvalidArgument) return {};
+  if (!jobs) return Fail(jobs.error());
+  if (jobs->items.empty()) return {};
+  const text::Json& first = jobs->items.front();
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--crd: {} PyTorchJobs would be deleted with their definition, the first "
+                          "is {}/{}: delete them first, or leave --crd out",
+                          jobs->items.size(), api::Namespace(first), api::Name(first)));
+}
+
+// Deletes what is ours; says what it did. True when there was something.
+base::Result<bool> Remove(cluster::Client& client, const ManifestObject& object, cli::Output& out) {
+  const auto live = FindLive(client, object);
+  if (!live) return Fail(live.error().Wrap(object.Label()));
+  if (!*live) return false;
+  if (!IsOurs(**live)) {
+    base::LogWarn("{} stays: it was not made by muster install", object.Label());
+    return false;
+  }
+  const auto deleted =
+      client.Delete(*object.resource, api::Namespace(object.object), api::Name(object.object));
+  if (!deleted && deleted.error().code != Code::kNotFound) {
+    return Fail(deleted.error().Wrap(object.Label()));
+  }
+  TRY(out.Write(fmt::format("{} deleted\n", object.Label())));
+  return true;
+}
+
+bool Stays(const text::Json& object, const UninstallFlags& flags) {
+  const std::string_view kind = text::GetString(object, {"kind"});
+  return (kind == "CustomResourceDefinition" && !flags.deletes_definition) ||
+         (kind == "Namespace" && !flags.deletes_namespace);
+}
+
+base::Result<int> RunUninstall(Context& context, const UninstallFlags& flags,
+                               cli::Invocation& call) {
+  if (context.choose) TRY(context.choose(context));
+  if (context.cluster_is_this_machine) {
+    TRY(call.out.Write("The embedded cluster's operator is built in: nothing to uninstall.\n"));
+    return 0;
+  }
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  InstallOptions plan;
+  plan.is_namespaced = flags.is_namespaced;
+  plan.has_monitoring = true;
+  if (!context.flags.namespace_name.empty()) plan.namespace_name = context.flags.namespace_name;
+  if (plan.is_namespaced) plan.namespace_name = context.Namespace();
+  TRY_ASSIGN(auto objects, PlanInstall(plan));
+  if (flags.deletes_definition) TRY(CheckNoJobs(*client));
+  KindFinder kinds(*client, false);
+  // The webhook goes first, so that no job is refused for want of an answer, and the rights last.
+  std::reverse(objects.begin(), objects.end());
+  bool was_there = false;
+  for (text::Json& object : objects) {
+    if (Stays(object, flags)) continue;
+    const auto resource =
+        kinds.Find(text::GetString(object, {"apiVersion"}), text::GetString(object, {"kind"}));
+    // A kind that the cluster lacks has no objects.
+    if (!resource && resource.error().code == Code::kInvalidArgument) continue;
+    if (!resource) return Fail(resource.error());
+    TRY_ASSIGN(const bool is_removed, Remove(*client, {std::move(object), *resource}, call.out));
+    was_there |= is_removed;
+  }
+  if (!was_there) {
+    TRY(call.out.Write(
+        fmt::format("Nothing of muster is installed in namespace {}.\n", plan.namespace_name)));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddUninstall(cli::Command& root, Context& context) {
+  auto flags = std::make_shared<UninstallFlags>();
+  cli::Command& verb =
+      root.Add("uninstall", "Take muster's operator off a Kubernetes cluster")
+          .Long(std::string(kUninstallHelp))
+          .Example(fmt::format("  {0} uninstall\n  {0} uninstall --namespaced -n team\n"
+                               "  {0} uninstall --crd --delete-namespace",
+                               context.program))
+          .Args(cli::NoArgs());
+  verb.flags().Bool(&flags->deletes_definition, "crd", false,
+                    "the definition of PyTorchJobs too, when there are none");
+  verb.flags().Bool(&flags->deletes_namespace, "delete-namespace", false,
+                    "the namespace too, with everything in it");
+  verb.flags().Bool(&flags->is_namespaced, "namespaced", false,
+                    "an operator that was installed with --namespaced");
+  verb.Run(
+      [flags, &context](cli::Invocation& call) { return RunUninstall(context, *flags, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,281 @@
+"""`muster install` and `uninstall` on a real API server. No controller manager is there: where a
+Deployment has to have pods, the test says that it has."""
+import base64
+import json
+import threading
+
+import pytest
+import yaml
+
+from conftest import Muster
+from real_kubernetes import Authority
+
+IMAGE = "registry.local/muster:1"
+NAME = "muster-operator"
+
+
+def lines(done):
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def documents(done):
+    return [item for item in yaml.safe_load_all(done.stdout) if item]
+
+
+@pytest.fixture
+def place(real_cluster, muster):
+    """A namespace that install makes; everything of it is gone afterwards."""
+    real_cluster._names += 1
+    name = f"operators-{real_cluster._names}"
+    yield name
+    muster.run("uninstall", "-n", name, "--delete-namespace", code=None)
+
+
+def roll_out(cluster, place, deployment=NAME, available=None):
+    """What a controller manager and kubelets would do."""
+    made = cluster.get("deployment", deployment, "-n", place)
+    count = made["spec"]["replicas"]
+    cluster.patch_status("deployment", deployment, place, {
+        "observedGeneration": made["metadata"]["generation"], "replicas": count,
+        "updatedReplicas": count, "readyReplicas": count,
+        "availableReplicas": count if available is None else available})
+
+
+def test_a_dry_run_asks_nobody_and_prints_what_kubectl_takes(real_cluster):
+    nowhere = Muster(None)
+    try:
+        done = nowhere.run("install", "--dry-run", "-n", "somewhere", "--image", IMAGE,
+                           "--service-monitor")
+        kinds = [item["kind"] for item in documents(done)]
+        assert kinds[0] == "CustomResourceDefinition" and "ServiceMonitor" in kinds
+        as_list = json.loads(nowhere.run("install", "--dry-run=client", "-n", "somewhere", "--image",
+                                         IMAGE, "--service-monitor", "-o", "json").stdout)
+        assert as_list["items"] == documents(done)
+    finally:
+        nowhere.close()
+    taken = [item for item in documents(done)
+             if item["kind"] not in ("ServiceMonitor", "Namespace")
+             and item["metadata"].get("namespace") is None]
+    real_cluster.kubectl("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-",
+                         stdin="\n---\n".join(json.dumps(item) for item in taken))
+
+
+def test_install_upgrade_and_uninstall(real_cluster, muster, place):
+    done = muster.run("install", "-n", place, "--image", IMAGE)
+    assert f"deployment.apps/{NAME} created" in lines(done)
+    assert f"namespace/{place} created" in lines(done)
+    assert f"The operator (image {IMAGE}) starts in namespace {place}." in done.stdout
+    deployment = real_cluster.get("deployment", NAME, "-n", place)
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE
+
+    again = muster.run("install", "-n", place, "--image", IMAGE)
+    assert all(line.endswith(" unchanged") for line in lines(again)[:-1]), again.stdout
+
+    # What the operator writes into these is left alone.
+    real_cluster.kubectl("patch", "secret", "muster-operator-webhook-cert", "-n", place,
+                         "--type=merge", "-p", '{"stringData": {"tls.crt": "x"}}')
+    real_cluster.kubectl(
+        "patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p",
+        json.dumps([{"op": "add", "path": "/webhooks/0/clientConfig/caBundle",
+                     "value": ca_bundle(real_cluster)}]))
+    done = muster.run("install", "-n", place, "--image", "registry.local/muster:2")
+    changed = [line for line in lines(done) if line.endswith(" configured")]
+    assert changed == [f"deployment.apps/{NAME} configured"]
+    assert "tls.crt" in real_cluster.get("secret", "muster-operator-webhook-cert", "-n",
+                                         place)["data"]
+    webhook = real_cluster.get("validatingwebhookconfiguration", NAME)["webhooks"][0]
+    assert webhook["clientConfig"]["caBundle"]
+
+    # A job stays, with its definition.
+    done = muster.run("uninstall", "-n", place)
+    assert lines(done)[0] == f"validatingwebhookconfiguration.admissionregistration.k8s.io/{NAME} deleted"
+    assert real_cluster.get("deployments", "-n", place)["items"] == []
+    assert real_cluster.get("crd", "pytorchjobs.kubeflow.org")
+    assert real_cluster.get("namespace", place)
+    done = muster.run("uninstall", "-n", place)
+    assert done.stdout == f"Nothing of muster is installed in namespace {place}.\n"
+
+
+def ca_bundle(cluster):
+    with open(Authority(cluster.path("some-ca")).cert, "rb") as file:
+        return base64.b64encode(file.read()).decode()
+
+
+def test_a_field_that_somebody_set_is_a_conflict(real_cluster, muster, place):
+    muster.run("install", "-n", place)
+    real_cluster.kubectl("scale", f"deployment/{NAME}", "-n", place, "--replicas=3")
+    done = muster.run("install", "-n", place, code=1)
+    assert ".spec.replicas" in done.stderr and "--force-conflicts" in done.stderr, done.stderr
+    muster.run("install", "-n", place, "--force-conflicts")
+    assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 1
+
+
+def test_wait_ends_when_the_operator_runs(real_cluster, muster, place):
+    waiting = muster.start("install", "-n", place, "--wait", "--timeout=2m")
+    out = []
+    for line in waiting.stdout:
+        out.append(line)
+        if line.startswith("validatingwebhook"):
+            break
+    roll_out(real_cluster, place)
+    rest, err = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0, err
+    assert "runs in namespace" in rest
+
+
+def test_wait_that_ends_in_vain_says_why(real_cluster, muster, place):
+    muster.run("install", "-n", place)
+    roll_out(real_cluster, place, available=0)
+    # The pod that a controller manager would make: the namespace lets only restricted ones in.
+    template = real_cluster.get("deployment", NAME, "-n", place)["spec"]["template"]
+    real_cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {
+        "name": f"{NAME}-x", "namespace": place, "labels": template["metadata"]["labels"]},
+        "spec": {**template["spec"], "nodeName": "node-1"}})
+    real_cluster.patch_status("pod", f"{NAME}-x", place, {"containerStatuses": [{
+        "name": "operator", "ready": False, "restartCount": 0, "image": "x", "imageID": "",
+        "state": {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}}]})
+    done = muster.run("install", "-n", place, "--wait", "--timeout=1s", code=1)
+    assert (f"deployment.apps/{NAME}: 0 of 1 pods are ready "
+            f"(pod {NAME}-x: ErrImagePull: no such image)") in done.stderr, done.stderr
+
+
+def test_a_server_dry_run_changes_nothing(real_cluster, muster):
+    done = muster.run("install", "-n", "not-there", "--dry-run=server")
+    assert (f"deployment.apps/{NAME} created, unchecked: its namespace is not there yet "
+            "(server dry run)") in lines(done)
+    assert real_cluster.kubectl("get", "namespace", "not-there", code=1)
+    assert real_cluster.kubectl("get", "clusterrole", NAME, code=1)
+
+
+def test_a_second_place_is_refused(muster, place):
+    muster.run("install", "-n", place)
+    done = muster.run("install", "-n", "elsewhere", code=1)
+    assert f"is installed in namespace {place} already: give -n {place}" in done.stderr
+
+
+def test_without_rights_one_line_says_which(real_cluster, muster_as, namespace):
+    nobody = muster_as(real_cluster.user_kubeconfig("ines", ["installers"], namespace))
+    done = nobody.run("install", code=1)
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert 'User "ines" cannot' in done.stderr
+
+
+NAMESPACE_ADMIN = [
+    {"apiGroups": ["", "apps", "rbac.authorization.k8s.io", "coordination.k8s.io", "autoscaling",
+                   "scheduling.volcano.sh", "scheduling.x-k8s.io", "kubeflow.org"],
+     "resources": ["*"], "verbs": ["*"]}]
+
+
+def test_a_namespace_s_administrator_installs_there(real_cluster, muster_as, namespace):
+    real_cluster.allow(namespace, "owners", NAMESPACE_ADMIN)
+    owner = muster_as(real_cluster.user_kubeconfig("olga", ["owners"], namespace))
+    done = owner.run("install", "--namespaced", "--image", IMAGE)
+    assert f"role.rbac.authorization.k8s.io/{NAME} created" in lines(done)
+    assert f"starts in namespace {namespace}, for its jobs alone" in done.stdout
+    container = real_cluster.get("deployment", NAME, "-n", namespace)["spec"]["template"]["spec"][
+        "containers"][0]
+    assert f"--namespace={namespace}" in container["args"]
+    assert owner.run("uninstall", "--namespaced").returncode == 0
+    assert real_cluster.get("deployments", "-n", namespace)["items"] == []
+
+
+THEIR_WEBHOOKS = ["validator.pytorchjob.training-operator.kubeflow.org",
+                  "validator.tfjob.training-operator.kubeflow.org"]
+
+
+@pytest.fixture
+def kubeflow(real_cluster, namespace):
+    """What Kubeflow's manifests make, in `namespace`."""
+    labels = {"control-plane": "kubeflow-training-operator"}
+    client = {"service": {"name": "training-operator", "namespace": namespace, "path": "/x"}}
+    real_cluster.apply(
+        {"apiVersion": "apps/v1", "kind": "Deployment",
+         "metadata": {"name": "training-operator", "namespace": namespace, "labels": labels},
+         "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {
+             "metadata": {"labels": labels},
+             "spec": {"containers": [{"name": "training-operator", "image": "x",
+                                      "command": ["/manager"]}]}}}},
+        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+         "metadata": {"name": "validator.training-operator.kubeflow.org"},
+         "webhooks": [{"name": name, "clientConfig": client, "failurePolicy": "Ignore",
+                       "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                       "rules": [{"apiGroups": ["none"], "apiVersions": ["v1"],
+                                  "operations": ["CREATE"], "resources": ["none"]}]}
+                      for name in THEIR_WEBHOOKS]},
+        {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+         "metadata": {"name": "tfjobs.kubeflow.org"},
+         "spec": {"group": "kubeflow.org", "scope": "Namespaced",
+                  "names": {"kind": "TFJob", "listKind": "TFJobList", "plural": "tfjobs",
+                            "singular": "tfjob"},
+                  "versions": [{"name": "v1", "served": True, "storage": True, "schema": {
+                      "openAPIV3Schema": {"type": "object",
+                                          "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    real_cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s",
+                         "crd/tfjobs.kubeflow.org")
+    yield namespace
+    real_cluster.kubectl("delete", "validatingwebhookconfiguration",
+                         "validator.training-operator.kubeflow.org")
+    real_cluster.kubectl("delete", "crd", "tfjobs.kubeflow.org")
+    real_cluster.kubectl("delete", "deployment", "training-operator", "-n", namespace)
+
+
+def test_kubeflow_s_operator_is_found_and_hands_over(real_cluster, muster, place, kubeflow):
+    done = muster.run("install", "-n", place, code=1)
+    assert f"Kubeflow's training operator (deployment {kubeflow}/training-operator)" in done.stderr
+    assert "--replace" in done.stderr
+    assert real_cluster.kubectl("get", "clusterrole", NAME, code=1)
+
+    before = real_cluster.get("deployment", "training-operator", "-n", kubeflow)
+    replacing = muster.start("install", "-n", place, "--replace")
+    playing = threading.Thread(target=lambda: (
+        real_cluster.kubectl("wait", "deployment/training-operator", "-n", kubeflow,
+                             "--for=jsonpath={.metadata.generation}=2", "--timeout=60s"),
+        roll_out(real_cluster, kubeflow, "training-operator")))
+    assert before["metadata"]["generation"] == 1
+    playing.start()
+    out, err = replacing.communicate(timeout=180)
+    playing.join()
+    assert replacing.returncode == 0, err
+    assert out.startswith("Kubeflow's training operator (deployment ")
+    theirs = real_cluster.get("deployment", "training-operator", "-n", kubeflow)
+    container = theirs["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"] == ["/manager"]
+    assert container["args"] == ["--enable-scheme=tfjob"]
+    webhooks = real_cluster.get("validatingwebhookconfiguration",
+                                "validator.training-operator.kubeflow.org")["webhooks"]
+    assert [webhook["name"] for webhook in webhooks] == THEIR_WEBHOOKS[1:]
+    # It is no rival any more.
+    muster.run("install", "-n", place)
+
+
+def test_a_definition_that_is_another_s_stays_unless_it_is_replaced(real_cluster, muster, place):
+    label = "app.kubernetes.io/managed-by"
+    real_cluster.kubectl("label", "crd", "pytorchjobs.kubeflow.org", f"{label}-", "--overwrite")
+    try:
+        done = muster.run("install", "-n", place)
+        assert "pytorchjobs.kubeflow.org kept as it is: it is not muster's" in done.stdout
+        done = muster.run("install", "--crd-only", "--replace", "--wait")
+        assert lines(done) == [
+            "customresourcedefinition.apiextensions.k8s.io/pytorchjobs.kubeflow.org configured"]
+    finally:
+        real_cluster.kubectl("label", "crd", "pytorchjobs.kubeflow.org", f"{label}=muster",
+                             "--overwrite")
+
+
+def test_the_definition_is_not_taken_from_under_jobs(real_cluster, muster, place, namespace):
+    real_cluster.apply({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+                        "metadata": {"name": "here", "namespace": namespace},
+                        "spec": {"pytorchReplicaSpecs": {}}})
+    done = muster.run("uninstall", "-n", place, "--crd", code=1)
+    assert "PyTorchJobs would be deleted with their definition" in done.stderr
+    assert real_cluster.get("pytorchjob", "here", "-n", namespace)
+
+
+def test_the_embedded_cluster_needs_nothing():
+    here = Muster(None)
+    try:
+        done = here.run("install")
+        assert done.stdout.startswith("The embedded cluster has PyTorchJobs and their operator built in")
+        assert "nothing to uninstall" in here.run("uninstall").stdout
+    finally:
+        here.close()
