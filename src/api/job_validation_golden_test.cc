@@ -19,7 +19,7 @@ struct GoldenCase {
 };
 
 // clang-format off
-constexpr GoldenCase kCases[] = {
+constexpr GoldenCase kGoldenCases[] = {
     {"name 0-test", "0-test", R"({"pytorchReplicaSpecs":{"Master":$M,"Worker":$W}})", 403, R"(metadata.name: Invalid value: "0-test": should match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?'))", ""},
     {"name with dot", "a.b", R"({"pytorchReplicaSpecs":{"Master":$M,"Worker":$W}})", 403, R"(metadata.name: Invalid value: "a.b": should match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?'))", ""},
     {"name 64 chars", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", R"({"pytorchReplicaSpecs":{"Master":$M,"Worker":$W}})", 403, R"(metadata.name: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": should match: must be no more than 63 characters)", ""},
@@ -103,7 +103,7 @@ TEST_P(JobValidationGolden, AnswersAsTheOriginalDid) {
   EXPECT_EQ(answer.warning, golden.warning);
 }
 
-INSTANTIATE_TEST_SUITE_P(Inputs, JobValidationGolden, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Inputs, JobValidationGolden, testing::ValuesIn(kGoldenCases),
                          [](const testing::TestParamInfo<GoldenCase>& golden) {
                            std::string name;
                            for (const char c : golden.param.input) {

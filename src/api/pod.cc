@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "base/quantity.h"
+#include "text/projection.h"
 
 namespace api {
 namespace {
@@ -128,6 +129,24 @@ void TrimFinishedPod(text::Json& pod) {
     if (const text::Json* const value = text::Find(pod, {"status", key})) status[key] = *value;
   }
   object["status"] = std::move(status);
+}
+
+base::Result<text::Json> ReadUnfinishedPod(std::string_view text) {
+  static const text::Projection kParts{{"apiVersion"},
+                                       {"kind"},
+                                       {"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "resourceVersion"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "labels"},
+                                       {"metadata", "ownerReferences"},
+                                       {"status", "phase"},
+                                       {"status", "startTime"}};
+  TRY_ASSIGN(text::Json pod, text::ParsePart(text, kParts));
+  if (IsPodFinished(pod)) return pod;
+  return text::ParseJson(text);
 }
 
 bool IsPodReady(const text::Json& pod) {

@@ -10,6 +10,7 @@
 
 #include "api/object.h"
 #include "base/clock.h"
+#include "base/result.h"
 #include "text/json.h"
 
 namespace api {
@@ -25,6 +26,8 @@ void TrimPod(text::Json& pod);
 // Leaves of a pod that has ended its metadata, without annotations, and status.phase and startTime;
 // other pods as they are. Never to be written back.
 void TrimFinishedPod(text::Json& pod);
+// A pod's text, read and trimmed so; of one that has ended no more than that is ever in memory.
+base::Result<text::Json> ReadUnfinishedPod(std::string_view text);
 // Condition Ready is True.
 bool IsPodReady(const text::Json& pod);
 std::string_view NodeName(const text::Json& pod);          // "" while not bound

@@ -182,5 +182,22 @@ TEST(TrimFinishedPod, LeavesARunningPodWhole) {
   EXPECT_EQ(pod, whole);
 }
 
+TEST(ReadUnfinishedPod, SaysTheSameAsReadingAndTrimming) {
+  for (const char* text : {
+           R"({"kind": "Pod", "metadata": {"name": "a", "uid": "u", "labels": {"l": "1"},
+               "annotations": {"k": "v"}}, "spec": {"nodeName": "n"},
+               "status": {"phase": "Succeeded", "startTime": "t", "reason": "r"}})",
+           R"({"metadata": {"name": "a", "annotations": {"k": "v"}}, "spec": {"nodeName": "n"},
+               "status": {"phase": "Running", "reason": "r"}})",
+           R"({"metadata": {"name": "new"}})"}) {
+    text::Json trimmed = Parsed(text);
+    TrimFinishedPod(trimmed);
+    const auto read = ReadUnfinishedPod(text);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, trimmed);
+  }
+  EXPECT_FALSE(ReadUnfinishedPod(R"({"status": )"));
+}
+
 }  // namespace
 }  // namespace api

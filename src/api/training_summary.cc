@@ -256,4 +256,24 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job) {
   return owner.empty() || Uid(job).empty() || owner == Uid(job);
 }
 
+const text::Projection& SummarizedParts() {
+  static const text::Projection kParts{{"apiVersion"},
+                                       {"kind"},
+                                       {"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "labels"},
+                                       {"metadata", "ownerReferences"},
+                                       {"metadata", "annotations", kRequestGpusAnnotation},
+                                       {"spec", "nodeName"},
+                                       {"spec", "containers", "name"},
+                                       {"spec", "containers", "resources", "limits"},
+                                       {"spec", "initContainers", "name"},
+                                       {"spec", "initContainers", "restartPolicy"},
+                                       {"status"}};
+  return kParts;
+}
+
 }  // namespace api

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "text/json.h"
+#include "text/projection.h"
 
 namespace api {
 
@@ -52,5 +53,8 @@ std::string PodStatusText(const text::Json& pod);
 // Whether a pod belongs to the job: by label release or training.kubeflow.org/job-name, and by a
 // controller label of either operator (spec/arena.md 4).
 bool IsPodOfJob(const text::Json& pod, const text::Json& job);
+
+// What those read of a pod.
+const text::Projection& SummarizedParts();
 
 }  // namespace api

@@ -22,6 +22,7 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
   url.erase(std::min(url.find('#'), url.size()));
   const size_t head = std::min(url.find_first_of("/?", url.find("://") + 3), url.size());
   net::CurlClientOptions options;
+  options.is_of_kubeconfig = false;
   TRY_ASSIGN(options.url, net::ParseUrl(url.substr(0, head)));
   if (!options.url.user_info.empty()) {
     return Fail(Code::kInvalidArgument,

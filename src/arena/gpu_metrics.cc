@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "arena/web_service.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "net/http_client.h"
@@ -89,52 +90,17 @@ void Apply(const MetricSample& sample, std::string_view name, GpuMetric& metric,
   }
 }
 
-struct Address {
-  std::string host;
-  uint16_t port = 80;
-  std::string path;  // before /api/v1/query, without a last slash
-};
-
-// http://host[:port][/path]
-base::Result<Address> ParseAddress(std::string_view text) {
-  constexpr std::string_view kScheme = "http://";
-  const auto refuse = [&](std::string_view why) {
-    return Fail(Code::kInvalidArgument, fmt::format("PROMETHEUS_ADDRESS '{}' {}", text, why));
-  };
-  if (text.starts_with("https://")) return refuse("needs https, which muster does not speak yet");
-  std::string_view rest = text;
-  if (rest.starts_with(kScheme)) rest.remove_prefix(kScheme.size());
-  const size_t slash = std::min(rest.find('/'), rest.size());
-  Address address;
-  address.path = rest.substr(slash);
-  while (address.path.ends_with('/')) address.path.pop_back();
-  std::string_view authority = rest.substr(0, slash);
-  const size_t colon = authority.rfind(':');
-  if (colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos) {
-    const auto port = base::ParseInt(authority.substr(colon + 1));
-    if (!port || *port < 1 || *port > 65535) return refuse("has no valid port");
-    address.port = static_cast<uint16_t>(*port);
-    authority = authority.substr(0, colon);
-  }
-  if (authority.starts_with('[') && authority.ends_with(']')) {
-    authority = authority.substr(1, authority.size() - 2);
-  }
-  address.host = authority;
-  if (address.host.empty()) return refuse("should be like http://192.168.1.2:9090");
-  return address;
-}
-
-base::Result<std::vector<MetricSample>> Query(const std::string& server, const std::string& token) {
-  TRY_ASSIGN(const Address address, ParseAddress(server));
+base::Result<std::vector<MetricSample>> Query(const std::string& server, const std::string& token,
+                                              const base::Environment& environment) {
+  const bool has_scheme = server.find("://") != std::string::npos;
+  auto service = WebService::At(has_scheme ? server : "http://" + server, environment,
+                                {.timeout = kMetricsPatience, .ca_pem = {}, .is_insecure = false});
+  if (!service) return Fail(service.error().Wrap("PROMETHEUS_ADDRESS"));
   net::HttpRequest request;
   request.method = "GET";
-  request.target = address.path + "/api/v1/query?query=" + net::PercentEncode(kQuery);
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  request.headers = {{"Host", is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
-                                    : fmt::format("{}:{}", address.host, address.port)}};
+  request.target = "/api/v1/query?query=" + net::PercentEncode(kQuery);
   if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
-  const auto client = net::HttpClient::Tcp(address.host, address.port, kMetricsPatience);
-  TRY_ASSIGN(const net::HttpResponse response, client->Send(request));
+  TRY_ASSIGN(const net::HttpResponse response, service->Send(std::move(request)));
   if (response.status != 200) {
     return Fail(Code::kUnavailable,
                 fmt::format("Prometheus at {} answers {}", server, response.status));
@@ -233,7 +199,8 @@ base::Result<std::vector<GpuMetric>> FetchGpuMetrics(cluster::Client& client,
   }
   const std::string server = setting("PROMETHEUS_ADDRESS", "prometheus_address");
   if (server.empty()) return std::vector<GpuMetric>();
-  TRY_ASSIGN(const auto samples, Query(server, setting("PROMETHEUS_TOKEN", "prometheus_token")));
+  TRY_ASSIGN(const auto samples,
+             Query(server, setting("PROMETHEUS_TOKEN", "prometheus_token"), context.environment));
   return ToGpuMetrics(samples);
 }
 

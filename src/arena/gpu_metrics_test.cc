@@ -142,13 +142,15 @@ TEST_F(PrometheusTest, OneThatIsNotThereLeavesNothingKnown) {
 
 TEST_F(PrometheusTest, AnAddressThatIsNoneIsSaid) {
   const std::pair<const char*, const char*> cases[] = {
-      {"https://prometheus:9090", "needs https"},
-      {"http://prometheus:port", "has no valid port"},
-      {"http://:9090", "should be like http://"},
+      {"https://127.0.0.1:1", "nothing listens at 127.0.0.1:1: is it up"},
+      {"ftp://prometheus", R"(PROMETHEUS_ADDRESS: \"ftp://prometheus\" is no URL)"},
+      {"prometheus:port", R"(PROMETHEUS_ADDRESS: \"http://prometheus:port\" is no URL)"},
+      {"http://:9090", R"(PROMETHEUS_ADDRESS: \"http://:9090\" is no URL)"},
   };
   for (const auto& [address, message] : cases) {
     environment_["PROMETHEUS_ADDRESS"] = address;
-    EXPECT_NE(Run({"top", "job", "pt"}).log.find(message), std::string::npos) << address;
+    const std::string log = Run({"top", "job", "pt"}).log;
+    EXPECT_NE(log.find(message), std::string::npos) << log;
   }
 }
 

@@ -154,6 +154,7 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
   std::vector<TrainingJob> result;
   if (jobs->items.empty()) return result;
   options.label_selector = "app=pytorchjob";
+  options.read = [](std::string_view pod) { return text::ParsePart(pod, api::SummarizedParts()); };
   TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
   std::map<std::string, std::vector<text::Json>> by_job;
   for (text::Json& pod : pods.items) by_job[KeyOfPod(pod)].push_back(std::move(pod));

@@ -15,7 +15,7 @@ namespace arena {
 
 struct TrainingJob {
   text::Json job;
-  std::vector<text::Json> pods;  // the job's own
+  std::vector<text::Json> pods;  // the job's own; ListJobs: of each no more than is summarized
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.

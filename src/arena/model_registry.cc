@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
+#include "arena/web_service.h"
+#include "base/file.h"
 #include "base/strings.h"
-#include "net/http_client.h"
 #include "text/json.h"
 
 namespace arena {
@@ -28,20 +27,16 @@ struct Answer {
 
 class Registry {
  public:
-  Registry(RegistryAddress address, std::string authorization)
-      : address_(std::move(address)),
-        authorization_(std::move(authorization)),
-        client_(net::HttpClient::Tcp(address_.host, address_.port, kTimeout)) {}
+  Registry(WebService service, std::string authorization)
+      : service_(std::move(service)), authorization_(std::move(authorization)) {}
 
   base::Result<Answer> Post(std::string_view path, const text::Json& body) {
     net::HttpRequest request{"POST",
-                             fmt::format("{}/api/2.0/mlflow/{}", address_.path, path),
-                             {{"Host", fmt::format("{}:{}", address_.host, address_.port)},
-                              {"Content-Type", "application/json"},
-                              {"Accept", "application/json"}},
+                             fmt::format("/api/2.0/mlflow/{}", path),
+                             {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
                              text::ToJson(body)};
     if (!authorization_.empty()) request.headers.emplace_back("Authorization", authorization_);
-    TRY_ASSIGN(const net::HttpResponse response, client_->Send(request));
+    TRY_ASSIGN(const net::HttpResponse response, service_.Send(request));
     Answer answer;
     if (auto json = text::ParseJson(response.body)) answer.body = std::move(*json);
     if (response.status < 300 && answer.body.is_object()) return answer;
@@ -59,56 +54,39 @@ class Registry {
   }
 
  private:
-  const RegistryAddress address_;
+  WebService service_;
   const std::string authorization_;
-  const std::unique_ptr<net::HttpClient> client_;
 };
 
-}  // namespace
-
-base::Result<RegistryAddress> ParseTrackingUri(std::string_view uri) {
-  const size_t scheme_end = uri.find("://");
-  const std::string scheme =
-      scheme_end == std::string_view::npos ? "" : base::ToLower(uri.substr(0, scheme_end));
-  if (scheme == "https") {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: muster speaks plain http to a model registry, not https yet",
-                            kUriVariable));
+base::Result<WebService> RegistryAt(const std::string& uri, const base::Environment& environment) {
+  WebServiceOptions options;
+  options.timeout = kTimeout;
+  options.is_insecure = environment.GetOr("MLFLOW_TRACKING_INSECURE_TLS", "") == "true";
+  if (const auto path = environment.Get("MLFLOW_TRACKING_SERVER_CERT_PATH");
+      path && !path->empty()) {
+    TRY_ASSIGN(options.ca_pem, base::ReadFile(*path));
   }
-  if (scheme != "http") {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: it should look like http://host:5000", kUriVariable));
+  auto service = WebService::At(uri, environment, options);
+  // The reason could quote a password.
+  if (!service && service.error().code == Code::kInvalidArgument) {
+    service.error().message = "it should look like http://host:5000 or https://host";
   }
-  std::string_view rest = uri.substr(scheme_end + 3);
-  const size_t slash = rest.find('/');
-  RegistryAddress address;
-  if (slash != std::string_view::npos) address.path = rest.substr(slash);
-  while (address.path.ends_with('/')) address.path.pop_back();
-  std::string_view authority = rest.substr(0, slash);
-  if (const size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    address.credentials = authority.substr(0, at);
-    authority.remove_prefix(at + 1);
-  }
-  const size_t colon = authority.rfind(':');
-  const bool is_ip6 = authority.ends_with(']');
-  if (colon != std::string_view::npos && !is_ip6) {
-    const auto port = base::ParseInt(authority.substr(colon + 1));
-    if (!port || *port < 1 || *port > std::numeric_limits<uint16_t>::max()) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: \"{}\" is no port", kUriVariable, authority.substr(colon + 1)));
-    }
-    address.port = static_cast<uint16_t>(*port);
-    authority = authority.substr(0, colon);
-  }
-  if (authority.starts_with('[') && authority.ends_with(']')) {
-    authority = authority.substr(1, authority.size() - 2);
-  }
-  if (authority.empty()) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: it names no host", kUriVariable));
-  }
-  address.host = authority;
-  return address;
+  return service;
 }
+
+// As MLflow's own clients: a token, else the user of the environment, else that of the URL.
+std::string Authorization(const net::Url& url, const base::Environment& environment) {
+  if (const auto token = environment.Get("MLFLOW_TRACKING_TOKEN"); token && !token->empty()) {
+    return "Bearer " + *token;
+  }
+  std::string credentials = url.user_info;
+  if (const auto user = environment.Get("MLFLOW_TRACKING_USERNAME"); user && !user->empty()) {
+    credentials = *user + ":" + environment.GetOr("MLFLOW_TRACKING_PASSWORD", "");
+  }
+  return credentials.empty() ? "" : "Basic " + base::Base64Encode(credentials);
+}
+
+}  // namespace
 
 base::Result<std::string> RegisterModelVersion(const base::Environment& environment,
                                                const ModelVersion& version) {
@@ -118,14 +96,11 @@ base::Result<std::string> RegisterModelVersion(const base::Environment& environm
         Code::kInvalidArgument,
         fmt::format("{} is not set; it names the registry, as http://host:5000", kUriVariable));
   }
-  TRY_ASSIGN(RegistryAddress address, ParseTrackingUri(uri));
-  std::string credentials = address.credentials;
-  if (const auto user = environment.Get("MLFLOW_TRACKING_USERNAME"); user && !user->empty()) {
-    credentials = *user + ":" + environment.GetOr("MLFLOW_TRACKING_PASSWORD", "");
-  }
-  const std::string where = fmt::format("model registry {}:{}", address.host, address.port);
-  Registry registry(std::move(address),
-                    credentials.empty() ? "" : "Basic " + base::Base64Encode(credentials));
+  auto service = RegistryAt(uri, environment);
+  if (!service) return Fail(service.error().Wrap(kUriVariable));
+  const std::string where = fmt::format("model registry {}", service->url().Authority());
+  std::string authorization = Authorization(service->url(), environment);
+  Registry registry(std::move(*service), std::move(authorization));
   const auto post = [&](std::string_view path, const text::Json& body) -> base::Result<Answer> {
     auto answer = registry.Post(path, body);
     if (!answer) return Fail(answer.error().Wrap(where));

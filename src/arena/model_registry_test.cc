@@ -5,32 +5,29 @@
 namespace arena {
 namespace {
 
-TEST(TrackingUri, NamesHostPortAndPath) {
-  const RegistryAddress address = *ParseTrackingUri("http://ml.example:5000/mlflow/");
-  EXPECT_EQ(address.host, "ml.example");
-  EXPECT_EQ(address.port, 5000);
-  EXPECT_EQ(address.path, "/mlflow");
-  const RegistryAddress short_form = *ParseTrackingUri("HTTP://tom:tiger@h");
-  EXPECT_EQ(short_form.host, "h");
-  EXPECT_EQ(short_form.port, 80);
-  EXPECT_EQ(short_form.path, "");
-  EXPECT_EQ(short_form.credentials, "tom:tiger");
-  EXPECT_EQ(ParseTrackingUri("http://[::1]:5000")->host, "::1");
-  EXPECT_EQ(ParseTrackingUri("http://[::1]")->host, "::1");
+base::Environment Variables(std::map<std::string, std::string> values) {
+  return base::Environment(std::move(values));
 }
 
-TEST(TrackingUri, RefusesWhatItCannotSpeak) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"https://h", "not https yet"},     {"file:///x", "http://host:5000"},
-      {"databricks", "http://host:5000"}, {"http://h:x", "\"x\" is no port"},
-      {"http://h:99999", "is no port"},   {"http:///x", "names no host"},
-  };
-  for (const auto& [uri, words] : cases) {
-    const auto address = ParseTrackingUri(uri);
-    ASSERT_FALSE(address) << uri;
-    EXPECT_TRUE(address.error().message.starts_with("MLFLOW_TRACKING_URI")) << uri;
-    EXPECT_NE(address.error().message.find(words), std::string::npos) << address.error().message;
+TEST(RegisterModel, RefusesAnAddressThatIsNoneAndKeepsItsPassword) {
+  for (const char* uri : {"file:///x", "databricks", "http://tom:tiger@h:x", "http://h:99999",
+                          "http:///x", "https://tom:tiger@:5000"}) {
+    const auto version =
+        RegisterModelVersion(Variables({{"MLFLOW_TRACKING_URI", uri}}), {"m", "s", "d"});
+    ASSERT_FALSE(version) << uri;
+    EXPECT_EQ(version.error().message,
+              "MLFLOW_TRACKING_URI: it should look like http://host:5000 or https://host");
   }
+}
+
+TEST(RegisterModel, NamesACertificateFileThatIsNotThere) {
+  const auto version =
+      RegisterModelVersion(Variables({{"MLFLOW_TRACKING_URI", "https://h"},
+                                      {"MLFLOW_TRACKING_SERVER_CERT_PATH", "/no/such/file"}}),
+                           {"m", "s", "d"});
+  ASSERT_FALSE(version);
+  EXPECT_NE(version.error().message.find("/no/such/file"), std::string::npos)
+      << version.error().message;
 }
 
 TEST(RegisterModel, SaysWhatIsMissing) {

@@ -8,6 +8,7 @@
 #include "cluster/answer_error.h"
 #include "cluster/rest_path.h"
 #include "cluster/warning_header.h"
+#include "text/projection.h"
 
 namespace cluster {
 namespace {
@@ -181,6 +182,26 @@ base::Status AppendItems(const api::Resource& resource, const ListOptions& optio
   return {};
 }
 
+// A page of a list whose items are read one by one: all of it but the items.
+base::Result<text::Json> ReadPage(const api::Resource& resource, const ListOptions& options,
+                                  std::string_view body, ObjectList& list) {
+  const std::string api_version(resource.api_version());
+  const auto read_item = [&](std::string_view text) -> base::Status {
+    TRY_ASSIGN(text::Json item, options.read(text));
+    NameKind(item, api_version, resource.kind);
+    if (options.trim) options.trim(item);
+    list.items.push_back(std::move(item));
+    return {};
+  };
+  text::Object page;
+  TRY(text::VisitMembers(body, [&](std::string_view key, std::string_view value) -> base::Status {
+    if (key == "items" && value != "null") return text::VisitElements(value, read_item);
+    TRY_ASSIGN(page[key], text::ParseJson(value));
+    return {};
+  }));
+  return page;
+}
+
 std::vector<Table::Column> ColumnsOf(const text::Json& page) {
   std::vector<Table::Column> columns;
   const text::Array* definitions = text::FindArray(page, {"columnDefinitions"});
@@ -233,9 +254,10 @@ base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
 }
 
 base::Result<text::Json> Client::ParseAnswer(const net::HttpRequest& request,
-                                             base::Result<net::HttpResponse> response) {
+                                             base::Result<net::HttpResponse> response,
+                                             const PageReader& read) {
   TRY_ASSIGN(const net::HttpResponse answer, Check(request, std::move(response)));
-  auto json = text::ParseJson(answer.body);
+  auto json = read(answer.body);
   if (!json) {
     return base::Fail(ErrorFromGarbage(request, answer.headers, answer.body, json.error().message));
   }
@@ -252,7 +274,7 @@ void Client::Warn(const net::Headers& headers) {
 
 base::Result<text::Json> Client::SendJson(base::Result<net::HttpRequest> request) {
   if (!request) return base::Fail(std::move(request.error()));
-  return ParseAnswer(*request, transport_->Send(*request));
+  return ParseAnswer(*request, transport_->Send(*request), text::ParseJson);
 }
 
 base::Result<std::unique_ptr<net::BodyStream>> Client::OpenStream(const net::HttpRequest& request) {
@@ -270,6 +292,7 @@ base::Result<text::Json> Client::Get(const api::Resource& resource, std::string_
 
 base::Status Client::ForEachPage(const api::Resource& resource, const ListOptions& options,
                                  std::string_view accept, const QueryString& query,
+                                 const PageReader& read,
                                  const std::function<base::Status(text::Json&)>& take) {
   const std::string path = CollectionPath(resource, options.namespace_name);
   std::string next;
@@ -281,7 +304,7 @@ base::Status Client::ForEachPage(const api::Resource& resource, const ListOption
     page_query.Add("continue", next);
     auto request = MakeRequest("GET", path + page_query.text());
     request.headers.front().second = accept;
-    TRY_ASSIGN(text::Json page, SendJson(std::move(request)));
+    TRY_ASSIGN(text::Json page, ParseAnswer(request, transport_->Send(request), read));
     TRY(take(page));
     next = text::GetString(page, {"metadata", "continue"});
   } while (!next.empty());
@@ -290,8 +313,12 @@ base::Status Client::ForEachPage(const api::Resource& resource, const ListOption
 
 base::Result<ObjectList> Client::List(const api::Resource& resource, const ListOptions& options) {
   ObjectList list;
+  PageReader reader = text::ParseJson;
+  if (options.read) {
+    reader = [&](std::string_view body) { return ReadPage(resource, options, body, list); };
+  }
   base::Status read =
-      ForEachPage(resource, options, kJsonType, ListQuery(options), [&](text::Json& page) {
+      ForEachPage(resource, options, kJsonType, ListQuery(options), reader, [&](text::Json& page) {
         list.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
         return AppendItems(resource, options, page, list);
       });
@@ -311,7 +338,7 @@ base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOp
   query.Add("includeObject", is_of_all ? "Metadata" : "None");
   Table table;
   bool with_namespace = is_of_all;
-  TRY(ForEachPage(resource, options, kTableType, query, [&](text::Json& page) -> base::Status {
+  const auto take = [&](text::Json& page) -> base::Status {
     if (text::GetString(page, {"kind"}) != "Table") {
       return base::Fail(base::Code::kInternal, "the server does not render tables");
     }
@@ -324,7 +351,8 @@ base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOp
     }
     AppendRows(page, with_namespace, table);
     return {};
-  }));
+  };
+  TRY(ForEachPage(resource, options, kTableType, query, text::ParseJson, take));
   return table;
 }
 
@@ -386,7 +414,7 @@ std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite
   }
   auto responses = transport_->SendAll(requests);
   for (size_t i = 0; i < responses.size(); ++i) {
-    results[sent[i]] = ParseAnswer(requests[i], std::move(responses[i]));
+    results[sent[i]] = ParseAnswer(requests[i], std::move(responses[i]), text::ParseJson);
   }
   return results;
 }

@@ -28,6 +28,9 @@ struct ListOptions {
   // Takes out of an object what its reader has no use for, page by page and event by event, so that
   // a long list never lies in memory whole. List and Reflector call it.
   std::function<void(text::Json& object)> trim{};
+  // How List reads an object's text, where the reader has no use for the whole: nothing is
+  // ParseJson. What it leaves out is never in memory at all.
+  std::function<base::Result<text::Json>(std::string_view object)> read{};
 };
 
 struct ObjectList {
@@ -151,13 +154,17 @@ class Client {
   // A success, once the warnings are given out.
   base::Result<net::HttpResponse> Check(const net::HttpRequest& request,
                                         base::Result<net::HttpResponse> response);
+  // Reads the body of an answer.
+  using PageReader = std::function<base::Result<text::Json>(std::string_view body)>;
   base::Result<text::Json> ParseAnswer(const net::HttpRequest& request,
-                                       base::Result<net::HttpResponse> response);
+                                       base::Result<net::HttpResponse> response,
+                                       const PageReader& read);
   void Warn(const net::Headers& headers);
   base::Result<text::Json> SendJson(base::Result<net::HttpRequest> request);
   base::Result<std::unique_ptr<net::BodyStream>> OpenStream(const net::HttpRequest& request);
   base::Status ForEachPage(const api::Resource& resource, const ListOptions& options,
                            std::string_view accept, const QueryString& query,
+                           const PageReader& read,
                            const std::function<base::Status(text::Json&)>& take);
 
   std::unique_ptr<Transport> transport_;

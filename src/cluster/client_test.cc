@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/fake_server.h"
+#include "text/projection.h"
 
 namespace cluster {
 namespace {
@@ -60,6 +61,35 @@ TEST_F(ClientTest, ListsWithSelectorsAndNamesEachKind) {
   EXPECT_EQ(server.Line(0),
             "GET /api/v1/namespaces/team/pods?labelSelector=a%3Db%2Cc%20in%20%28d%29"
             "&fieldSelector=status.phase%21%3DFailed&resourceVersion=0");
+}
+
+TEST_F(ClientTest, ReadsTheItemsOfAListAsItsCallerWants) {
+  ListOptions options;
+  options.read = [](std::string_view item) {
+    return text::ParsePart(item, {{"metadata", "name"}});
+  };
+  server.QueueJson(R"({"kind":"PodList","items":[{"metadata":{"name":"a","x":1},"spec":{}}],)"
+                   R"("metadata":{"resourceVersion":"7","continue":"on"}})");
+  server.QueueJson(R"({"items":[{"spec":[]}],"metadata":{"resourceVersion":"7"}})");
+  server.QueueJson(R"({"items":null,"metadata":{"resourceVersion":"8"}})");
+  auto list = client.List(api::kPods, options);
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_EQ(list->resource_version, "7");
+  ASSERT_EQ(list->items.size(), 2U);
+  EXPECT_EQ(text::ToJson(list->items[0]),
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})");
+  EXPECT_EQ(text::ToJson(list->items[1]), R"({"apiVersion":"v1","kind":"Pod"})");
+
+  list = client.List(api::kPods, options);
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_TRUE(list->items.empty());
+
+  for (const char* garbage : {R"({"items":[{"metadata":}]})", R"({"items":[{}],"metadata":{x}})",
+                              R"({"items":{}})", "<html>", R"({"items":[{})"}) {
+    server.QueueJson(garbage);
+    list = client.List(api::kPods, options);
+    ASSERT_FALSE(list) << garbage;
+  }
 }
 
 TEST_F(ClientTest, ListsAllNamespacesAndTakesNullForNone) {

@@ -280,6 +280,7 @@ base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
 
 base::Error Client::Explain(int code, CurlTransfer& transfer) const {
   CurlFailure failure;
+  failure.is_of_kubeconfig = options_.is_of_kubeconfig;
   failure.curl_code = code;
   long os_errno = 0;
   curl_off_t connected = 0;

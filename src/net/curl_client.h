@@ -12,12 +12,13 @@
 namespace net {
 
 struct CurlClientOptions {
-  Url url;                      // requests' targets come after its path
-  std::string ca_pem;           // trusted instead of the system's authorities; "" is the system's
-  bool is_insecure = false;     // any certificate will do
-  std::string tls_server_name;  // in the certificate, where it is not the URL's host
-  std::string proxy;            // URL, "" is none
-  bool is_compressed = true;    // ask for gzip
+  Url url;                       // requests' targets come after its path
+  std::string ca_pem;            // trusted instead of the system's authorities; "" is the system's
+  bool is_insecure = false;      // any certificate will do
+  std::string tls_server_name;   // in the certificate, where it is not the URL's host
+  std::string proxy;             // URL, "" is none
+  bool is_of_kubeconfig = true;  // for the errors' words: CurlFailure
+  bool is_compressed = true;     // ask for gzip
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
   // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.
   std::chrono::seconds idle_timeout{70};

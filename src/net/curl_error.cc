@@ -25,16 +25,23 @@ std::string ProxyName(const std::string& proxy) {
   return url ? url->Authority() : proxy.substr(0, proxy.find('@'));
 }
 
+// What says where the server is.
+std::string_view Address(const CurlFailure& failure) {
+  return failure.is_of_kubeconfig ? "server in the kubeconfig" : "the address";
+}
+
 base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
   const auto untrusted = [&](std::string_view why) {
     return base::Error{Code::kInvalidArgument,
                        fmt::format("the certificate of {} is not trusted: {}", server, why), 0};
   };
-  constexpr std::string_view kOtherName =
-      "it is for another name: correct server in the kubeconfig, or name the certificate's with "
-      "tls-server-name";
+  const bool is_ours = failure.is_of_kubeconfig;
+  const std::string_view other_name =
+      is_ours ? "it is for another name: correct server in the kubeconfig, or name the "
+                "certificate's with tls-server-name"
+              : "it is for another name";
   // libcurl compares names itself, and leaves OpenSSL's verdict unset then.
-  if (Holds(failure.detail, "subject name")) return untrusted(kOtherName);
+  if (Holds(failure.detail, "subject name")) return untrusted(other_name);
   switch (failure.verify_result) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return untrusted("it has expired (is this machine's clock right?)");
@@ -45,18 +52,18 @@ base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      return untrusted(
-          "it is signed by an authority that certificate-authority in the kubeconfig does not "
-          "hold");
+      return untrusted(is_ours ? "it is signed by an authority that certificate-authority in the "
+                                 "kubeconfig does not hold"
+                               : "it is signed by an authority that is not known here");
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      return untrusted(
-          "its signature is wrong: certificate-authority in the kubeconfig is of "
-          "another cluster");
+      return untrusted(is_ours ? "its signature is wrong: certificate-authority in the kubeconfig "
+                                 "is of another cluster"
+                               : "its signature is wrong");
     case X509_V_ERR_CERT_REVOKED:
       return untrusted("it was revoked");
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return untrusted(kOtherName);
+      return untrusted(other_name);
     default:
       return untrusted(::X509_verify_cert_error_string(failure.verify_result));
   }
@@ -65,18 +72,18 @@ base::Error Untrusted(const CurlFailure& failure, const std::string& server) {
 base::Error NotConnected(const CurlFailure& failure, const std::string& server) {
   switch (failure.os_errno) {
     case ECONNREFUSED:
-      return {Code::kUnavailable,
-              fmt::format("nothing listens at {}: is the cluster up, and is server in the "
-                          "kubeconfig right?",
-                          server),
-              ECONNREFUSED};
+      return {
+          Code::kUnavailable,
+          fmt::format("nothing listens at {}: is {} right?", server,
+                      failure.is_of_kubeconfig ? "the cluster up, and is server in the kubeconfig"
+                                               : "it up, and is the address"),
+          ECONNREFUSED};
     case 0:
     case EINPROGRESS:
     case ETIMEDOUT:
       return {Code::kUnavailable,
-              fmt::format("{} did not answer: is the network (or VPN) up, and is server in the "
-                          "kubeconfig right?",
-                          server),
+              fmt::format("{} did not answer: is the network (or VPN) up, and is {} right?", server,
+                          Address(failure)),
               0};
     default:
       return {Code::kUnavailable,
@@ -91,9 +98,8 @@ base::Error TlsFailed(const CurlFailure& failure, const std::string& server) {
   if (Holds(detail, "wrong version number") || Holds(detail, "packet length too long") ||
       Holds(detail, "http request")) {
     return {Code::kInvalidArgument,
-            fmt::format("{} does not speak TLS: server in the kubeconfig says https, the server "
-                        "there http",
-                        server),
+            fmt::format("{} does not speak TLS: {} says https, the server there http", server,
+                        Address(failure)),
             0};
   }
   if (Holds(detail, "alert")) {
@@ -119,16 +125,15 @@ base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std:
   switch (failure.curl_code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return {Code::kUnavailable,
-              fmt::format("no address is known of {}: is server in the kubeconfig right, and is "
-                          "DNS (or the VPN) up?",
-                          url.host),
+              fmt::format("no address is known of {}: is {} right, and is DNS (or the VPN) up?",
+                          url.host, Address(failure)),
               0};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {Code::kUnavailable,
-              fmt::format("no address is known of the proxy {}: see HTTPS_PROXY, and proxy-url in "
-                          "the kubeconfig",
-                          ProxyName(proxy)),
-              0};
+      return {
+          Code::kUnavailable,
+          fmt::format("no address is known of the proxy {}: see HTTPS_PROXY{}", ProxyName(proxy),
+                      failure.is_of_kubeconfig ? ", and proxy-url in the kubeconfig" : ""),
+          0};
     case CURLE_COULDNT_CONNECT:
       return NotConnected(failure, proxy.empty() ? server : "the proxy " + ProxyName(proxy));
     case CURLE_PROXY:
@@ -146,7 +151,10 @@ base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std:
               0};
     case CURLE_SSL_CACERT_BADFILE:
       return {Code::kInvalidArgument,
-              "certificate-authority of the kubeconfig holds no certificate that can be read", 0};
+              failure.is_of_kubeconfig
+                  ? "certificate-authority of the kubeconfig holds no certificate that can be read"
+                  : "the file of trusted authorities holds no certificate that can be read",
+              0};
     case CURLE_SSL_CONNECT_ERROR:
       return TlsFailed(failure, server);
     default:

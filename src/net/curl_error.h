@@ -14,7 +14,8 @@ struct CurlFailure {
   int os_errno = 0;        // of the last system call, 0 when none failed
   long verify_result = 0;  // X509_V_ERR_...
   bool was_connected = false;
-  std::string detail;  // libcurl's own words
+  std::string detail;            // libcurl's own words
+  bool is_of_kubeconfig = true;  // that names the server; else a URL that the caller knows of
 };
 
 // kUnavailable where trying again later may help, kTimeout, kInvalidArgument for what the

@@ -66,6 +66,27 @@ TEST(CurlError, SaysWhatHappenedAndWhatToDo) {
   }
 }
 
+TEST(CurlError, SpeaksOfNoKubeconfigToWhoGaveAnAddress) {
+  const CurlFailure failures[] = {
+      {CURLE_COULDNT_RESOLVE_HOST, 0, 0, false, "x", false},
+      {CURLE_COULDNT_RESOLVE_PROXY, 0, 0, false, "x", false},
+      {CURLE_COULDNT_CONNECT, ECONNREFUSED, 0, false, "x", false},
+      {CURLE_OPERATION_TIMEDOUT, 0, 0, false, "x", false},
+      {CURLE_PEER_FAILED_VERIFICATION, 0, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, false, "x", false},
+      {CURLE_PEER_FAILED_VERIFICATION, 0, X509_V_ERR_CERT_SIGNATURE_FAILURE, false, "x", false},
+      {CURLE_PEER_FAILED_VERIFICATION, 0, X509_V_ERR_HOSTNAME_MISMATCH, false, "x", false},
+      {CURLE_SSL_CACERT_BADFILE, 0, 0, false, "x", false},
+      {CURLE_SSL_CONNECT_ERROR, 0, 0, false, "SSL routines::wrong version number", false},
+  };
+  for (CurlFailure failure : failures) {
+    const std::string plain = ErrorFromCurl(failure, *ParseUrl("https://k"), "").message;
+    EXPECT_EQ(plain.find("kubeconfig"), std::string::npos) << plain;
+    failure.is_of_kubeconfig = true;
+    const std::string of_cluster = ErrorFromCurl(failure, *ParseUrl("https://k"), "").message;
+    EXPECT_NE(of_cluster.find("kubeconfig"), std::string::npos) << of_cluster;
+  }
+}
+
 TEST(CurlError, NamesTheProxyWithoutItsPassword) {
   const Url url = *ParseUrl("https://k:6443");
   const std::string proxy = "http://tom:secret@p:3128";

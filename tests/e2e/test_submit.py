@@ -7,6 +7,8 @@ import os
 import re
 import select
 import signal
+import ssl
+import subprocess
 import threading
 
 import pytest
@@ -203,10 +205,21 @@ class Mlflow(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def mlflow():
+@pytest.fixture(params=["http", "https"])
+def mlflow(request, tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mlflow)
     server.asked, server.models = [], {}
+    server.address, server.env = f"http://127.0.0.1:{server.server_port}/ml", {}
+    if request.param == "https":
+        key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key,
+                        "-out", cert, "-subj", "/CN=mlflow", "-addext", "subjectAltName=IP:127.0.0.1"],
+                       check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.address = server.address.replace("http:", "https:")
+        server.env = {"MLFLOW_TRACKING_SERVER_CERT_PATH": cert}
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -216,8 +229,8 @@ def mlflow():
 
 
 def test_a_model_is_registered(cluster, mlflow):
-    env = {"MLFLOW_TRACKING_URI": f"http://127.0.0.1:{mlflow.server_port}/ml/", "MLFLOW_TRACKING_USERNAME": "tom",
-           "MLFLOW_TRACKING_PASSWORD": "tiger-2"}
+    env = {"MLFLOW_TRACKING_URI": mlflow.address + "/", "MLFLOW_TRACKING_USERNAME": "tom",
+           "MLFLOW_TRACKING_PASSWORD": "tiger-2", **mlflow.env}
     for version in ("1", "2"):
         done = cluster.submit(f"model-{version}", "true", "--model-name=mnist", "--model-source=pvc://models/mnist",
                               "--env=TOKEN=hush-1", env=env)
@@ -232,16 +245,22 @@ def test_a_model_is_registered(cluster, mlflow):
 
 def test_a_model_that_cannot_be_registered_is_a_warning(cluster, mlflow):
     flags = ("--model-name=m", "--model-source=s")
-    address = f"http://127.0.0.1:{mlflow.server_port}/ml"
-    for name, env, words in (
+    trusted = {"MLFLOW_TRACKING_URI": mlflow.address, **mlflow.env}
+    cases = [
             ("unset", {}, "MLFLOW_TRACKING_URI is not set"),
-            ("denied", {"MLFLOW_TRACKING_URI": address}, "You are not authenticated. (MLFLOW_TRACKING_USERNAME"),
-            ("tls", {"MLFLOW_TRACKING_URI": "https://h"}, "not https yet"),
-            ("down", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:1"}, "Connection refused")):
+            ("denied", trusted, "You are not authenticated. (MLFLOW_TRACKING_USERNAME"),
+            ("token", {**trusted, "MLFLOW_TRACKING_TOKEN": "hush-2"}, "You are not authenticated. (MLFLOW_TRACKING_USERNAME"),
+            ("down", {"MLFLOW_TRACKING_URI": "http://127.0.0.1:1"}, "Connection refused")]
+    if mlflow.env:
+        cases += [("stranger", {"MLFLOW_TRACKING_URI": mlflow.address}, "it is signed by an authority that is not known here"),
+                  ("insecure", {"MLFLOW_TRACKING_URI": mlflow.address, "MLFLOW_TRACKING_INSECURE_TLS": "true"},
+                   "You are not authenticated.")]
+    for name, env, words in cases:
         done = cluster.submit(name, "true", *flags, env=env)
         warnings = [line for line in done.stderr.splitlines() if "the model m is not registered: " in line]
         assert len(warnings) == 1 and words in warnings[0], done.stderr
         assert f"The job {name} runs all the same; register m with the source s yourself" in warnings[0]
+        assert "hush-2" not in done.stderr
 
 
 def test_help_groups_and_teaches(cluster):

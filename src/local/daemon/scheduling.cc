@@ -184,7 +184,10 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
     Changed(is_relevant);
   };
   cluster::ListOptions options;
-  if (list == List::kPods) options.trim = api::TrimFinishedPod;
+  if (list == List::kPods) {
+    options.trim = api::TrimFinishedPod;
+    options.read = api::ReadUnfinishedPod;
+  }
   reflectors_.push_back(
       std::make_unique<cluster::Reflector>(client_, resource, options, std::move(handler)));
 }

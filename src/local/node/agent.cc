@@ -76,6 +76,7 @@ void Agent::ReflectPods() {
   cluster::ListOptions options;
   options.field_selector = "spec.nodeName=" + options_.machine.node_name;
   options.trim = api::TrimFinishedPod;
+  options.read = api::ReadUnfinishedPod;
   cluster::ReflectorHandler handler;
   handler.replace = [this](std::vector<text::Json> items) {
     auto pods = std::make_shared<std::vector<text::Json>>(std::move(items));

@@ -104,7 +104,7 @@ base::Result<std::optional<JobRow>> JobSummaries::Read(store::Store& store,
   query.job = job.second;
   std::vector<text::Json> pods;
   TRY(store.List(query, [&](const store::Row& row) {
-    auto pod = text::ParseJson(row.json);
+    auto pod = text::ParsePart(row.json, api::SummarizedParts());
     if (pod && api::IsPodOfJob(*pod, object)) pods.push_back(std::move(*pod));
     return true;
   }));

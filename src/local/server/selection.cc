@@ -19,7 +19,7 @@ Answer<Selection> Selection::Of(const RestRequest& request) {
 
 bool Selection::MatchesText(std::string_view json) const {
   if (IsAll()) return true;
-  const auto object = text::ParseJson(json);
+  const auto object = text::ParsePart(json, store::SelectableParts());
   return object && Matches(*object);
 }
 

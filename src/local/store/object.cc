@@ -42,4 +42,22 @@ text::Json SelectablePart(std::string_view resource, const text::Json& object) {
   return part;
 }
 
+const text::Projection& SelectableParts() {
+  static const text::Projection kParts{{"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "labels"},
+                                       {"spec", "nodeName"},
+                                       {"spec", "restartPolicy"},
+                                       {"spec", "schedulerName"},
+                                       {"spec", "serviceAccountName"},
+                                       {"status", "phase"},
+                                       {"status", "podIP"},
+                                       {"involvedObject"},
+                                       {"reason"},
+                                       {"reportingComponent"},
+                                       {"source"},
+                                       {"type"}};
+  return kParts;
+}
+
 }  // namespace local::store

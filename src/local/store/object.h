@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "base/result.h"
 #include "text/json.h"
+#include "text/projection.h"
 
 namespace local::store {
 
@@ -30,6 +31,9 @@ struct Key {
 // What selectors look at, as an object that holds nothing else: metadata.name, namespace, labels,
 // and the fields that field selectors know of that kind.
 text::Json SelectablePart(std::string_view resource, const text::Json& object);
+
+// What that is taken from, of any kind.
+const text::Projection& SelectableParts();
 
 struct Event {
   enum class Type { kAdded, kModified, kDeleted };
