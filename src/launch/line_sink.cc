@@ -40,6 +40,8 @@ void LineSink::AppendLines(uint64_t owner, std::string_view prefix, std::string_
     }
   }
   open_owner_ = lines.back() == '\n' ? 0 : owner;
+  is_overwritten_ =
+      open_owner_ != 0 && lines.find('\r', lines.rfind('\n') + 1) != std::string::npos;
   if (buffer_.size() >= kFlushBytes) Flush();
 }
 
@@ -48,6 +50,7 @@ void LineSink::AppendPart(uint64_t owner, std::string_view prefix, std::string_v
   BeginLine(owner);
   if (open_owner_ == 0) buffer_ += prefix;
   buffer_ += part;
+  is_overwritten_ = (open_owner_ == owner && is_overwritten_) || part.find('\r') != part.npos;
   open_owner_ = owner;
 }
 

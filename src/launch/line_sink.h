@@ -21,12 +21,19 @@ class LineSink {
   void Flush();
   int failed_errno() const { return failed_errno_; }
 
+  // Whose unfinished line stands last; 0 is nobody.
+  uint64_t open_owner() const { return open_owner_; }
+  bool has_open_line() const { return open_owner_ != 0; }
+  // The unfinished line is one that its writer overwrites: a progress bar.
+  bool is_overwritten() const { return is_overwritten_; }
+
  private:
   void BeginLine(uint64_t owner);
 
   int fd_;
   std::string buffer_;
-  uint64_t open_owner_ = 0;  // who wrote the unfinished line that stands last; 0 is nobody
+  uint64_t open_owner_ = 0;
+  bool is_overwritten_ = false;
   int failed_errno_ = 0;
 };
 

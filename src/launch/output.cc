@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <future>
+#include <utility>
 
 namespace launch {
 namespace {
@@ -17,8 +18,11 @@ constexpr int kPipeBytes = 1 << 20;
 // A line longer than this is shown in pieces.
 constexpr size_t kLongestHeld = 1 << 20;
 constexpr size_t kTailBytes = 16 << 10;
-// After this an unfinished line (a prompt, a progress bar) is shown as it is.
+// After this an unfinished line (a prompt, a progress bar) is shown as it is, where lines have no
+// prefix ...
 constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
+// ... and after this others may write after it. A progress bar keeps nobody waiting.
+constexpr base::Duration kLongestPause = std::chrono::seconds(1);
 
 base::Result<base::Fd> OpenLog(const std::string& path) {
   base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -34,8 +38,8 @@ struct Output::Stream {
   StreamPlan plan;
   base::Fd file;
   bool has_file_failed = false;
-  std::string held;            // the unfinished line
-  bool is_held_shown = false;  // its beginning stands on the console
+  std::string held;       // the unfinished line
+  std::string postponed;  // lines that wait for the end of another stream's line
   process::EventLoop::TimerId timer = 0;
   std::string tail;
 };
@@ -147,11 +151,10 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
   stream.held += bytes;
   if (stream.held.size() > kLongestHeld) ShowHeld(stream);
   if (LineSink* const sink = SinkOf(stream)) sink->Flush();
-  if (!stream.held.empty() && stream.timer == 0) {
+  if (!stream.held.empty() && stream.timer == 0 && stream.plan.prefix.empty()) {
     stream.timer = loop_->After(kHoldTime, [this, &stream] {
       stream.timer = 0;
       ShowHeld(stream);
-      if (LineSink* const sink = SinkOf(stream)) sink->Flush();
     });
   }
 }
@@ -196,14 +199,48 @@ void Output::Show(Stream& stream, std::string_view lines) {
   if (!stream.plan.filters.empty()) WriteFiltered(stream, lines);
   LineSink* const sink = SinkOf(stream);
   if (sink == nullptr) return;
+  if (MustWait(stream, *sink)) return Postpone(stream, lines);
   sink->AppendLines(stream.id, stream.plan.prefix, lines);
+  if (!sink->has_open_line()) Resume(*sink);
 }
 
 void Output::ShowHeld(Stream& stream) {
-  if (LineSink* const sink = SinkOf(stream); sink != nullptr && !stream.held.empty()) {
+  LineSink* const sink = SinkOf(stream);
+  if (sink == nullptr || stream.held.empty()) return stream.held.clear();
+  if (MustWait(stream, *sink)) {
+    Postpone(stream, std::exchange(stream.held, ""));
+  } else {
     sink->AppendPart(stream.id, stream.plan.prefix, stream.held);
+    sink->Flush();
+    stream.held.clear();
   }
-  stream.held.clear();
+}
+
+bool Output::MustWait(const Stream& stream, const LineSink& sink) const {
+  return sink.has_open_line() && sink.open_owner() != stream.id && !sink.is_overwritten() &&
+         streams_.contains(sink.open_owner());
+}
+
+void Output::Postpone(Stream& stream, std::string_view lines) {
+  stream.postponed += lines;
+  // Its writer waits too, as at a console that is read slowly.
+  loop_->Unwatch(stream.pipe.get());
+  LineSink* const sink = SinkOf(stream);
+  process::EventLoop::TimerId& timer = sink == &stdout_ ? stdout_pause_ : stderr_pause_;
+  if (timer == 0) timer = loop_->After(kLongestPause, [this, sink] { Resume(*sink); });
+}
+
+void Output::Resume(LineSink& sink) {
+  process::EventLoop::TimerId& timer = &sink == &stdout_ ? stdout_pause_ : stderr_pause_;
+  if (timer == 0) return;
+  loop_->Cancel(std::exchange(timer, 0));
+  for (auto& [id, stream] : streams_) {
+    if (SinkOf(*stream) != &sink || stream->postponed.empty()) continue;
+    sink.AppendLines(id, stream->plan.prefix, std::exchange(stream->postponed, ""));
+    (void)loop_->Watch(stream->pipe.get(), EPOLLIN,
+                       [this, raw = stream.get()](uint32_t) { OnReadable(*raw); });
+  }
+  sink.Flush();
 }
 
 void Output::End(uint64_t id) {
@@ -212,8 +249,12 @@ void Output::End(uint64_t id) {
   Stream& stream = *found->second;
   loop_->Unwatch(stream.pipe.get());
   loop_->Cancel(stream.timer);
-  ShowHeld(stream);
-  if (LineSink* const sink = SinkOf(stream)) sink->Flush();
+  LineSink* const sink = SinkOf(stream);
+  // Only somebody else's unfinished line can hold this one back now.
+  if (sink != nullptr && !stream.held.empty()) {
+    sink->AppendPart(id, stream.plan.prefix, stream.held);
+    sink->Flush();
+  }
   if (stream.plan.keeps_tail) {
     if (stream.tail.size() > kTailBytes) {
       stream.tail.erase(0, stream.tail.find('\n', stream.tail.size() - kTailBytes) + 1);
@@ -222,6 +263,8 @@ void Output::End(uint64_t id) {
     tails_[id] = std::move(stream.tail);
   }
   streams_.erase(found);
+  // Nobody waits for the end of a line whose writer has gone.
+  if (sink != nullptr && sink->open_owner() == id) Resume(*sink);
   TellDrained();
 }
 

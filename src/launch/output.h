@@ -55,6 +55,9 @@ class Output {
   void WriteFiltered(Stream& stream, std::string_view lines);
   void Show(Stream& stream, std::string_view lines);
   void ShowHeld(Stream& stream);
+  bool MustWait(const Stream& stream, const LineSink& sink) const;
+  void Postpone(Stream& stream, std::string_view lines);
+  void Resume(LineSink& sink);
   void End(uint64_t id);
   void TellDrained();
   LineSink* SinkOf(const Stream& stream);
@@ -63,6 +66,8 @@ class Output {
   LineSink stdout_{1};
   LineSink stderr_{2};
   std::map<uint64_t, std::unique_ptr<Stream>> streams_;  // the thread's own
+  process::EventLoop::TimerId stdout_pause_ = 0;         // the thread's own
+  process::EventLoop::TimerId stderr_pause_ = 0;         // the thread's own
   std::map<std::string, base::Fd> filter_files_;         // the thread's own
   std::vector<std::function<void()>> waiting_;           // the thread's own
   uint64_t next_id_ = 1;                                 // the caller's

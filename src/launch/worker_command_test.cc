@@ -38,8 +38,8 @@ TEST(WorkerEnvironment, IsComplete) {
   options.run_id = "id";
   options.max_restarts = 3;
   options.handled_signals = {15, 2};
-  const auto entries = WorkerEnvironment(options, EnvironmentOf({{"MINE", "x"}}), TwoNodes(), 1,
-                                         "/e/error.json");
+  const auto entries =
+      WorkerEnvironment(options, EnvironmentOf({{"MINE", "x"}}), TwoNodes(), 1, "/e/error.json");
   EXPECT_EQ(
       entries,
       (std::vector<std::string>{
@@ -62,8 +62,8 @@ TEST(WorkerEnvironment, VirtualLocalRankShowsOneDevice) {
   Options options;
   options.nproc_per_node = 2;
   options.has_virtual_local_rank = true;
-  const auto entries = WorkerEnvironment(
-      options, EnvironmentOf({{"CUDA_VISIBLE_DEVICES", "4,6"}}), TwoNodes(), 1, "/e");
+  const auto entries = WorkerEnvironment(options, EnvironmentOf({{"CUDA_VISIBLE_DEVICES", "4,6"}}),
+                                         TwoNodes(), 1, "/e");
   for (const char* entry : {"LOCAL_RANK=0", "CUDA_VISIBLE_DEVICES=6", "RANK=3"}) {
     EXPECT_NE(std::find(entries.begin(), entries.end(), entry), entries.end()) << entry;
   }
@@ -114,9 +114,8 @@ TEST(FindPython, PrefersTheActiveEnvironment) {
   std::ofstream(folder / "bin" / "python") << "#!/bin/sh\n";
   fs::permissions(folder / "bin" / "python", fs::perms::owner_all);
   const std::string python = (folder / "bin" / "python").string();
-  EXPECT_EQ(
-      FindPython("", EnvironmentOf({{"VIRTUAL_ENV", folder.string()}}), "/nowhere").value(),
-      python);
+  EXPECT_EQ(FindPython("", EnvironmentOf({{"VIRTUAL_ENV", folder.string()}}), "/nowhere").value(),
+            python);
   EXPECT_EQ(FindPython("", EnvironmentOf({{"CONDA_PREFIX", folder.string()}}), "/").value(),
             python);
   EXPECT_EQ(FindPython(python, base::Environment(), "/").value(), python);

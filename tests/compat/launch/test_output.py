@@ -155,3 +155,21 @@ def test_stdin_is_inherited(launch):
     script = launch.script("import sys; print(sys.stdin.read())")
     process = launch.start(script, stdin=subprocess.PIPE)
     assert process.communicate("hello", timeout=120)[0] == "hello\n"
+
+
+def test_a_writer_that_pauses_within_a_line_is_waited_for(launch):
+    """On a loaded machine the end of a line may come much later than its beginning."""
+    script = launch.script("""
+import os, time
+if os.environ["RANK"] == "0":
+    os.write(1, b"first ")
+    open("begun", "w").close()
+    while not os.path.exists("other"): time.sleep(0.01)
+    os.write(1, b"second\\n")
+else:
+    while not os.path.exists("begun"): time.sleep(0.01)
+    os.write(1, b"between\\n")
+    open("other", "w").close()
+""")
+    done = launch.run("--nproc-per-node=2", "-t3", script)
+    assert sorted(done.out.splitlines()) == ["[default0]:first second", "[default1]:between"]
