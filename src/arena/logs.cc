@@ -73,9 +73,13 @@ bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
   return false;
 }
 
-// The chief, or the only instance. "" when that cannot be told.
+// The chief, where an elastic job's ranks meet, or the only instance. "" when that cannot be told.
 std::string DefaultInstance(const TrainingJob& job) {
   if (!job.summary.chief_name.empty()) return job.summary.chief_name;
+  if (text::Find(job.job, {"spec", "elasticPolicy"}) != nullptr) {
+    std::string first = api::ReplicaName(job.summary.name, api::kWorker, 0);
+    if (job.Pod(first) != nullptr) return first;
+  }
   return job.pods.size() == 1 ? std::string(text::GetString(job.pods[0], {"metadata", "name"}))
                               : "";
 }

@@ -69,6 +69,20 @@ class LogsTest : public VerbTest {
   }
 };
 
+TEST_F(LogsTest, AnElasticJobsFirstWorkerSpeaksForIt) {
+  text::Json job = MakeJob("pt", "Running", std::chrono::seconds(60));
+  cluster_->Put(kJobs, job);
+  for (const int index : {0, 1}) cluster_->Put(kPods, MakePod("pt", "worker", index, "Running"));
+  const Ended asked = Run({"logs", "pt"});
+  EXPECT_EQ(asked.exit_code, cli::kExitFailure);
+  EXPECT_NE(asked.out.find("There is 2 instances have been found"), std::string::npos) << asked.out;
+
+  text::Set(job, {"spec", "elasticPolicy"}, text::Object{{"minReplicas", 1}});
+  cluster_->Put(kJobs, job);
+  Echo();
+  EXPECT_EQ(Run({"logs", "pt"}).out, "pt-worker-0\n");
+}
+
 TEST_F(LogsTest, PrintsTheMastersLogAsItStands) {
   PutJob("Succeeded", "Succeeded");
   Echo();

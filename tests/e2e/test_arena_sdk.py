@@ -77,3 +77,76 @@ def test_runs_a_job_through_arenas_python_sdk(cluster, python):
     assert said["deleted"] == ""  # Arena says it on stderr
     assert said["nodes"] == [1]
     assert said["pruned"] == "No job need to be deleted\n"
+
+
+class JavaSdk:
+    """Says what Arena's Java SDK says (its package cannot be had here): the global flags follow the
+    verb, stderr comes with stdout, and what is to be JSON is all of it."""
+
+    def __init__(self, cluster, config):
+        self._env = {**cluster.env, "PATH": cluster.path("bin") + ":" + cluster.env["PATH"]}
+        self._globals = ["--namespace=default", *([f"--config={config}"] if config else []),
+                         "--loglevel=info", "--arena-namespace=arena-system"]
+
+    def say(self, verb, *words, code=0):
+        done = subprocess.run(["arena", *verb.split(), *self._globals, *words], env=self._env,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=60)
+        assert done.returncode == code, done.stdout
+        return done.stdout
+
+
+@pytest.mark.parametrize("through", ["socket", "kubeconfig"])
+def test_answers_what_arenas_java_sdk_says(cluster, through):
+    os.symlink(cluster.binary, cluster.path("bin", "arena"))
+    config = None
+    if through == "kubeconfig":
+        cluster.run("up", "--listen")
+        config = cluster.path("java-kubeconfig")
+        with open(config, "w") as file:
+            file.write(cluster.run("kubeconfig").stdout)
+    arena = JavaSdk(cluster, config)
+    config_file = cluster.path("settings.txt")
+    with open(config_file, "w") as file:
+        file.write("from a file\n")
+
+    missing = arena.say("get", "--type=pytorchjob", "jv", "-o", "json", code=1)
+    assert ("Not found training job jv in namespace default,"
+            "please use 'arena submit' to create it.") in missing
+    flags = ("pytorchjob", "--name=jv", "--image=any", "--workers=2", "--env=GREETING=hi there",
+             "--label=team=a", "--annotation=note=b", "--selector=kubernetes.io/os=linux",
+             f"--config-file={config_file}:/etc/jv/settings.txt", "--clean-task-policy=None",
+             "--retry=1", "--gang", "--shell=bash")
+    command = "echo $GREETING $RANK; cat /etc/jv/settings.txt"
+    submitted = arena.say("submit", *flags, command)
+    assert "pytorchjob.kubeflow.org/jv created\n" in submitted
+    twice = arena.say("submit", *flags, command, code=1)
+    assert "the job jv is already exist, please delete it first." in twice
+    cluster.wait("jv", "SUCCEEDED")
+
+    listed = json.loads(arena.say("list", "--type=pytorchjob", "-A", "-o", "json"))
+    got = json.loads(arena.say("get", "--type=pytorchjob", "jv", "-o", "json"))
+    for info in (listed[0], got):
+        assert (info["name"], info["namespace"], info["status"], info["trainer"]) == (
+            "jv", "default", "SUCCEEDED", "pytorchjob")
+        assert info["chiefName"] == "jv-master-0" and info["priority"] == "N/A"
+        assert (info["requestGPUs"], info["allocatedGPUs"]) == (0, 0)
+        assert isinstance(info["creationTimestamp"], int) and isinstance(info["duration"], str)
+        for one in info["instances"]:
+            assert set(one) >= {"name", "ip", "age", "status", "node", "nodeIP", "requestGPUs",
+                                "chief", "gpuMetrics"}
+            assert isinstance(one["chief"], bool) and isinstance(one["requestGPUs"], int)
+    assert [one["name"] for one in got["instances"]] == ["jv-master-0", "jv-worker-0"]
+    assert cluster.run("logs", "jv").stdout == "hi there 0\nfrom a file\n"
+
+    nodes = json.loads(arena.say("top node -d -o json"))
+    assert sum(len(nodes[kind] or []) for kind in ("normalNodes", "gpuExclusiveNodes")) == 1
+    mode, count = ("-m=n", len(nodes["normalNodes"] or [])) if nodes["normalNodes"] else (
+        "-m=e", len(nodes["gpuExclusiveNodes"]))
+    filtered = json.loads(arena.say("top node -d -o json", mode))
+    assert len(filtered["normalNodes"] or filtered["gpuExclusiveNodes"]) == count
+    assert "not found nodes" in arena.say("top node -d -o json", "-m=s", code=1)
+    assert "No job need to be deleted" in arena.say("prune", "--since=1h", "-A")
+    arena.say("delete", "--type=pytorchjob", "jv")
+    arena.say("delete", "jv")  # one that is not there is no failure
+    assert json.loads(arena.say("list", "-o", "json")) == []
