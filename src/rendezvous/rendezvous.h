@@ -20,23 +20,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "process/event_loop.h"
+#include "rendezvous/generation.h"
 
 namespace rendezvous {
-
-// What a node asks for. All nodes of a job must agree on run_id, min_nodes, max_nodes,
-// max_restarts and whether it is static; a node that does not is told so by name, and ends.
-struct NodeRequest {
-  std::string run_id = "none";
-  int min_nodes = 1;
-  int max_nodes = 1;
-  int nproc = 1;
-  std::string role = "default";
-  int max_restarts = 0;
-  std::string host;  // as other nodes reach this one (--local-addr)
-  // Static: required, 0..max_nodes-1. Elsewhere a wish: nodes that have one come first, in order.
-  std::optional<int> node_rank;
-  bool is_static = false;
-};
 
 struct RendezvousConfig {
   NodeRequest node;
@@ -52,55 +38,11 @@ struct RendezvousConfig {
   // After min_nodes have come, for more to come; none for static.
   base::Duration last_call_timeout = std::chrono::seconds(30);
   base::Duration heartbeat_interval = std::chrono::seconds(1);
-  // A node not heard of so long stops its own workers; the authority gives it half as much again
-  // and then goes on without it.
+  // A node that has not heard of the authority for so long stops its own workers; the authority
+  // gives it half as much again and then goes on without it.
   base::Duration heartbeat_timeout = std::chrono::seconds(10);
   // For all nodes to stop their workers, after which a node is taken for lost.
   base::Duration stop_timeout = std::chrono::seconds(90);
-};
-
-struct Node {
-  std::string host;
-  int node_rank = 0;  // 0..n-1, contiguous
-  int nproc = 1;
-  int first_rank = 0;  // of its workers' global ranks
-  std::string role;
-  int first_role_rank = 0;
-  int role_world_size = 0;
-};
-
-// One generation, the same at every node but for `self`.
-struct Assignment {
-  uint64_t generation = 0;  // counts up from 1, over restarts and membership changes
-  int restart_count = 0;    // failures so far, of the whole job (TORCHELASTIC_RESTART_COUNT)
-  std::vector<Node> nodes;  // by node_rank
-  int self = 0;             // this node's place in `nodes`
-  int world_size = 0;
-  std::string master_addr;  // of the workers' store
-  uint16_t master_port = 0;
-};
-
-// The first worker that failed, as its node's agent saw it.
-struct Failure {
-  std::string host;
-  int rank = -1;  // -1: not a worker, the node or its agent
-  int local_rank = -1;
-  int exit_code = 1;  // negative: minus the signal's number
-  std::string text;   // one line or more, for the user
-};
-
-enum class StopReason {
-  kWorkerFailed,  // somewhere; `failure` says where
-  kNodeLost,
-  kNodeJoined,  // elastic: one more is let in
-  kNodeLeft,
-};
-
-enum class EndKind { kSucceeded, kFailed, kError };
-struct End {
-  EndKind kind = EndKind::kSucceeded;
-  std::optional<Failure> failure;  // kFailed: the root cause, the same at every node
-  base::Error error;               // kError: this node's rendezvous failed (timeout, disagreement)
 };
 
 // What an agent is told, in its loop's thread. Any method of Rendezvous may be called from here.

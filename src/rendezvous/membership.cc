@@ -1,0 +1,515 @@
+#include "rendezvous/membership.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace rendezvous {
+namespace {
+
+int64_t InSeconds(base::Duration duration) {
+  return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+}
+
+std::string NnodesText(const NodeRequest& request) {
+  return request.min_nodes == request.max_nodes
+             ? std::to_string(request.min_nodes)
+             : fmt::format("{}:{}", request.min_nodes, request.max_nodes);
+}
+
+Decision ProgressFor(NodeId node, std::string text) {
+  Decision decision;
+  decision.kind = Decision::Kind::kProgress;
+  decision.node = node;
+  decision.text = std::move(text);
+  return decision;
+}
+
+Decision EndFor(NodeId node, End end) {
+  Decision decision;
+  decision.kind = Decision::Kind::kEnd;
+  decision.node = node;
+  decision.end = std::move(end);
+  return decision;
+}
+
+End ErrorEnd(base::Code code, std::string message) {
+  End end;
+  end.kind = EndKind::kError;
+  end.error = {code, std::move(message), 0};
+  return end;
+}
+
+}  // namespace
+
+Membership::Membership(NodeRequest job, MembershipTimes times, Moment now)
+    : job_(std::move(job)), times_(times), join_deadline_(now + times.join_timeout) {}
+
+std::string Membership::Place(const Member& member) const {
+  return job_.is_static && member.request.node_rank
+             ? fmt::format("{} (node rank {})", member.request.host, *member.request.node_rank)
+             : member.request.host;
+}
+
+size_t Membership::Count(State state) const {
+  return static_cast<size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [&](const auto& entry) { return entry.second.state == state; }));
+}
+
+Membership::Member* Membership::Of(NodeId node, uint64_t generation) {
+  const auto found = members_.find(node);
+  return found == members_.end() || generation != generation_ ? nullptr : &found->second;
+}
+
+void Membership::Progress(const std::string& line, Decisions& out) {
+  for (const auto& [node, member] : members_) {
+    if (member.state != State::kLost && !member.is_gone) out.push_back(ProgressFor(node, line));
+  }
+}
+
+std::optional<std::string> Membership::Disagreement(const NodeRequest& request) const {
+  const auto differ = [&](std::string_view flag, const std::string& there,
+                          const std::string& here) {
+    return fmt::format("{} has {} {}, the others {} {}: give every node the same", request.host,
+                       flag, there, flag, here);
+  };
+  if (request.run_id != job_.run_id) return differ("--rdzv-id", request.run_id, job_.run_id);
+  if (request.min_nodes != job_.min_nodes || request.max_nodes != job_.max_nodes) {
+    return differ("--nnodes", NnodesText(request), NnodesText(job_));
+  }
+  if (request.is_static != job_.is_static) {
+    const auto backend = [](bool is_static) { return is_static ? "static" : "c10d"; };
+    return differ("--rdzv-backend", backend(request.is_static), backend(job_.is_static));
+  }
+  if (request.max_restarts != job_.max_restarts) {
+    return differ("--max-restarts", std::to_string(request.max_restarts),
+                  std::to_string(job_.max_restarts));
+  }
+  for (const auto& [node, member] : members_) {
+    if (member.state == State::kLost || member.request.role != request.role) continue;
+    if (member.request.nproc != request.nproc) {
+      return differ("--nproc-per-node", std::to_string(request.nproc),
+                    std::to_string(member.request.nproc));
+    }
+  }
+  if (!job_.is_static) return std::nullopt;
+  if (!request.node_rank || *request.node_rank < 0 || *request.node_rank >= job_.max_nodes) {
+    return fmt::format("{} has no --node-rank from 0 to {}, which the static backend needs",
+                       request.host, job_.max_nodes - 1);
+  }
+  for (const auto& [node, member] : members_) {
+    if (member.state != State::kLost && member.request.node_rank == request.node_rank) {
+      return fmt::format("{} has --node-rank {}, which {} has already: give each node its own",
+                         request.host, *request.node_rank, member.request.host);
+    }
+  }
+  return std::nullopt;
+}
+
+// Before the first start a node that disagrees would be waited for in vain: all are told, and end.
+void Membership::Refuse(NodeId node, const std::string& why, Decisions& out) {
+  const End end = ErrorEnd(base::Code::kConflict, "the nodes disagree: " + why);
+  out.push_back(EndFor(node, end));
+  if (generation_ == 0) {
+    EndAll(end, out);
+  } else {
+    Progress("a node was refused: " + why, out);
+  }
+}
+
+Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host, Moment now) {
+  Decisions out;
+  if (phase_ == Phase::kEnded) {
+    out.push_back(EndFor(node, ErrorEnd(base::Code::kCancelled, "the job has ended already")));
+    return out;
+  }
+  const auto known = members_.find(node);
+  if (known != members_.end()) {
+    // It lost us, has stopped its workers, and is back.
+    Member& member = known->second;
+    const bool was_running = member.state == State::kRunning;
+    member.heard = now;
+    member.is_gone = false;
+    if (member.state == State::kDone) return out;
+    member.state = State::kWaiting;
+    if (phase_ == Phase::kRunning && was_running) {
+      Shrink({request.host, -1, -1, 1, Place(member) + " lost its connection and is back"},
+             StopReason::kNodeLost, now, out);
+    } else if (phase_ == Phase::kRunning) {
+      JoinRunning(node, now, out);
+    } else if (phase_ == Phase::kStopping) {
+      AfterStop(now, out);
+    } else {
+      StartIfReady(now, out);
+    }
+    return out;
+  }
+  if (const auto why = Disagreement(request)) {
+    Refuse(node, *why, out);
+    return out;
+  }
+  Member member;
+  member.request = request;
+  member.is_host = is_host;
+  member.order = next_order_++;
+  member.heard = now;
+  members_.emplace(node, member);
+  if (phase_ == Phase::kRunning) {
+    JoinRunning(node, now, out);
+  } else if (phase_ == Phase::kGathering) {
+    const size_t waiting = Count(State::kWaiting);
+    if (static_cast<int>(waiting) < job_.max_nodes) {
+      Progress(fmt::format("{} of {} nodes have joined; {} is here", waiting, NnodesText(job_),
+                           Place(member)),
+               out);
+    }
+    StartIfReady(now, out);
+  }
+  return out;
+}
+
+void Membership::JoinRunning(NodeId node, Moment now, Decisions& out) {
+  const size_t members = Count(State::kRunning) + Count(State::kDone);
+  if (static_cast<int>(members) >= job_.max_nodes || Count(State::kDone) > 0) {
+    out.push_back(ProgressFor(
+        node, fmt::format("the job runs on its {} nodes; this one stands by", members)));
+    return;
+  }
+  StopAll(StopReason::kNodeJoined, std::nullopt, now, out);
+}
+
+void Membership::Heard(NodeId node, Moment now) {
+  const auto found = members_.find(node);
+  if (found != members_.end() && found->second.state != State::kLost) found->second.heard = now;
+}
+
+Decisions Membership::Succeeded(NodeId node, uint64_t generation, Moment now) {
+  Decisions out;
+  Member* const member = Of(node, generation);
+  if (member == nullptr || phase_ != Phase::kRunning || member->state != State::kRunning)
+    return out;
+  member->heard = now;
+  member->state = State::kDone;
+  if (Count(State::kRunning) == 0) EndAll(End{}, out);
+  return out;
+}
+
+Decisions Membership::Failed(NodeId node, uint64_t generation, const Failure& failure, Moment now) {
+  Decisions out;
+  Member* const member = Of(node, generation);
+  if (member == nullptr || phase_ != Phase::kRunning || member->state != State::kRunning)
+    return out;
+  member->heard = now;
+  if (restart_count_ >= job_.max_restarts) {
+    FailAll(failure, out);
+    return out;
+  }
+  ++restart_count_;
+  StopAll(StopReason::kWorkerFailed, failure, now, out);
+  return out;
+}
+
+Decisions Membership::Stopped(NodeId node, uint64_t generation, Moment now) {
+  Decisions out;
+  Member* const member = Of(node, generation);
+  if (member == nullptr || member->state != State::kStopping) return out;
+  member->heard = now;
+  member->state = State::kWaiting;
+  if (phase_ == Phase::kStopping) AfterStop(now, out);
+  return out;
+}
+
+Decisions Membership::Leave(NodeId node, const std::string& why, Moment now) {
+  Decisions out;
+  const auto found = members_.find(node);
+  if (found == members_.end()) return out;
+  const Member member = found->second;
+  members_.erase(found);
+  const Failure failure{member.request.host, -1, -1, 1, Place(member) + " has left: " + why};
+  if (phase_ == Phase::kEnded || member.state == State::kDone) return out;
+  if (member.is_host) {
+    FailAll(failure, out);
+  } else if (phase_ == Phase::kRunning && member.state == State::kRunning) {
+    if (IsFixed()) {
+      FailAll(failure, out);
+    } else {
+      Shrink(failure, StopReason::kNodeLeft, now, out);
+    }
+  } else if (phase_ == Phase::kStopping) {
+    AfterStop(now, out);
+  } else if (phase_ == Phase::kGathering) {
+    Progress(failure.text, out);
+    StartIfReady(now, out);
+  }
+  return out;
+}
+
+Decisions Membership::Disconnected(NodeId node, bool has_died, Moment now) {
+  Decisions out;
+  const auto found = members_.find(node);
+  if (found == members_.end()) return out;
+  const Moment fenced_at =
+      has_died ? now + times_.death_grace : found->second.heard + SilenceLimit();
+  Lose(node, fenced_at, has_died ? "its agent has died" : "its connection broke", now, out);
+  return out;
+}
+
+void Membership::Lose(NodeId node, Moment fenced_at, const std::string& how, Moment now,
+                      Decisions& out) {
+  Member& member = members_.at(node);
+  const Failure failure{member.request.host, -1, -1, 1,
+                        fmt::format("{} was lost: {}", Place(member), how)};
+  switch (member.state) {
+    case State::kLost:
+      return;
+    case State::kDone:
+      member.is_gone = true;
+      return;
+    case State::kWaiting:
+      members_.erase(node);
+      if (phase_ == Phase::kGathering) {
+        Progress(failure.text, out);
+        StartIfReady(now, out);
+      }
+      return;
+    case State::kRunning:
+    case State::kStopping:
+      break;
+  }
+  member.state = State::kLost;
+  member.fenced_at = fenced_at;
+  if (phase_ == Phase::kRunning) {
+    Shrink(failure, StopReason::kNodeLost, now, out);
+  } else if (phase_ == Phase::kStopping) {
+    lost_ = failure;
+    AfterStop(now, out);
+  }
+}
+
+void Membership::Shrink(const Failure& failure, StopReason reason, Moment now, Decisions& out) {
+  if (IsFixed()) {
+    if (restart_count_ >= job_.max_restarts) {
+      FailAll(failure, out);
+      return;
+    }
+    ++restart_count_;
+  }
+  lost_ = failure;
+  StopAll(reason, failure, now, out);
+}
+
+void Membership::StopAll(StopReason reason, std::optional<Failure> failure, Moment now,
+                         Decisions& out) {
+  phase_ = Phase::kStopping;
+  stop_deadline_ = now + times_.stop_timeout;
+  std::erase_if(members_, [](const auto& entry) { return entry.second.is_gone; });
+  for (auto& [node, member] : members_) {
+    if (member.state != State::kRunning && member.state != State::kDone) continue;
+    member.state = State::kStopping;
+    Decision stop;
+    stop.kind = Decision::Kind::kStop;
+    stop.node = node;
+    stop.generation = generation_;
+    stop.reason = reason;
+    stop.failure = failure;
+    out.push_back(std::move(stop));
+  }
+  AfterStop(now, out);
+}
+
+void Membership::AfterStop(Moment now, Decisions& out) {
+  std::erase_if(members_, [&](const auto& entry) {
+    return entry.second.state == State::kLost && entry.second.fenced_at <= now;
+  });
+  const bool all_have_stopped =
+      std::all_of(members_.begin(), members_.end(),
+                  [](const auto& entry) { return entry.second.state == State::kWaiting; });
+  if (!all_have_stopped) return;
+  Gather(now, out);
+}
+
+void Membership::Gather(Moment now, Decisions& out) {
+  phase_ = Phase::kGathering;
+  join_deadline_ = now + times_.join_timeout;
+  last_call_.reset();
+  const int waiting = static_cast<int>(Count(State::kWaiting));
+  if (waiting < job_.min_nodes) {
+    Progress(fmt::format("{}; waiting for another node, {} s at most",
+                         lost_ ? lost_->text : "a node is missing", InSeconds(times_.join_timeout)),
+             out);
+  }
+  StartIfReady(now, out);
+}
+
+void Membership::StartIfReady(Moment now, Decisions& out) {
+  const std::vector<NodeId> chosen = Chosen();
+  const int count = static_cast<int>(chosen.size());
+  if (count < job_.min_nodes || count == 0) {
+    last_call_.reset();
+    return;
+  }
+  // Whoever has run before does not wait for others again: they are let in when they come.
+  if (count >= job_.max_nodes || generation_ > 0 || (last_call_ && *last_call_ <= now)) {
+    Start(chosen, out);
+  } else if (!last_call_) {
+    last_call_ = now + times_.last_call_timeout;
+    Progress(fmt::format("{} nodes are enough; starting in {} s unless all {} come before", count,
+                         InSeconds(times_.last_call_timeout), job_.max_nodes),
+             out);
+  }
+}
+
+// In the order of their ranks: as asked for, then as it was, then the host, then as they came.
+std::vector<NodeId> Membership::Chosen() const {
+  constexpr int kLast = std::numeric_limits<int>::max();
+  std::vector<std::pair<std::tuple<int, int, bool, uint64_t>, NodeId>> order;
+  for (const auto& [node, member] : members_) {
+    if (member.state != State::kWaiting) continue;
+    const int before = member.last_rank < 0 ? kLast : member.last_rank;
+    order.push_back(
+        {{member.request.node_rank.value_or(kLast), before, !member.is_host, member.order}, node});
+  }
+  std::sort(order.begin(), order.end());
+  if (static_cast<int>(order.size()) > job_.max_nodes) {
+    // Those who were in it stay in it, and the host always is.
+    std::stable_partition(order.begin(), order.end(), [&](const auto& entry) {
+      const Member& member = members_.at(entry.second);
+      return member.last_rank >= 0 || member.is_host;
+    });
+    order.resize(static_cast<size_t>(job_.max_nodes));
+    std::sort(order.begin(), order.end());
+  }
+  std::vector<NodeId> chosen;
+  for (const auto& [key, node] : order) chosen.push_back(node);
+  return chosen;
+}
+
+void Membership::Start(const std::vector<NodeId>& chosen, Decisions& out) {
+  phase_ = Phase::kRunning;
+  ++generation_;
+  last_call_.reset();
+  lost_.reset();
+  for (auto& [node, member] : members_) member.last_rank = -1;
+  std::vector<const NodeRequest*> requests;
+  for (const NodeId node : chosen) {
+    Member& member = members_.at(node);
+    member.state = State::kRunning;
+    member.last_rank = static_cast<int>(requests.size());
+    requests.push_back(&member.request);
+  }
+  const Assignment assignment = MakeAssignment(generation_, restart_count_, requests);
+  Decision store;
+  store.kind = Decision::Kind::kNewStore;
+  out.push_back(std::move(store));
+  for (const NodeId node : chosen) {
+    Decision start;
+    start.kind = Decision::Kind::kStart;
+    start.node = node;
+    start.assignment = assignment;
+    start.assignment.self = members_.at(node).last_rank;
+    out.push_back(std::move(start));
+  }
+}
+
+void Membership::FailAll(const Failure& failure, Decisions& out) {
+  End end;
+  end.kind = EndKind::kFailed;
+  end.failure = failure;
+  EndAll(end, out);
+}
+
+void Membership::EndAll(const End& end, Decisions& out) {
+  phase_ = Phase::kEnded;
+  end_ = end;
+  for (const auto& [node, member] : members_) {
+    if (member.state != State::kLost && !member.is_gone) out.push_back(EndFor(node, end));
+  }
+}
+
+void Membership::NoteSilence(Moment now, Decisions& out) {
+  std::vector<NodeId> silent;
+  for (const auto& [node, member] : members_) {
+    if (member.state != State::kLost && !member.is_gone && member.heard + SilenceLimit() <= now) {
+      silent.push_back(node);
+    }
+  }
+  for (const NodeId node : silent) {
+    if (phase_ == Phase::kEnded || !members_.contains(node)) return;
+    Decision drop;
+    drop.kind = Decision::Kind::kDrop;
+    drop.node = node;
+    out.push_back(std::move(drop));
+    Lose(node, now, fmt::format("nothing was heard of it for {} s", InSeconds(SilenceLimit())), now,
+         out);
+  }
+}
+
+void Membership::NoteStopTimeout(Moment now, Decisions& out) {
+  if (phase_ != Phase::kStopping || now < stop_deadline_) return;
+  stop_deadline_ = Moment::max();
+  for (auto& [node, member] : members_) {
+    if (member.state != State::kStopping) continue;
+    member.state = State::kLost;
+    member.fenced_at = now + times_.death_grace;
+    out.push_back(
+        EndFor(node, ErrorEnd(base::Code::kTimeout,
+                              fmt::format("{} did not stop its workers within {} s",
+                                          member.request.host, InSeconds(times_.stop_timeout)))));
+  }
+}
+
+Decisions Membership::Tick(Moment now) {
+  Decisions out;
+  if (phase_ == Phase::kEnded) return out;
+  NoteSilence(now, out);
+  NoteStopTimeout(now, out);
+  if (phase_ == Phase::kStopping) AfterStop(now, out);
+  if (phase_ != Phase::kGathering) return out;
+  StartIfReady(now, out);
+  if (phase_ != Phase::kGathering || now < join_deadline_) return out;
+  std::vector<std::string> here;
+  for (const auto& [node, member] : members_) here.push_back(Place(member));
+  const std::string hint =
+      "start the others with the same --rdzv-endpoint and --rdzv-id, or raise join_timeout in "
+      "--rdzv-conf";
+  if (lost_) {
+    Failure failure = *lost_;
+    failure.text +=
+        fmt::format("; no node came in its place within {} s", InSeconds(times_.join_timeout));
+    FailAll(failure, out);
+  } else {
+    EndAll(ErrorEnd(base::Code::kTimeout,
+                    fmt::format("{} of {} nodes have joined within {} s ({}): {}", here.size(),
+                                NnodesText(job_), InSeconds(times_.join_timeout),
+                                base::Join(here, ", "), hint)),
+           out);
+  }
+  return out;
+}
+
+std::optional<Moment> Membership::NextDeadline() const {
+  if (phase_ == Phase::kEnded) return std::nullopt;
+  std::optional<Moment> next;
+  const auto consider = [&](Moment when) { next = next ? std::min(*next, when) : when; };
+  for (const auto& [node, member] : members_) {
+    if (member.state == State::kLost) {
+      consider(member.fenced_at);
+    } else if (!member.is_gone) {
+      consider(member.heard + SilenceLimit());
+    }
+  }
+  if (phase_ == Phase::kStopping && stop_deadline_ != Moment::max()) consider(stop_deadline_);
+  if (phase_ == Phase::kGathering) {
+    consider(join_deadline_);
+    if (last_call_) consider(*last_call_);
+  }
+  return next;
+}
+
+}  // namespace rendezvous

@@ -1,0 +1,133 @@
+// Membership: who is in the job, with which ranks, and what happens when nodes come, fail, vanish
+// and return. One authority for a job, at the node that hosts the endpoint. Pure: events and the
+// time in, decisions out; deterministic. docs/formats/rendezvous.md has the state diagram.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "rendezvous/generation.h"
+
+namespace rendezvous {
+
+using NodeId = uint64_t;  // of one agent process; chosen by it at random
+using Moment = std::chrono::steady_clock::time_point;
+
+struct MembershipTimes {
+  base::Duration join_timeout = std::chrono::seconds(600);
+  base::Duration last_call_timeout = std::chrono::seconds(30);
+  base::Duration heartbeat_timeout = std::chrono::seconds(10);
+  base::Duration stop_timeout = std::chrono::seconds(90);
+  // After an agent's process has died its guardian takes so long to end its workers.
+  base::Duration death_grace = std::chrono::seconds(1);
+};
+
+struct Decision {
+  enum class Kind {
+    kNewStore,  // empty the workers' store; no node
+    kStart,     // assignment
+    kStop,      // generation, reason, failure
+    kDrop,      // close its connection: it may join again
+    kEnd,       // end: the node is out of the job
+    kProgress,  // text
+  };
+  Kind kind = Kind::kProgress;
+  NodeId node = 0;
+  Assignment assignment;  // master_addr and master_port are the carrier's to fill
+  uint64_t generation = 0;
+  StopReason reason = StopReason::kWorkerFailed;
+  std::optional<Failure> failure;
+  End end;
+  std::string text;
+};
+using Decisions = std::vector<Decision>;
+
+class Membership {
+ public:
+  // `job` is what the host's node asks for: the others must agree with it.
+  Membership(NodeRequest job, MembershipTimes times, Moment now);
+
+  // Events. Those of nodes that are unknown or of generations that are over change nothing.
+  // A node that joins again under its id has stopped its workers.
+  Decisions Join(NodeId node, const NodeRequest& request, bool is_host, Moment now);
+  void Heard(NodeId node, Moment now);
+  Decisions Succeeded(NodeId node, uint64_t generation, Moment now);
+  Decisions Failed(NodeId node, uint64_t generation, const Failure& failure, Moment now);
+  Decisions Stopped(NodeId node, uint64_t generation, Moment now);
+  // The node's user ended it; its workers have stopped.
+  Decisions Leave(NodeId node, const std::string& why, Moment now);
+  // Its connection ended. `has_died`: the other side's kernel closed it (the process is gone);
+  // otherwise nothing is known but silence.
+  Decisions Disconnected(NodeId node, bool has_died, Moment now);
+  // To be called at NextDeadline, and as often else as one likes.
+  Decisions Tick(Moment now);
+
+  std::optional<Moment> NextDeadline() const;
+  bool has_ended() const { return phase_ == Phase::kEnded; }
+  uint64_t generation() const { return generation_; }
+  int restart_count() const { return restart_count_; }
+
+ private:
+  enum class Phase { kGathering, kRunning, kStopping, kEnded };
+  enum class State {
+    kWaiting,   // for a generation that it can be in
+    kRunning,   // its workers run
+    kDone,      // they have succeeded
+    kStopping,  // told to stop them
+    kLost,      // not heard of, its workers may still run until `fenced_at`
+  };
+  struct Member {
+    NodeRequest request;
+    State state = State::kWaiting;
+    bool is_host = false;
+    uint64_t order = 0;    // of joining
+    int last_rank = -1;    // node rank in the last generation it was in
+    bool is_gone = false;  // kDone, and its connection has ended
+    Moment heard;
+    Moment fenced_at;
+  };
+
+  std::optional<std::string> Disagreement(const NodeRequest& request) const;
+  std::string Place(const Member& member) const;
+  void Refuse(NodeId node, const std::string& why, Decisions& out);
+  void Progress(const std::string& line, Decisions& out);
+  void Gather(Moment now, Decisions& out);
+  void StartIfReady(Moment now, Decisions& out);
+  std::vector<NodeId> Chosen() const;
+  void Start(const std::vector<NodeId>& chosen, Decisions& out);
+  void StopAll(StopReason reason, std::optional<Failure> failure, Moment now, Decisions& out);
+  void AfterStop(Moment now, Decisions& out);
+  void Lose(NodeId node, Moment fenced_at, const std::string& how, Moment now, Decisions& out);
+  void JoinRunning(NodeId node, Moment now, Decisions& out);
+  // A member has gone for good or for now: go on without it, wait for it, or end.
+  void Shrink(const Failure& failure, StopReason reason, Moment now, Decisions& out);
+  void FailAll(const Failure& failure, Decisions& out);
+  void NoteSilence(Moment now, Decisions& out);
+  void NoteStopTimeout(Moment now, Decisions& out);
+  base::Duration SilenceLimit() const { return times_.heartbeat_timeout * 3 / 2; }
+  Member* Of(NodeId node, uint64_t generation);
+  void EndAll(const End& end, Decisions& out);
+  size_t Count(State state) const;
+  bool IsFixed() const { return job_.min_nodes == job_.max_nodes; }
+
+  NodeRequest job_;
+  MembershipTimes times_;
+  Phase phase_ = Phase::kGathering;
+  std::map<NodeId, Member> members_;
+  uint64_t next_order_ = 0;
+  uint64_t generation_ = 0;
+  int restart_count_ = 0;
+  // Gathering: ends with an error at the one, starts with fewer than the most at the other.
+  Moment join_deadline_;
+  std::optional<Moment> last_call_;
+  std::optional<Failure> lost_;  // why we gather again, when a node was lost
+  Moment stop_deadline_;
+  End end_;
+};
+
+}  // namespace rendezvous
