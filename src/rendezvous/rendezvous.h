@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "process/event_loop.h"
 #include "rendezvous/generation.h"
+#include "rendezvous/store_server.h"
 
 namespace rendezvous {
 
@@ -50,13 +51,50 @@ class RendezvousEvents {
  public:
   virtual ~RendezvousEvents() = default;
   virtual void OnStart(const Assignment& assignment) = 0;
-  // Stop the workers of this generation, then call Stopped.
-  virtual void OnStop(uint64_t generation, StopReason reason,
-                      const std::optional<Failure>& failure) = 0;
+  // Stop the workers of this generation, then call Stopped. After `within` at the latest they must
+  // be gone: the others go on then. May come again, with less time (the host is lost meanwhile).
+  virtual void OnStop(uint64_t generation, StopReason reason, const std::optional<Failure>& failure,
+                      base::Duration within) = 0;
   // The job is over, or this node's part in it. Workers that still run are to be stopped.
   virtual void OnEnd(const End& end) = 0;
   // Worth a line on stderr for a human who waits: "waiting for nodes: 1 of 2 have joined (12 s)".
   virtual void OnProgress(const std::string& line) = 0;
+};
+
+// In the loop's thread. The host's part (the workers' store and the authority) has a thread of its
+// own, so that it answers while this node's agent is busy.
+class Rendezvous {
+ public:
+  // Listens if this node is the host, and begins to join; never waits for other nodes. Blocks for
+  // as long as it takes to look up the endpoint's name, a few seconds at most. Errors: the
+  // endpoint's name is unknown, its port is in use (static, or is_host), the request makes no
+  // sense. Borrows loop, clock and events, which must outlive it.
+  static base::Result<std::unique_ptr<Rendezvous>> Join(process::EventLoop& loop,
+                                                        base::Clock& clock,
+                                                        const RendezvousConfig& config,
+                                                        RendezvousEvents& events);
+  // Closes the connection. At the host it waits, two seconds at most, for the other nodes to have
+  // heard how the job ended.
+  ~Rendezvous();
+
+  // What became of this node's workers, once for each generation. Of a generation that is over,
+  // or after OnEnd: nothing happens.
+  void Succeeded(uint64_t generation);
+  void Failed(uint64_t generation, const Failure& failure);
+  void Stopped(uint64_t generation);
+  // This node's user ends it; its workers have stopped. OnEnd is not called any more.
+  void Leave(const std::string& why);
+
+  bool is_host() const;
+  // Of the endpoint: the one asked for, or at the host the one it got.
+  uint16_t port() const;
+  // Of the workers' store, at the host; elsewhere empty.
+  StoreSnapshot Snapshot();
+
+ private:
+  class Impl;
+  explicit Rendezvous(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace rendezvous

@@ -137,9 +137,21 @@ bool StoreServer::Read(Connection& connection) {
       connection.has_ended = true;
       return true;
     }
+    if (HandOver(connection, {scratch_.data(), static_cast<size_t>(got)})) return false;
     if (!Carry(connection, {scratch_.data(), static_cast<size_t>(got)})) return false;
     if (static_cast<size_t>(got) < scratch_.size()) return true;
   }
+  return true;
+}
+
+// Of a connection whose first bytes are not a store client's. What is left of it is to be closed.
+bool StoreServer::HandOver(Connection& connection, std::string_view received) {
+  if (!options_.on_other || received.front() != options_.other_first_byte ||
+      connection.parser.dialect() != StoreDialect::kUnknown || !connection.input.empty()) {
+    return false;
+  }
+  loop_.Unwatch(connection.fd.get());
+  options_.on_other(std::move(connection.fd), connection.client.peer, received);
   return true;
 }
 
@@ -244,7 +256,7 @@ void StoreServer::Rewatch(Connection& connection) {
 void StoreServer::Close(StoreClientId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
-  loop_.Unwatch(found->second->fd.get());
+  if (found->second->fd) loop_.Unwatch(found->second->fd.get());
   input_bytes_ -= found->second->input.size();
   connections_.erase(found);
   data_.Forget(id);

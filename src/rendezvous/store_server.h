@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ struct StoreOptions {
   size_t slow_reader_bytes = 1 << 20;
   // ... and one that is told more than this on top of it (WATCH_KEY) is let go.
   size_t max_pending_bytes = 64 << 20;
+  // Connections that begin with this byte are no store client's: they are handed over, with what
+  // has been read from them. 0: none are.
+  char other_first_byte = 0;
+  std::function<void(base::Fd, const Endpoint&, std::string_view received)> on_other;
 };
 
 // One connection; torch up to 2.0 opens two for each store object, of which the second is silent.
@@ -80,6 +85,7 @@ class StoreServer : private StoreData::Clients {
   void Accept();
   void OnReady(StoreClientId id, uint32_t events);
   bool Read(Connection& connection);
+  bool HandOver(Connection& connection, std::string_view received);
   // Of what is buffered; false: the connection is to be closed.
   bool Carry(Connection& connection, std::string_view input);
   bool Parse(Connection& connection, std::string_view input, size_t& used);

@@ -1,0 +1,87 @@
+// AgentLink: one connection between an agent and the authority: frames, the challenge, and what to
+// do when the other side is gone. Both sides use it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "process/event_loop.h"
+#include "rendezvous/agent_message.h"
+#include "rendezvous/hmac.h"
+#include "rendezvous/output_queue.h"
+
+namespace rendezvous {
+
+// In the loop's thread. Callbacks are not called again once the link is closed or destroyed; they
+// may do either.
+class AgentLink {
+ public:
+  enum class Side { kAgent, kAuthority };
+  struct Closed {
+    bool has_died = false;    // the peer's kernel closed the connection
+    bool is_refused = false;  // trying again is of no use
+    std::string why;          // for the user
+  };
+  struct Callbacks {
+    // The challenge is passed: messages may be sent.
+    std::function<void()> on_ready;
+    std::function<void(const AgentMessage&)> on_message;
+    std::function<void(const Closed&)> on_closed;
+  };
+
+  // `fd` is connected and not blocking. `received`: bytes that were read from it already. With a
+  // token the peer must prove that it has the same one, and every message is authenticated.
+  AgentLink(process::EventLoop& loop, base::Fd fd, Side side, std::string token,
+            Callbacks callbacks);
+  ~AgentLink();
+  AgentLink(const AgentLink&) = delete;
+  AgentLink& operator=(const AgentLink&) = delete;
+
+  // Says hello and begins to read.
+  void Start(std::string_view received = {});
+  // Once ready. The peer may be gone already: then it goes nowhere.
+  void Send(const AgentMessage& message);
+  // Sends the reason (before the challenge is passed) and closes when that is out.
+  void Refuse(const std::string& why);
+  void Close();
+  bool is_ready() const { return is_ready_; }
+  bool is_open() const { return static_cast<bool>(fd_); }
+  bool has_sent_all() const { return output_.empty(); }
+
+ private:
+  void OnReady(uint32_t events);
+  void Read();
+  void Consume();
+  bool ConsumeFrame();
+  void OnMessage(const AgentMessage& message);
+  void OnHello(const AgentMessage& message);
+  void OnProof(const AgentMessage& message);
+  void SendFrame(const AgentMessage& message);
+  void Flush();
+  void Lost(bool has_died, const std::string& why, bool is_refused = false);
+  Digest ProofOf(Side side) const;
+  Digest TagOf(Side sender, uint64_t number, std::string_view body) const;
+
+  process::EventLoop& loop_;
+  base::Fd fd_;
+  Side side_;
+  std::string token_;
+  Callbacks callbacks_;
+  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  std::string input_;
+  OutputQueue output_;
+  bool has_magic_ = false;
+  bool is_ready_ = false;
+  bool is_authenticated_ = false;  // frames carry tags
+  bool is_closing_ = false;
+  std::string own_nonce_;
+  std::string peer_nonce_;
+  std::string session_key_;
+  uint64_t sent_ = 0;
+  uint64_t received_ = 0;
+};
+
+}  // namespace rendezvous

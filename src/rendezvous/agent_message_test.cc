@@ -1,0 +1,69 @@
+#include "rendezvous/agent_message.h"
+
+#include <gtest/gtest.h>
+
+namespace rendezvous {
+namespace {
+
+AgentMessage StartMessage() {
+  AgentMessage message;
+  message.type = AgentMessage::Type::kStart;
+  message.assignment.generation = 3;
+  message.assignment.nodes = {{"a", 0, 2, 0, "default", 0, 4}, {"b", 1, 2, 2, "default", 2, 4}};
+  message.assignment.self = 1;
+  message.assignment.world_size = 4;
+  message.assignment.master_addr = "a";
+  message.assignment.master_port = 29400;
+  return message;
+}
+
+AgentMessage JoinMessage() {
+  AgentMessage message;
+  message.type = AgentMessage::Type::kJoin;
+  message.node = 42;
+  message.request.run_id = "job";
+  message.request.host = "a";
+  message.request.node_rank = 1;
+  message.request.min_nodes = 2;
+  message.request.max_nodes = 4;
+  return message;
+}
+
+AgentMessage EndMessage() {
+  AgentMessage message;
+  message.type = AgentMessage::Type::kEnd;
+  message.end.kind = EndKind::kFailed;
+  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n"};
+  return message;
+}
+
+TEST(AgentMessage, SurvivesTheWay) {
+  for (const AgentMessage& message : {StartMessage(), JoinMessage(), EndMessage()}) {
+    const std::string bytes = EncodeMessage(message);
+    const auto read = DecodeMessage(bytes);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(EncodeMessage(*read), bytes);
+  }
+  const auto start = DecodeMessage(EncodeMessage(StartMessage()));
+  EXPECT_EQ(start->assignment.nodes[1].first_role_rank, 2);
+  EXPECT_EQ(start->assignment.master_port, 29400);
+  EXPECT_EQ(DecodeMessage(EncodeMessage(EndMessage()))->end.failure->exit_code, -11);
+  EXPECT_EQ(DecodeMessage(EncodeMessage(JoinMessage()))->request.node_rank, 1);
+}
+
+TEST(AgentMessage, CutOrAlteredIsAnError) {
+  for (const AgentMessage& message : {StartMessage(), JoinMessage(), EndMessage()}) {
+    const std::string bytes = EncodeMessage(message);
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(DecodeMessage(bytes.substr(0, size))) << size;
+    }
+    EXPECT_FALSE(DecodeMessage(bytes + "x"));
+  }
+  AgentMessage start = StartMessage();
+  start.assignment.self = 2;
+  EXPECT_FALSE(DecodeMessage(EncodeMessage(start)));
+  EXPECT_FALSE(DecodeMessage(std::string("\x63", 1)));
+}
+
+}  // namespace
+}  // namespace rendezvous

@@ -1,0 +1,186 @@
+#include "rendezvous/authority_server.h"
+
+#include <utility>
+
+namespace rendezvous {
+namespace {
+
+// A stranger that connects and says nothing is not kept.
+constexpr std::chrono::seconds kHandshakeTimeout{10};
+
+}  // namespace
+
+struct AuthorityServer::Peer {
+  uint64_t id = 0;
+  NodeId node = 0;  // 0 until it has joined
+  std::unique_ptr<AgentLink> link;
+  process::EventLoop::TimerId handshake = 0;
+};
+
+AuthorityServer::AuthorityServer(process::EventLoop& loop, base::Clock& clock,
+                                 AuthorityConfig config, std::function<void()> reset_store)
+    : loop_(loop),
+      clock_(clock),
+      config_(std::move(config)),
+      reset_store_(std::move(reset_store)),
+      membership_(config_.job, config_.times, clock.Steady()) {
+  Schedule();
+}
+
+AuthorityServer::~AuthorityServer() {
+  loop_.Cancel(timer_);
+  for (const auto& [id, peer] : peers_) loop_.Cancel(peer->handshake);
+}
+
+void AuthorityServer::Adopt(base::Fd fd, const Endpoint& peer_address, std::string_view received) {
+  (void)peer_address;
+  const uint64_t id = next_id_++;
+  const auto peer = std::make_shared<Peer>();
+  peer->id = id;
+  AgentLink::Callbacks callbacks;
+  callbacks.on_message = [this, raw = peer.get()](const AgentMessage& message) {
+    OnMessage(*raw, message);
+  };
+  callbacks.on_closed = [this, id](const AgentLink::Closed& closed) {
+    OnClosed(id, closed.has_died);
+  };
+  peer->link = std::make_unique<AgentLink>(loop_, std::move(fd), AgentLink::Side::kAuthority,
+                                           config_.token, std::move(callbacks));
+  peer->handshake = loop_.After(kHandshakeTimeout, [this, id] {
+    const auto found = peers_.find(id);
+    if (found != peers_.end() && found->second->node == 0) Drop(id);
+  });
+  peers_.emplace(id, peer);
+  peer->link->Start(received);
+}
+
+AuthorityServer::Peer* AuthorityServer::Of(NodeId node) {
+  const auto found = peer_of_node_.find(node);
+  return found == peer_of_node_.end() ? nullptr : peers_.at(found->second).get();
+}
+
+void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
+  using Type = AgentMessage::Type;
+  const Moment now = clock_.Steady();
+  if (message.type == Type::kJoin) {
+    if (peer.node != 0) return Drop(peer.id);
+    // The same agent on a new connection: the old one is dead, whoever has noticed.
+    if (const Peer* const old = Of(message.node)) Drop(old->id);
+    peer.node = message.node;
+    peer_of_node_[message.node] = peer.id;
+    return Carry(
+        membership_.Join(message.node, message.request, message.node == config_.host, now));
+  }
+  if (peer.node == 0) return Drop(peer.id);
+  membership_.Heard(peer.node, now);
+  switch (message.type) {
+    case Type::kHeartbeat:
+      peer.link->Send(message);
+      return Schedule();
+    case Type::kSucceeded:
+      return Carry(membership_.Succeeded(peer.node, message.generation, now));
+    case Type::kFailed:
+      return Carry(membership_.Failed(peer.node, message.generation, *message.failure, now));
+    case Type::kStopped:
+      return Carry(membership_.Stopped(peer.node, message.generation, now));
+    case Type::kLeave: {
+      const NodeId node = peer.node;
+      Drop(peer.id);
+      return Carry(membership_.Leave(node, message.text, now));
+    }
+    default:
+      return OnClosed(peer.id, false);
+  }
+}
+
+void AuthorityServer::OnClosed(uint64_t id, bool has_died) {
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  const NodeId node = found->second->node;
+  Drop(id);
+  if (node != 0) Carry(membership_.Disconnected(node, has_died, clock_.Steady()));
+}
+
+// It may be at work further up the stack: it goes when that is done.
+void AuthorityServer::Drop(uint64_t id) {
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  const std::shared_ptr<Peer> peer = found->second;
+  loop_.Cancel(peer->handshake);
+  peer->link->Close();
+  if (peer->node != 0) peer_of_node_.erase(peer->node);
+  peers_.erase(found);
+  loop_.Post([peer] {});
+  TellIfAlone();
+}
+
+// What a decision causes (a connection turns out to be broken) waits until those before it are out.
+void AuthorityServer::Carry(Decisions decisions) {
+  for (Decision& decision : decisions) pending_.push_back(std::move(decision));
+  if (is_carrying_) return;
+  is_carrying_ = true;
+  while (!pending_.empty()) {
+    const Decision decision = std::move(pending_.front());
+    pending_.pop_front();
+    if (decision.kind == Decision::Kind::kNewStore) {
+      reset_store_();
+    } else if (Peer* const peer = Of(decision.node)) {
+      if (decision.kind == Decision::Kind::kDrop) {
+        Drop(peer->id);
+      } else {
+        Send(*peer, decision);
+      }
+    }
+  }
+  is_carrying_ = false;
+  Schedule();
+}
+
+void AuthorityServer::Send(Peer& peer, const Decision& decision) {
+  using Type = AgentMessage::Type;
+  AgentMessage message;
+  switch (decision.kind) {
+    case Decision::Kind::kStart:
+      message.type = Type::kStart;
+      message.assignment = decision.assignment;
+      message.assignment.master_port = config_.store_port;
+      break;
+    case Decision::Kind::kStop:
+      message.type = Type::kStop;
+      message.generation = decision.generation;
+      message.reason = decision.reason;
+      message.failure = decision.failure;
+      break;
+    case Decision::Kind::kEnd:
+      message.type = Type::kEnd;
+      message.end = decision.end;
+      break;
+    default:
+      message.type = Type::kProgress;
+      message.text = decision.text;
+      break;
+  }
+  peer.link->Send(message);
+}
+
+void AuthorityServer::Schedule() {
+  loop_.Cancel(timer_);
+  timer_ = 0;
+  const std::optional<Moment> next = membership_.NextDeadline();
+  if (next) timer_ = loop_.At(*next, [this] { Carry(membership_.Tick(clock_.Steady())); });
+}
+
+void AuthorityServer::WhenAlone(std::function<void()> callback) {
+  when_alone_ = std::move(callback);
+  TellIfAlone();
+}
+
+void AuthorityServer::TellIfAlone() {
+  if (!when_alone_) return;
+  for (const auto& [id, peer] : peers_) {
+    if (peer->node != 0 && peer->node != config_.host) return;
+  }
+  std::exchange(when_alone_, nullptr)();
+}
+
+}  // namespace rendezvous

@@ -1,0 +1,66 @@
+// AuthorityServer: the membership of a job, and the agents' connections to it. At the host.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "process/event_loop.h"
+#include "rendezvous/agent_link.h"
+#include "rendezvous/listener.h"
+#include "rendezvous/membership.h"
+
+namespace rendezvous {
+
+struct AuthorityConfig {
+  NodeRequest job;
+  NodeId host = 0;  // of the agent in this process
+  MembershipTimes times;
+  std::string token;
+  uint16_t store_port = 0;
+};
+
+// In the loop's thread; borrows loop and clock.
+class AuthorityServer {
+ public:
+  // `reset_store`: before each generation.
+  AuthorityServer(process::EventLoop& loop, base::Clock& clock, AuthorityConfig config,
+                  std::function<void()> reset_store);
+  ~AuthorityServer();
+  AuthorityServer(const AuthorityServer&) = delete;
+  AuthorityServer& operator=(const AuthorityServer&) = delete;
+
+  // A connection that begins with kAgentMagic's first byte.
+  void Adopt(base::Fd fd, const Endpoint& peer, std::string_view received);
+  // Calls back once no other node's agent is connected; at once when none is.
+  void WhenAlone(std::function<void()> callback);
+
+ private:
+  struct Peer;
+  void OnMessage(Peer& peer, const AgentMessage& message);
+  void OnClosed(uint64_t id, bool has_died);
+  void Carry(Decisions decisions);
+  void Send(Peer& peer, const Decision& decision);
+  Peer* Of(NodeId node);
+  void Drop(uint64_t id);
+  void Schedule();
+  void TellIfAlone();
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  AuthorityConfig config_;
+  std::function<void()> reset_store_;
+  Membership membership_;
+  uint64_t next_id_ = 1;
+  std::map<uint64_t, std::shared_ptr<Peer>> peers_;
+  std::map<NodeId, uint64_t> peer_of_node_;
+  process::EventLoop::TimerId timer_ = 0;
+  std::function<void()> when_alone_;
+  std::deque<Decision> pending_;
+  bool is_carrying_ = false;
+};
+
+}  // namespace rendezvous

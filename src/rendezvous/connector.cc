@@ -1,0 +1,104 @@
+#include "rendezvous/connector.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "base/guarded.h"
+#include "rendezvous/listener.h"
+#include "rendezvous/resolve.h"
+
+namespace rendezvous {
+namespace {
+
+base::Result<base::Fd> ConnectToAddress(base::Clock& clock, const std::string& address,
+                                        uint16_t port,
+                                        std::chrono::steady_clock::time_point deadline) {
+  const std::string where = Endpoint{address, port}.ToString();
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_in);
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+  if (::inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+  } else {
+    ::inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr);
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    size = sizeof v6;
+  }
+  base::Fd fd(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return base::Fail(base::Errno(errno, where + ": socket"));
+  const int yes = 1;
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&storage), size) == 0) return fd;
+  if (errno != EINPROGRESS) return base::Fail(base::Errno(errno, where));
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.Steady());
+    pollfd ready{fd.get(), POLLOUT, 0};
+    const int count = left.count() <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left.count()));
+    if (count == 0) return base::Fail(base::Code::kTimeout, where + ": no answer");
+    if (count > 0) break;
+    if (errno != EINTR) return base::Fail(base::Errno(errno, where + ": poll"));
+  }
+  int error = 0;
+  socklen_t length = sizeof error;
+  ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+  if (error != 0) return base::Fail(base::Errno(error, where));
+  return fd;
+}
+
+}  // namespace
+
+base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
+                                 base::Duration timeout) {
+  const auto deadline = clock.Steady() + timeout;
+  TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(clock, host, timeout));
+  base::Error last{base::Code::kNotFound, "no address is known for host " + host, 0};
+  for (const std::string& address : addresses) {
+    base::Result<base::Fd> fd = ConnectToAddress(clock, address, port, deadline);
+    if (fd) return fd;
+    last = fd.error();
+  }
+  return base::Fail(last);
+}
+
+struct Connector::Shared {
+  struct State {
+    process::EventLoop* loop = nullptr;  // null once nobody wants the answer
+  };
+  base::Guarded<State> state;
+  Done done;
+};
+
+Connector::Connector(process::EventLoop& loop, base::Clock& clock, const std::string& host,
+                     uint16_t port, base::Duration timeout, Done done)
+    : shared_(std::make_shared<Shared>()) {
+  shared_->done = std::move(done);
+  shared_->state.Lock()->loop = &loop;
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([shared = shared_, &clock, host, port, timeout] {
+    const auto fd = std::make_shared<base::Result<base::Fd>>(ConnectTo(clock, host, port, timeout));
+    auto state = shared->state.Lock();
+    if (state->loop == nullptr) return;
+    state->loop->Post([shared, fd] {
+      if (shared->state.Lock()->loop != nullptr) shared->done(std::move(*fd));
+    });
+  }).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Connector::~Connector() { shared_->state.Lock()->loop = nullptr; }
+
+}  // namespace rendezvous

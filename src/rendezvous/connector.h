@@ -1,0 +1,35 @@
+// Connector: looks up a name and connects to it in a thread, so that the loop goes on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "process/event_loop.h"
+
+namespace rendezvous {
+
+// A TCP connection, not blocking, with TCP_NODELAY. Tries the host's addresses in turn. Blocks.
+// kUnavailable: nobody listens, or no way there; kTimeout; else as Resolve.
+base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
+                                 base::Duration timeout);
+
+// In the loop's thread, which `done` is called in, once, unless this is destroyed before.
+class Connector {
+ public:
+  using Done = std::function<void(base::Result<base::Fd>)>;
+
+  Connector(process::EventLoop& loop, base::Clock& clock, const std::string& host, uint16_t port,
+            base::Duration timeout, Done done);
+  // Does not wait for the thread.
+  ~Connector();
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace rendezvous

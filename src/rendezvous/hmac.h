@@ -1,0 +1,22 @@
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for the agents' challenge. This room links no OpenSSL:
+// the launcher is a small static binary.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rendezvous {
+
+using Digest = std::array<uint8_t, 32>;
+
+Digest Sha256(std::string_view bytes);
+Digest HmacSha256(std::string_view key, std::string_view bytes);
+// In a time that does not depend on where they differ.
+bool SameDigest(std::string_view a, std::string_view b);
+inline std::string_view ViewOf(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+}  // namespace rendezvous

@@ -1,0 +1,71 @@
+#include "rendezvous/host.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <latch>
+#include <utility>
+
+namespace rendezvous {
+namespace {
+
+constexpr std::chrono::seconds kFarewell{2};
+
+}  // namespace
+
+base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock& clock,
+                                                                    Listener listener,
+                                                                    AuthorityConfig config) {
+  std::unique_ptr<RendezvousHost> host(new RendezvousHost());
+  RendezvousHost* const raw = host.get();
+  host->port_ = listener.port();
+  config.store_port = host->port_;
+  TRY_ASSIGN(host->loop_, process::EventLoop::Create(clock));
+  StoreOptions options;
+  options.other_first_byte = kAgentMagic.front();
+  options.on_other = [raw](base::Fd fd, const Endpoint& peer, std::string_view received) {
+    raw->authority_->Adopt(std::move(fd), peer, received);
+  };
+  TRY_ASSIGN(host->store_, StoreServer::Serve(*host->loop_, clock, std::move(listener), options));
+  host->authority_ = std::make_unique<AuthorityServer>(*host->loop_, clock, std::move(config),
+                                                       [raw] { raw->store_->Reset(); });
+  // Signals are for the thread that started this one.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  host->thread_ = std::thread([loop = host->loop_.get()] {
+    ::pthread_setname_np(::pthread_self(), "rendezvous");
+    (void)loop->Run();
+  });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return host;
+}
+
+RendezvousHost::~RendezvousHost() {
+  if (!thread_.joinable()) return;
+  loop_->Post([this] {
+    loop_->After(kFarewell, [this] { loop_->Stop(); });
+    authority_->WhenAlone([this] { loop_->Stop(); });
+  });
+  thread_.join();
+  store_.reset();
+  authority_.reset();
+}
+
+void RendezvousHost::RunInLoop(const std::function<void()>& function) {
+  std::latch done(1);
+  loop_->Post([&] {
+    function();
+    done.count_down();
+  });
+  done.wait();
+}
+
+StoreSnapshot RendezvousHost::Snapshot() {
+  StoreSnapshot snapshot;
+  RunInLoop([&] { snapshot = store_->Snapshot(); });
+  return snapshot;
+}
+
+}  // namespace rendezvous

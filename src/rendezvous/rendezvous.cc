@@ -1,0 +1,357 @@
+#include "rendezvous/rendezvous.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/backoff.h"
+#include "rendezvous/agent_link.h"
+#include "rendezvous/connector.h"
+#include "rendezvous/host.h"
+#include "rendezvous/resolve.h"
+
+namespace rendezvous {
+namespace {
+
+constexpr std::chrono::seconds kLookUpTimeout{5};
+constexpr std::chrono::seconds kConnectTimeout{10};
+constexpr std::chrono::milliseconds kFirstRetry{100};
+constexpr std::chrono::seconds kLastRetry{2};
+constexpr std::chrono::seconds kFirstReport{2};
+
+NodeId NewNodeId() {
+  NodeId id = 0;
+  while (id == 0) (void)!::getrandom(&id, sizeof id, 0);
+  return id;
+}
+
+base::Status CheckConfig(const RendezvousConfig& config) {
+  const NodeRequest& node = config.node;
+  const auto bad = [](const std::string& what) {
+    return base::Fail(base::Code::kInvalidArgument, what);
+  };
+  if (node.min_nodes < 1 || node.max_nodes < node.min_nodes) {
+    return bad(
+        fmt::format("--nnodes {}:{}: needs 1 <= MIN <= MAX", node.min_nodes, node.max_nodes));
+  }
+  if (node.nproc < 1) return bad("--nproc-per-node: needs at least 1");
+  if (node.is_static && (!node.node_rank || *node.node_rank >= node.max_nodes)) {
+    return bad(
+        fmt::format("--node-rank: the static backend needs one from 0 to {}", node.max_nodes - 1));
+  }
+  if (config.heartbeat_interval * 2 > config.heartbeat_timeout) {
+    return bad("--rdzv-conf heartbeat_timeout: needs to be twice keep_alive_interval at least");
+  }
+  return {};
+}
+
+}  // namespace
+
+class Rendezvous::Impl {
+ public:
+  Impl(process::EventLoop& loop, base::Clock& clock, RendezvousConfig config,
+       RendezvousEvents& events, NodeId node)
+      : loop_(loop), clock_(clock), config_(std::move(config)), events_(events), node_(node) {}
+  ~Impl() {
+    loop_.Cancel(retry_);
+    loop_.Cancel(heartbeat_);
+  }
+
+  base::Status Begin(std::unique_ptr<RendezvousHost> host) {
+    host_ = std::move(host);
+    if (host_) config_.endpoint_port = host_->port();
+    give_up_ = clock_.Steady() + config_.join_timeout;
+    since_ = clock_.Steady();
+    Connect();
+    return {};
+  }
+  void Report(AgentMessage::Type type, uint64_t generation, std::optional<Failure> failure);
+  void Stopped(uint64_t generation);
+  void Leave(const std::string& why);
+  RendezvousHost* host() { return host_.get(); }
+  uint16_t port() const { return config_.endpoint_port; }
+
+ private:
+  void Connect();
+  void OnConnected(base::Result<base::Fd> fd);
+  void Retry(const std::string& why);
+  void OnReady();
+  void OnMessage(const AgentMessage& message);
+  void OnClosed(const AgentLink::Closed& closed);
+  void LoseHost(const std::string& why);
+  void Beat();
+  void Finish(const End& end);
+  void DropLink();
+  void Fail(base::Code code, const std::string& message);
+
+  process::EventLoop& loop_;
+  base::Clock& clock_;
+  RendezvousConfig config_;
+  RendezvousEvents& events_;
+  NodeId node_;
+  std::unique_ptr<RendezvousHost> host_;
+  std::unique_ptr<Connector> connector_;
+  std::shared_ptr<AgentLink> link_;
+  base::Backoff backoff_{kFirstRetry, kLastRetry};
+  process::EventLoop::TimerId retry_ = 0;
+  process::EventLoop::TimerId heartbeat_ = 0;
+  SteadyTime give_up_;
+  SteadyTime since_;
+  SteadyTime heard_;
+  base::Duration next_report_ = kFirstReport;
+  uint64_t running_ = 0;         // the generation whose workers may run; 0: none
+  bool waits_for_stop_ = false;  // the host is lost: join again once they have stopped
+  bool has_ended_ = false;
+  std::string lost_why_;
+};
+
+void Rendezvous::Impl::Connect() {
+  connector_ = std::make_unique<Connector>(
+      loop_, clock_, host_ ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
+      kConnectTimeout, [this](base::Result<base::Fd> fd) { OnConnected(std::move(fd)); });
+}
+
+void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
+  if (!fd) return Retry(fd.error().message);
+  AgentLink::Callbacks callbacks;
+  callbacks.on_ready = [this] { OnReady(); };
+  callbacks.on_message = [this](const AgentMessage& message) { OnMessage(message); };
+  callbacks.on_closed = [this](const AgentLink::Closed& closed) { OnClosed(closed); };
+  link_ = std::make_shared<AgentLink>(loop_, std::move(*fd), AgentLink::Side::kAgent, config_.token,
+                                      std::move(callbacks));
+  heard_ = clock_.Steady();
+  Beat();
+  link_->Start();
+}
+
+void Rendezvous::Impl::Retry(const std::string& why) {
+  const auto now = clock_.Steady();
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
+  const std::string where = fmt::format("{}:{}", config_.endpoint_host, config_.endpoint_port);
+  if (now >= give_up_) {
+    return Fail(base::Code::kTimeout,
+                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}. Is the "
+                            "node that hosts it up, and is the address one that this node reaches?",
+                            where, waited.count(), why));
+  }
+  if (waited >= next_report_) {
+    next_report_ =
+        std::min<base::Duration>(next_report_ * 2, next_report_ + std::chrono::seconds(30));
+    events_.OnProgress(fmt::format("waiting for the rendezvous endpoint {}: {} ({} s)", where, why,
+                                   waited.count()));
+  }
+  retry_ = loop_.At(std::min(now + backoff_.Next(), give_up_), [this] { Connect(); });
+}
+
+void Rendezvous::Impl::OnReady() {
+  backoff_.Reset();
+  next_report_ = kFirstReport;
+  heard_ = clock_.Steady();
+  AgentMessage join;
+  join.type = AgentMessage::Type::kJoin;
+  join.node = node_;
+  join.request = config_.node;
+  link_->Send(join);
+}
+
+void Rendezvous::Impl::Beat() {
+  loop_.Cancel(heartbeat_);
+  heartbeat_ = loop_.After(config_.heartbeat_interval, [this] {
+    if (!link_) return;
+    const auto silent = clock_.Steady() - heard_;
+    if (silent >= config_.heartbeat_timeout) {
+      return LoseHost(
+          fmt::format("nothing was heard of it for {} s",
+                      std::chrono::duration_cast<std::chrono::seconds>(silent).count()));
+    }
+    AgentMessage beat;
+    beat.type = AgentMessage::Type::kHeartbeat;
+    link_->Send(beat);
+    Beat();
+  });
+}
+
+void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
+  using Type = AgentMessage::Type;
+  heard_ = clock_.Steady();
+  switch (message.type) {
+    case Type::kStart: {
+      running_ = message.assignment.generation;
+      Assignment assignment = message.assignment;
+      // As this node reaches it: it has just done so.
+      assignment.master_addr = config_.endpoint_host;
+      return events_.OnStart(assignment);
+    }
+    case Type::kStop:
+      if (message.generation != running_) {
+        return Report(Type::kStopped, message.generation, std::nullopt);
+      }
+      return events_.OnStop(running_, message.reason, message.failure, config_.stop_timeout);
+    case Type::kEnd:
+      return Finish(message.end);
+    case Type::kProgress:
+      return events_.OnProgress(message.text);
+    default:
+      return;
+  }
+}
+
+void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
+  if (closed.is_refused)
+    return Fail(base::Code::kUnauthenticated, "the rendezvous refused this node: " + closed.why);
+  LoseHost(closed.why);
+}
+
+void Rendezvous::Impl::DropLink() {
+  loop_.Cancel(heartbeat_);
+  if (!link_) return;
+  link_->Close();
+  // It may be at work further up the stack.
+  loop_.Post([link = std::exchange(link_, nullptr)] {});
+}
+
+// Whatever of ours runs is stopped before the host goes on without us; then we join again.
+void Rendezvous::Impl::LoseHost(const std::string& why) {
+  DropLink();
+  if (has_ended_) return;
+  lost_why_ = why;
+  since_ = clock_.Steady();
+  give_up_ = since_ + config_.join_timeout;
+  if (running_ == 0) return Retry("connection lost: " + why);
+  waits_for_stop_ = true;
+  const Failure failure{
+      config_.endpoint_host, -1, -1, 1,
+      fmt::format("the rendezvous host {} was lost: {}", config_.endpoint_host, why)};
+  events_.OnStop(running_, StopReason::kNodeLost, failure, config_.heartbeat_timeout / 2);
+}
+
+void Rendezvous::Impl::Stopped(uint64_t generation) {
+  if (has_ended_ || generation != running_ || running_ == 0) return;
+  running_ = 0;
+  if (!std::exchange(waits_for_stop_, false)) {
+    return Report(AgentMessage::Type::kStopped, generation, std::nullopt);
+  }
+  const NodeRequest& node = config_.node;
+  if (node.max_restarts == 0 && node.min_nodes == node.max_nodes) {
+    End end;
+    end.kind = EndKind::kFailed;
+    end.failure = Failure{
+        config_.endpoint_host, -1, -1, 1,
+        fmt::format("the rendezvous host {} was lost: {}", config_.endpoint_host, lost_why_)};
+    return Finish(end);
+  }
+  Retry("connection lost: " + lost_why_);
+}
+
+void Rendezvous::Impl::Report(AgentMessage::Type type, uint64_t generation,
+                              std::optional<Failure> failure) {
+  if (has_ended_ || !link_) return;
+  AgentMessage message;
+  message.type = type;
+  message.generation = generation;
+  message.failure = std::move(failure);
+  const std::shared_ptr<AgentLink> link = link_;
+  link->Send(message);
+}
+
+void Rendezvous::Impl::Leave(const std::string& why) {
+  if (has_ended_) return;
+  has_ended_ = true;
+  loop_.Cancel(retry_);
+  connector_.reset();
+  if (link_) {
+    AgentMessage leave;
+    leave.type = AgentMessage::Type::kLeave;
+    leave.text = why;
+    const std::shared_ptr<AgentLink> link = link_;
+    link->Send(leave);
+  }
+  DropLink();
+}
+
+void Rendezvous::Impl::Finish(const End& end) {
+  if (has_ended_) return;
+  has_ended_ = true;
+  running_ = 0;
+  loop_.Cancel(retry_);
+  DropLink();
+  events_.OnEnd(end);
+}
+
+void Rendezvous::Impl::Fail(base::Code code, const std::string& message) {
+  End end;
+  end.kind = EndKind::kError;
+  end.error = {code, message, 0};
+  Finish(end);
+}
+
+Rendezvous::Rendezvous(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Rendezvous::~Rendezvous() = default;
+
+namespace {
+
+// Nothing: this node is none of the endpoint's, or someone else of this machine listens there.
+base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
+                                                         const RendezvousConfig& config,
+                                                         NodeId node) {
+  bool must = config.is_host.value_or(config.endpoint_port == 0);
+  if (config.node.is_static) must = *config.node.node_rank == 0;
+  const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
+  if (may_not) return std::unique_ptr<RendezvousHost>();
+  if (!must) {
+    TRY_ASSIGN(const std::vector<std::string> addresses,
+               Resolve(clock, config.endpoint_host, kLookUpTimeout));
+    if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
+      return std::unique_ptr<RendezvousHost>();
+    }
+  }
+  base::Result<Listener> listener = Listener::Bind("", config.endpoint_port);
+  if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
+    return std::unique_ptr<RendezvousHost>();
+  }
+  if (!listener) return base::Fail(listener.error().Wrap("rendezvous"));
+  AuthorityConfig authority;
+  authority.job = config.node;
+  authority.host = node;
+  authority.token = config.token;
+  authority.times.join_timeout = config.join_timeout;
+  authority.times.last_call_timeout = config.last_call_timeout;
+  authority.times.heartbeat_timeout = config.heartbeat_timeout;
+  authority.times.stop_timeout = config.stop_timeout;
+  return RendezvousHost::Start(clock, std::move(*listener), std::move(authority));
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Rendezvous>> Rendezvous::Join(process::EventLoop& loop,
+                                                           base::Clock& clock,
+                                                           const RendezvousConfig& config,
+                                                           RendezvousEvents& events) {
+  TRY(CheckConfig(config));
+  const NodeId node = NewNodeId();
+  TRY_ASSIGN(std::unique_ptr<RendezvousHost> host, BecomeHost(clock, config, node));
+  auto impl = std::make_unique<Impl>(loop, clock, config, events, node);
+  TRY(impl->Begin(std::move(host)));
+  return std::unique_ptr<Rendezvous>(new Rendezvous(std::move(impl)));
+}
+
+void Rendezvous::Succeeded(uint64_t generation) {
+  impl_->Report(AgentMessage::Type::kSucceeded, generation, std::nullopt);
+}
+void Rendezvous::Failed(uint64_t generation, const Failure& failure) {
+  impl_->Report(AgentMessage::Type::kFailed, generation, failure);
+}
+void Rendezvous::Stopped(uint64_t generation) { impl_->Stopped(generation); }
+void Rendezvous::Leave(const std::string& why) { impl_->Leave(why); }
+bool Rendezvous::is_host() const { return impl_->host() != nullptr; }
+uint16_t Rendezvous::port() const { return impl_->port(); }
+StoreSnapshot Rendezvous::Snapshot() {
+  return impl_->host() == nullptr ? StoreSnapshot{} : impl_->host()->Snapshot();
+}
+
+}  // namespace rendezvous

@@ -1,0 +1,273 @@
+#include "rendezvous/rendezvous.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "rendezvous/agent_message.h"
+#include "rendezvous/listener.h"
+#include "rendezvous/store_test_client.h"
+
+namespace rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A node: what it is told becomes its log, and it does as it is told.
+class TestNode : public RendezvousEvents {
+ public:
+  TestNode(process::EventLoop& loop, std::string name) : loop_(loop), name_(std::move(name)) {}
+
+  base::Status Join(RendezvousConfig config) {
+    config.node.host = name_;
+    auto joined = Rendezvous::Join(loop_, base::SystemClock(), config, *this);
+    if (!joined) return base::Fail(joined.error());
+    rendezvous_ = std::move(*joined);
+    return {};
+  }
+  void OnStart(const Assignment& assignment) override {
+    assignment_ = assignment;
+    log_ += fmt::format("start {}:{}/{} ", assignment.generation, assignment.self,
+                        assignment.nodes.size());
+    loop_.Stop();
+  }
+  void OnStop(uint64_t generation, StopReason reason, const std::optional<Failure>& failure,
+              base::Duration) override {
+    log_ += fmt::format("stop {} ", generation);
+    reason_ = reason;
+    failure_ = failure;
+    if (obeys_) rendezvous_->Stopped(generation);
+    loop_.Stop();
+  }
+  void OnEnd(const End& end) override {
+    log_ += "end ";
+    end_ = end;
+    loop_.Stop();
+  }
+  void OnProgress(const std::string& line) override {
+    progress_ += line + "\n";
+    loop_.Stop();
+  }
+
+  Rendezvous& rendezvous() { return *rendezvous_; }
+  void Die() { rendezvous_.reset(); }
+  const std::string& log() const { return log_; }
+  const std::string& progress() const { return progress_; }
+  const Assignment& assignment() const { return assignment_; }
+  const std::optional<End>& end() const { return end_; }
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  process::EventLoop& loop_;
+  std::string name_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::string log_;
+  std::string progress_;
+  Assignment assignment_;
+  std::optional<End> end_;
+  std::optional<Failure> failure_;
+  StopReason reason_ = StopReason::kWorkerFailed;
+  bool obeys_ = true;
+};
+
+class RendezvousTest : public ::testing::Test {
+ protected:
+  RendezvousTest() : loop_(std::move(*process::EventLoop::Create(base::SystemClock()))) {
+    config_.endpoint_host = "127.0.0.1";
+    config_.node.min_nodes = 2;
+    config_.node.max_nodes = 2;
+    config_.node.nproc = 2;
+    config_.heartbeat_interval = milliseconds(50);
+  }
+  // The host last: it waits for the others to go.
+  ~RendezvousTest() override {
+    while (!nodes_.empty()) nodes_.erase(std::prev(nodes_.end()));
+  }
+  // Node a hosts; b and the others join it.
+  TestNode& Join(const std::string& name) {
+    nodes_[name] = std::make_unique<TestNode>(*loop_, name);
+    const base::Status joined = nodes_[name]->Join(config_);
+    EXPECT_TRUE(joined) << (joined ? "" : joined.error().message);
+    if (nodes_.size() == 1) config_.endpoint_port = nodes_[name]->rendezvous().port();
+    return *nodes_[name];
+  }
+  // Until it holds; the test fails after a minute.
+  void RunUntil(const std::function<bool()>& holds) {
+    bool is_over = false;
+    const auto timer = loop_->After(seconds(60), [&] {
+      is_over = true;
+      loop_->Stop();
+    });
+    while (!holds() && !is_over) ASSERT_TRUE(loop_->Run());
+    loop_->Cancel(timer);
+    ASSERT_FALSE(is_over) << "waited for a minute";
+  }
+  void RunUntilLog(const TestNode& node, const std::string& log) {
+    RunUntil([&] { return node.log() == log; });
+  }
+
+  std::unique_ptr<process::EventLoop> loop_;
+  RendezvousConfig config_;
+  std::map<std::string, std::unique_ptr<TestNode>> nodes_;
+};
+
+TEST_F(RendezvousTest, TwoNodesAgreeRunAndEnd) {
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  EXPECT_TRUE(a.rendezvous().is_host());
+  EXPECT_FALSE(b.rendezvous().is_host());
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  EXPECT_EQ(a.log(), "start 1:0/2 ");
+  EXPECT_EQ(b.log(), "start 1:1/2 ");
+  EXPECT_EQ(b.assignment().world_size, 4);
+  EXPECT_EQ(b.assignment().nodes[1].first_rank, 2);
+  EXPECT_EQ(b.assignment().master_addr, "127.0.0.1");
+  EXPECT_EQ(b.assignment().master_port, a.rendezvous().port());
+  // The workers' store answers on the same port.
+  testing::TestSocket worker(b.assignment().master_port);
+  worker.Send(testing::Hello() + testing::Add("n", 4));
+  EXPECT_EQ(worker.ReceiveNumber<int64_t>(), 4);
+  EXPECT_EQ(a.rendezvous().Snapshot().keys.size(), 1U);
+  a.rendezvous().Succeeded(1);
+  b.rendezvous().Succeeded(1);
+  RunUntil([&] { return a.end() && b.end(); });
+  EXPECT_EQ(b.end()->kind, EndKind::kSucceeded);
+}
+
+TEST_F(RendezvousTest, AFailureStopsEveryNodeAndTheStoreBeginsEmptyAgain) {
+  config_.node.max_restarts = 1;
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  testing::TestSocket worker(a.rendezvous().port());
+  worker.Send(testing::Hello() + testing::Set("k", "v") + testing::Get("k"));
+  EXPECT_EQ(worker.ReceiveText(), "v");
+  b.rendezvous().Failed(1, {"b", 3, 1, -11, "segmentation fault"});
+  RunUntil([&] { return a.assignment().generation == 2 && b.assignment().generation == 2; });
+  EXPECT_EQ(a.log(), "start 1:0/2 stop 1 start 2:0/2 ");
+  EXPECT_EQ(a.failure()->text, "segmentation fault");
+  EXPECT_EQ(a.assignment().restart_count, 1);
+  EXPECT_TRUE(worker.IsClosedByPeer());
+  EXPECT_TRUE(a.rendezvous().Snapshot().keys.empty());
+  a.rendezvous().Failed(2, {"a", 0, 0, 7, "boom"});
+  RunUntil([&] { return a.end() && b.end(); });
+  EXPECT_EQ(b.end()->kind, EndKind::kFailed);
+  EXPECT_EQ(b.end()->failure->exit_code, 7);
+  EXPECT_EQ(b.end()->failure->host, "a");
+}
+
+TEST_F(RendezvousTest, ANodeWhoseAgentDiesIsMissedAtOnce) {
+  config_.node.min_nodes = 1;
+  config_.node.max_nodes = 3;
+  config_.last_call_timeout = milliseconds(0);
+  TestNode& a = Join("a");
+  RunUntilLog(a, "start 1:0/1 ");
+  TestNode& b = Join("b");
+  RunUntil([&] { return b.assignment().generation == 2 && a.assignment().generation == 2; });
+  b.Die();
+  RunUntil([&] { return a.assignment().generation == 3; });
+  EXPECT_EQ(a.log(), "start 1:0/1 stop 1 start 2:0/2 stop 2 start 3:0/1 ");
+  EXPECT_EQ(a.failure()->text, "b was lost: its agent has died");
+}
+
+TEST_F(RendezvousTest, ANodeThatWaitsForItsHostSaysSoAndFindsItLater) {
+  auto taken = Listener::Bind("", 0);
+  ASSERT_TRUE(taken);
+  config_.endpoint_port = taken->port();
+  *taken = std::move(*Listener::Bind("", 0));  // free again, and known
+  config_.is_host = false;
+  TestNode& b = Join("b");
+  RunUntil([&] { return !b.progress().empty(); });
+  EXPECT_NE(b.progress().find(fmt::format("waiting for the rendezvous endpoint 127.0.0.1:{}: "
+                                          "127.0.0.1:{}: Connection refused (",
+                                          config_.endpoint_port, config_.endpoint_port)),
+            std::string::npos)
+      << b.progress();
+  config_.is_host = true;
+  TestNode& a = Join("a");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  EXPECT_EQ(b.log(), "start 1:1/2 ");
+}
+
+TEST_F(RendezvousTest, AnEndpointThatCannotBeReachedIsAnErrorWithTheReason) {
+  auto taken = Listener::Bind("", 0);
+  ASSERT_TRUE(taken);
+  config_.endpoint_port = taken->port();
+  *taken = std::move(*Listener::Bind("", 0));
+  config_.is_host = false;
+  config_.join_timeout = milliseconds(200);
+  TestNode& b = Join("b");
+  RunUntil([&] { return b.end().has_value(); });
+  EXPECT_EQ(b.end()->kind, EndKind::kError);
+  EXPECT_NE(b.end()->error.message.find("Connection refused"), std::string::npos);
+}
+
+TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {
+  config_.token = "secret";
+  TestNode& a = Join("a");
+  config_.token = "wrong";
+  TestNode& stranger = Join("b");
+  RunUntil([&] { return stranger.end().has_value(); });
+  EXPECT_EQ(stranger.end()->error.message,
+            "the rendezvous refused this node: the token (--rdzv-conf token=) is not the job's");
+  config_.token.clear();
+  TestNode& naked = Join("c");
+  RunUntil([&] { return naked.end().has_value(); });
+  EXPECT_EQ(naked.end()->error.message,
+            "the rendezvous refused this node: the job asks for a token: give --rdzv-conf token=");
+  config_.token = "secret";
+  TestNode& d = Join("d");
+  RunUntil([&] { return !a.log().empty() && !d.log().empty(); });
+  EXPECT_EQ(d.log(), "start 1:1/2 ");
+}
+
+TEST_F(RendezvousTest, NodesThatDisagreeAreToldAtEveryNode) {
+  TestNode& a = Join("a");
+  config_.node.run_id = "other";
+  TestNode& b = Join("b");
+  RunUntil([&] { return a.end() && b.end(); });
+  EXPECT_EQ(a.end()->error.message,
+            "the nodes disagree: b has --rdzv-id other, the others --rdzv-id none: give every node "
+            "the same");
+  EXPECT_EQ(b.end()->error.message, a.end()->error.message);
+}
+
+TEST_F(RendezvousTest, TheHostsDeathStopsTheOthersAndEndsAFixedJob) {
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  a.rendezvous().Leave("SIGTERM");
+  RunUntil([&] { return b.end().has_value(); });
+  EXPECT_EQ(b.end()->kind, EndKind::kFailed);
+  EXPECT_EQ(b.end()->failure->text, "a has left: SIGTERM");
+  EXPECT_FALSE(a.end());
+}
+
+TEST_F(RendezvousTest, GarbageOnTheEndpointDisturbsNobody) {
+  TestNode& a = Join("a");
+  for (const std::string& bad :
+       {std::string("muster-rdzv 9\n"), std::string("mmmmmmmmmmmmmmmmmmmm"),
+        std::string(kAgentMagic) + std::string(100, '\xff'),
+        std::string(kAgentMagic) + testing::Number(uint32_t{1}) + "\x09"}) {
+    testing::TestSocket stranger(a.rendezvous().port());
+    stranger.Send(bad);
+    while (!stranger.Receive(64).empty()) {
+    }
+  }
+  TestNode& b = Join("b");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  EXPECT_EQ(b.log(), "start 1:1/2 ");
+}
+
+TEST_F(RendezvousTest, ARequestThatMakesNoSenseIsRefusedAtOnce) {
+  config_.node.is_static = true;
+  TestNode node(*loop_, "a");
+  const auto joined = node.Join(config_);
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().message, "--node-rank: the static backend needs one from 0 to 1");
+}
+
+}  // namespace
+}  // namespace rendezvous

@@ -1,0 +1,45 @@
+// Host names to addresses without libc's resolver, which a static program cannot use safely:
+// /etc/hosts, then DNS over UDP to the servers of /etc/resolv.conf with its search list.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace rendezvous {
+
+// Numeric addresses, IPv4 first. Numeric names and "localhost" need no file. Blocks, at most
+// `timeout`. kNotFound: the name is unknown; kTimeout, kUnavailable: no server answered.
+base::Result<std::vector<std::string>> Resolve(base::Clock& clock, std::string_view host,
+                                               base::Duration timeout);
+
+// Whether `address` is one of this machine's interfaces'.
+bool IsOwnAddress(std::string_view address);
+
+// Pure parts, for tests and fuzzing.
+std::vector<std::string> FindInHosts(std::string_view hosts_file, std::string_view host);
+struct ResolverConfig {
+  std::vector<std::string> servers;  // 127.0.0.1 when there is none, resolv.conf(5)
+  std::vector<std::string> search;
+  int ndots = 1;
+};
+ResolverConfig ParseResolvConf(std::string_view text);
+// The names to ask for, in order.
+std::vector<std::string> CandidateNames(std::string_view host, const ResolverConfig& config);
+enum class DnsType : uint16_t { kA = 1, kAaaa = 28 };
+// Nothing when the name cannot be one of DNS.
+std::optional<std::string> EncodeDnsQuery(uint16_t id, std::string_view name, DnsType type);
+struct DnsAnswer {
+  std::vector<std::string> addresses;
+  bool is_failure = false;  // SERVFAIL and the like: another server may know
+};
+// Nothing when it is no answer to the query of this id.
+std::optional<DnsAnswer> DecodeDnsAnswer(uint16_t id, std::string_view packet);
+
+}  // namespace rendezvous
