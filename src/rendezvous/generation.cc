@@ -1,8 +1,42 @@
 #include "rendezvous/generation.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 namespace rendezvous {
+
+std::string NnodesOf(const NodeRequest& request) {
+  return request.min_nodes == request.max_nodes
+             ? std::to_string(request.min_nodes)
+             : fmt::format("{}:{}", request.min_nodes, request.max_nodes);
+}
+
+std::string Difference(const std::string& host, const std::string& flag, const std::string& there,
+                       const std::string& others) {
+  return fmt::format("{} has {} {}, the others {} {}: give every node the same", host, flag, there,
+                     flag, others);
+}
+
+std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request) {
+  const auto differ = [&](const std::string& flag, const std::string& there,
+                          const std::string& here) {
+    return Difference(request.host, flag, there, here);
+  };
+  if (request.run_id != job.run_id) return differ("--rdzv-id", request.run_id, job.run_id);
+  if (NnodesOf(request) != NnodesOf(job)) {
+    return differ("--nnodes", NnodesOf(request), NnodesOf(job));
+  }
+  if (request.is_static != job.is_static) {
+    const auto backend = [](bool is_static) { return is_static ? "static" : "c10d"; };
+    return differ("--rdzv-backend", backend(request.is_static), backend(job.is_static));
+  }
+  if (request.max_restarts != job.max_restarts) {
+    return differ("--max-restarts", std::to_string(request.max_restarts),
+                  std::to_string(job.max_restarts));
+  }
+  return std::nullopt;
+}
 
 Assignment MakeAssignment(uint64_t generation, int restart_count,
                           const std::vector<const NodeRequest*>& nodes) {

@@ -16,12 +16,6 @@ int64_t InSeconds(base::Duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
 
-std::string NnodesText(const NodeRequest& request) {
-  return request.min_nodes == request.max_nodes
-             ? std::to_string(request.min_nodes)
-             : fmt::format("{}:{}", request.min_nodes, request.max_nodes);
-}
-
 Decision ProgressFor(NodeId node, std::string text) {
   Decision decision;
   decision.kind = Decision::Kind::kProgress;
@@ -74,28 +68,12 @@ void Membership::Progress(const std::string& line, Decisions& out) {
 }
 
 std::optional<std::string> Membership::Disagreement(const NodeRequest& request) const {
-  const auto differ = [&](std::string_view flag, const std::string& there,
-                          const std::string& here) {
-    return fmt::format("{} has {} {}, the others {} {}: give every node the same", request.host,
-                       flag, there, flag, here);
-  };
-  if (request.run_id != job_.run_id) return differ("--rdzv-id", request.run_id, job_.run_id);
-  if (request.min_nodes != job_.min_nodes || request.max_nodes != job_.max_nodes) {
-    return differ("--nnodes", NnodesText(request), NnodesText(job_));
-  }
-  if (request.is_static != job_.is_static) {
-    const auto backend = [](bool is_static) { return is_static ? "static" : "c10d"; };
-    return differ("--rdzv-backend", backend(request.is_static), backend(job_.is_static));
-  }
-  if (request.max_restarts != job_.max_restarts) {
-    return differ("--max-restarts", std::to_string(request.max_restarts),
-                  std::to_string(job_.max_restarts));
-  }
+  if (auto why = DisagreementOf(job_, request)) return why;
   for (const auto& [node, member] : members_) {
     if (member.state == State::kLost || member.request.role != request.role) continue;
     if (member.request.nproc != request.nproc) {
-      return differ("--nproc-per-node", std::to_string(request.nproc),
-                    std::to_string(member.request.nproc));
+      return Difference(request.host, "--nproc-per-node", std::to_string(request.nproc),
+                        std::to_string(member.request.nproc));
     }
   }
   if (!job_.is_static) return std::nullopt;
@@ -165,7 +143,7 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
   } else if (phase_ == Phase::kGathering) {
     const size_t waiting = Count(State::kWaiting);
     if (static_cast<int>(waiting) < job_.max_nodes) {
-      Progress(fmt::format("{} of {} nodes have joined; {} is here", waiting, NnodesText(job_),
+      Progress(fmt::format("{} of {} nodes have joined; {} is here", waiting, NnodesOf(job_),
                            Place(member)),
                out);
     }
@@ -486,7 +464,7 @@ Decisions Membership::Tick(Moment now) {
   } else {
     EndAll(ErrorEnd(base::Code::kTimeout,
                     fmt::format("{} of {} nodes have joined within {} s ({}): {}", here.size(),
-                                NnodesText(job_), InSeconds(times_.join_timeout),
+                                NnodesOf(job_), InSeconds(times_.join_timeout),
                                 base::Join(here, ", "), hint)),
            out);
   }
