@@ -276,4 +276,20 @@ const text::Projection& SummarizedParts() {
   return kParts;
 }
 
+const text::Projection& SummarizedJobParts() {
+  static const text::Projection kParts{
+      {"apiVersion"},
+      {"kind"},
+      {"metadata", "name"},
+      {"metadata", "namespace"},
+      {"metadata", "uid"},
+      {"metadata", "creationTimestamp"},
+      {"metadata", "deletionTimestamp"},
+      {"metadata", "labels"},
+      {"metadata", "annotations", kFailureAnnotation},
+      {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
+      {"status"}};
+  return kParts;
+}
+
 }  // namespace api

@@ -54,7 +54,8 @@ std::string PodStatusText(const text::Json& pod);
 // controller label of either operator (spec/arena.md 4).
 bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 
-// What those read of a pod.
+// What those read of a pod, and of a job; with all of its labels.
 const text::Projection& SummarizedParts();
+const text::Projection& SummarizedJobParts();
 
 }  // namespace api

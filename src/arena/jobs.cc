@@ -149,6 +149,9 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
+  options.read = [](std::string_view job) {
+    return text::ParsePart(job, api::SummarizedJobParts());
+  };
   auto jobs = client.List(api::kPyTorchJobs, options);
   if (!jobs) return Fail(ListError(std::move(jobs.error()), namespace_name));
   std::vector<TrainingJob> result;

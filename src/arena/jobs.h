@@ -14,8 +14,9 @@
 namespace arena {
 
 struct TrainingJob {
+  // Of ListJobs no more than is summarized, of each.
   text::Json job;
-  std::vector<text::Json> pods;  // the job's own; ListJobs: of each no more than is summarized
+  std::vector<text::Json> pods;  // the job's own
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.

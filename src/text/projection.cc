@@ -1,6 +1,7 @@
 #include "text/projection.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "text/json_builder.h"
@@ -141,6 +142,15 @@ class PartBuilder {
   size_t depth_passed_over_ = 0;  // objects and arrays open in it
 };
 
+// Of each byte whether it is one of them.
+constexpr std::array<bool, 256> Table(std::string_view bytes) {
+  std::array<bool, 256> table{};
+  for (const char byte : bytes) table[static_cast<unsigned char>(byte)] = true;
+  return table;
+}
+constexpr std::array<bool, 256> kEndsString = Table("\"\\");
+constexpr std::array<bool, 256> kNests = Table("\"{}[]");
+
 // Finds the ends of values without reading them.
 class Scanner {
  public:
@@ -160,8 +170,11 @@ class Scanner {
   base::Result<std::string_view> String() {
     if (Peek() != '"') return Broken("a string is missing");
     const size_t begin = at_++;
-    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-    if (at_ >= text_.size()) return Broken("a string does not end");
+    for (;; at_ += 2) {
+      while (at_ < text_.size() && !kEndsString[Byte()]) ++at_;
+      if (at_ >= text_.size()) return Broken("a string does not end");
+      if (text_[at_] == '"') break;
+    }
     ++at_;
     return text_.substr(begin, at_ - begin);
   }
@@ -176,9 +189,11 @@ class Scanner {
     }
     size_t depth = 0;
     do {
-      const size_t next = text_.find_first_of("\"{}[]", at_);
-      if (next == std::string_view::npos) return Broken("an object or array does not end");
-      at_ = next;
+      while (at_ < text_.size() && !kNests[Byte()]) ++at_;
+      if (at_ >= text_.size()) {
+        at_ = begin;
+        return Broken("an object or array does not end");
+      }
       if (text_[at_] == '"') {
         TRY(String());
         continue;
@@ -193,6 +208,7 @@ class Scanner {
   }
 
  private:
+  unsigned char Byte() const { return static_cast<unsigned char>(text_[at_]); }
   static bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
   const std::string_view text_;
@@ -205,23 +221,28 @@ Projection::Projection(std::initializer_list<Path> paths) {
   for (const Path& path : paths) {
     size_t at = 0;
     for (const std::string_view key : path) {
-      size_t child = nodes_[at].Child(key);
-      if (child == 0) {
-        child = nodes_.size();
-        nodes_[at].children.emplace_back(key, child);
-        nodes_.emplace_back();
+      auto& children = nodes_[at].children;
+      const auto known = std::find_if(children.begin(), children.end(),
+                                      [&](const auto& child) { return child.first == key; });
+      if (known != children.end()) {
+        at = known->second;
+        continue;
       }
-      at = child;
+      children.emplace_back(key, nodes_.size());
+      at = nodes_.size();
+      nodes_.emplace_back();
     }
     nodes_[at].is_whole = true;
   }
 }
 
 size_t Projection::Node::Child(std::string_view key) const {
+  size_t any = 0;
   for (const auto& [name, index] : children) {
     if (name == key) return index;
+    if (name == "*") any = index;
   }
-  return 0;
+  return any;
 }
 
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts) {

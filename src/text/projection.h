@@ -16,6 +16,7 @@ namespace text {
 
 // Which members are kept: {{"metadata", "name"}, {"status"}} keeps of the metadata the name, and
 // the whole status. Arrays are looked through: a key that follows one is of its elements.
+// "*" is every key that is not named beside it.
 class Projection {
  public:
   Projection(std::initializer_list<Path> paths);
@@ -24,7 +25,7 @@ class Projection {
     std::vector<std::pair<std::string, size_t>> children;  // key, index of its node
     bool is_whole = false;                                 // with all that lies below
 
-    // Index of the key's node, 0 when it is not kept.
+    // Index of the key's node, else of "*", 0 when it is not kept.
     size_t Child(std::string_view key) const;
   };
   const Node& node(size_t index) const { return nodes_[index]; }  // 0 is the root

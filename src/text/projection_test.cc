@@ -38,6 +38,15 @@ TEST(Projection, LooksThroughArrays) {
   EXPECT_EQ(Part(R"([{"a":1,"b":2},3,[{"b":4}]])", {{"b"}}), R"([{"b":2},3,[{"b":4}]])");
 }
 
+TEST(Projection, AStarIsEveryOtherKey) {
+  constexpr std::string_view kSpecs =
+      R"({"specs":{"Master":{"a":1,"b":2},"Worker":{"a":3,"b":4},"*":{"b":5}}})";
+  EXPECT_EQ(Part(kSpecs, {{"specs", "*", "b"}}),
+            R"({"specs":{"Master":{"b":2},"Worker":{"b":4},"*":{"b":5}}})");
+  EXPECT_EQ(Part(kSpecs, {{"specs", "*", "b"}, {"specs", "Worker", "a"}}),
+            R"({"specs":{"Master":{"b":2},"Worker":{"a":3},"*":{"b":5}}})");
+}
+
 TEST(Projection, WhatStandsWhereAnObjectWasMeantIsKept) {
   EXPECT_EQ(Part(R"({"metadata":"x","spec":7})", {{"metadata", "name"}}), R"({"metadata":"x"})");
   EXPECT_EQ(Part("null", {{"metadata", "name"}}), "null");
@@ -80,7 +89,7 @@ TEST(VisitMembers, SaysWhereTheTextIsBroken) {
   EXPECT_EQ(Members("[1]").back(), "error: JSON 1:1: an object is missing");
   EXPECT_EQ(Members(R"({"a" 1})").back(), "error: JSON 1:6: a colon is missing");
   EXPECT_EQ(Members(R"({"a":[1,2})").back(), "error: JSON 1:11: a comma or brace is missing");
-  EXPECT_EQ(Members(R"({"a":[1,2)").back(), "error: JSON 1:7: an object or array does not end");
+  EXPECT_EQ(Members(R"({"a":[1,2)").back(), "error: JSON 1:6: an object or array does not end");
   EXPECT_EQ(Members(R"({"a":"b)").back(), "error: JSON 1:8: a string does not end");
   EXPECT_EQ(Members(R"({"a":"b\)").back(), "error: JSON 1:9: a string does not end");
   EXPECT_EQ(Members(R"({"a":})").back(), "error: JSON 1:6: a value is missing");
