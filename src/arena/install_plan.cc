@@ -47,11 +47,12 @@ void FitDeployment(const InstallOptions& options, text::Json& deployment) {
   text::Set(container, {"image"}, text::Json(options.image));
   text::Array& args = text::Find(container, {"args"})->as_array();
   if (options.is_namespaced) {
-    for (text::Json& arg : args) {
-      if (text::GetString(arg, {}).starts_with("--webhook-server-port=")) {
-        arg = "--webhook-server-port=0";
-      }
-    }
+    args.erase(std::remove_if(args.begin(), args.end(),
+                              [](const text::Json& arg) {
+                                return text::GetString(arg, {}).starts_with("--webhook-");
+                              }),
+               args.end());
+    args.emplace_back("--webhook-server-port=0");
     args.emplace_back("--namespace=" + options.namespace_name);
     EraseNamed(*text::Find(container, {"ports"}), "webhook");
   }

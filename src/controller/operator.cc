@@ -60,8 +60,9 @@ base::Status RunOperator(OperatorOptions options, const base::Environment& envir
   TRY_ASSIGN(const auto probes,
              OperatorServer::Start("health-probe-bind-address", options.probe_address,
                                    ProbeHandler(readiness)));
-  // The validating webhook starts here, before the controller and on every replica, leader or not;
-  // it adds a check of its own to `readiness` and stops when it goes out of scope.
+  // Before the controller and on every replica, leader or not.
+  const Webhook webhook(*client, clock, std::move(options.webhook));
+  readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
 
   const Controller controller(*client, clock, std::move(options.controller));
   readiness.Add("lists", [&controller]() -> base::Status {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cluster/kubernetes.h"
 #include "controller/controller.h"
+#include "controller/webhook.h"
 
 namespace controller {
 
@@ -19,6 +20,7 @@ struct OperatorOptions {
   std::string metrics_address;
   std::string probe_address;
   cluster::KubernetesChoice cluster;
+  WebhookOptions webhook;
 };
 
 // Runs until SIGTERM or SIGINT, which the caller has not blocked. Errors are those of starting.

@@ -26,6 +26,7 @@ struct OperatorFlags {
   std::string init_image;
   std::string init_template_file;
   std::vector<std::string> schemes;
+  WebhookOptions webhook;
   int64_t init_tries = 0;
   int64_t threads = 0;
 };
@@ -47,6 +48,7 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
              "YAML list of containers that stands in for the built-in one");
   set.StringArray(&flags.schemes, "enable-scheme",
                   "kind of job to run; pytorchjob is the only one");
+  DeclareWebhookFlags(set, flags.webhook);
 }
 
 // As Kubeflow's operator looks for its cluster: flag, $KUBECONFIG, the pod's service account,
@@ -82,6 +84,9 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
   options.metrics_address = flags.metrics_address;
   options.probe_address = flags.probe_address;
   options.cluster = ChooseCluster(program, environment);
+  options.webhook = flags.webhook;
+  options.webhook.namespace_name =
+      environment.GetOr("MY_POD_NAMESPACE", options.webhook.namespace_name);
   Options& controller = options.controller;
   controller.namespace_name = program.namespace_name.empty()
                                   ? environment.GetOr("KUBEFLOW_NAMESPACE", "")

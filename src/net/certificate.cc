@@ -89,6 +89,24 @@ bool Prepare(X509* certificate, EVP_PKEY* key, const std::string& common_name, b
                                     -1, 0) == 1;
 }
 
+Certificate ReadPem(std::string_view certificate) {
+  return {PEM_read_bio_X509(Reader(certificate).get(), nullptr, nullptr, nullptr), &X509_free};
+}
+
+// A key that is locked is none: nobody is there to be asked.
+int NoPassword(char*, int, int, void*) { return 0; }
+
+base::Result<base::Time> TimeOf(std::string_view certificate,
+                                const ASN1_TIME* (*field)(const X509*)) {
+  const Certificate read = ReadPem(certificate);
+  std::tm time{};
+  if (!read || ASN1_TIME_to_tm(field(read.get()), &time) != 1) {
+    ERR_clear_error();
+    return base::Fail(base::Code::kInvalidArgument, "this is no certificate");
+  }
+  return base::Time(std::chrono::seconds(timegm(&time)));
+}
+
 }  // namespace
 
 base::Result<KeyedCertificate> MakeAuthority(const std::string& common_name, base::Time now,
@@ -136,14 +154,54 @@ base::Result<KeyedCertificate> IssueServerCertificate(const KeyedCertificate& au
 }
 
 base::Result<base::Time> CertificateEnd(std::string_view certificate) {
-  const Certificate read(PEM_read_bio_X509(Reader(certificate).get(), nullptr, nullptr, nullptr),
-                         &X509_free);
-  std::tm end{};
-  if (!read || ASN1_TIME_to_tm(X509_get0_notAfter(read.get()), &end) != 1) {
-    ERR_clear_error();
-    return base::Fail(base::Code::kInvalidArgument, "this is no certificate");
+  return TimeOf(certificate, X509_get0_notAfter);
+}
+
+base::Result<base::Time> CertificateBegin(std::string_view certificate) {
+  TRY_ASSIGN(const base::Time begin, TimeOf(certificate, X509_get0_notBefore));
+  return begin + kClockSkew;
+}
+
+std::vector<std::string> SplitCertificates(std::string_view pem) {
+  constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+  std::vector<std::string> certificates;
+  size_t begin = pem.find(kBegin);
+  while (begin != std::string_view::npos) {
+    const size_t end = pem.find(kEnd, begin);
+    if (end == std::string_view::npos) break;
+    certificates.push_back(std::string(pem.substr(begin, end + kEnd.size() - begin)) + "\n");
+    begin = pem.find(kBegin, end);
   }
-  return base::Time(std::chrono::seconds(timegm(&end)));
+  return certificates;
+}
+
+bool IsIssuedBy(std::string_view certificate, std::string_view authority) {
+  const Certificate read = ReadPem(certificate);
+  const Certificate issuer = ReadPem(authority);
+  const bool is_issued = read && issuer &&
+                         X509_check_issued(issuer.get(), read.get()) == X509_V_OK &&
+                         X509_verify(read.get(), X509_get0_pubkey(issuer.get())) == 1;
+  ERR_clear_error();
+  return is_issued;
+}
+
+bool IsKeyOf(std::string_view key, std::string_view certificate) {
+  const Certificate read = ReadPem(certificate);
+  const Key own(PEM_read_bio_PrivateKey(Reader(key).get(), nullptr, NoPassword, nullptr),
+                &EVP_PKEY_free);
+  const bool is_its = read && own && X509_check_private_key(read.get(), own.get()) == 1;
+  ERR_clear_error();
+  return is_its;
+}
+
+bool IsForHost(std::string_view certificate, const std::string& host) {
+  const Certificate read = ReadPem(certificate);
+  const bool is_for =
+      read && (X509_check_host(read.get(), host.data(), host.size(), 0, nullptr) == 1 ||
+               X509_check_ip_asc(read.get(), host.c_str(), 0) == 1);
+  ERR_clear_error();
+  return is_for;
 }
 
 base::Result<std::string> RandomToken(size_t bytes) {

@@ -26,6 +26,17 @@ base::Result<KeyedCertificate> IssueServerCertificate(const KeyedCertificate& au
 // When the certificate ends. kInvalidArgument when it cannot be read.
 base::Result<base::Time> CertificateEnd(std::string_view certificate);
 
+// When it begins to be valid, without the hour that ours begin earlier for the sake of slow clocks.
+base::Result<base::Time> CertificateBegin(std::string_view certificate);
+// The certificates of a PEM text, in order; other text is left out.
+std::vector<std::string> SplitCertificates(std::string_view pem);
+// Whether `authority` signed it. False when either cannot be read.
+bool IsIssuedBy(std::string_view certificate, std::string_view authority);
+// Whether the private key is the certificate's. False when either cannot be read.
+bool IsKeyOf(std::string_view key, std::string_view certificate);
+// Whether it may be shown under this DNS name or IP address.
+bool IsForHost(std::string_view certificate, const std::string& host);
+
 // URL-safe text of `bytes` random bytes.
 base::Result<std::string> RandomToken(size_t bytes);
 // In a time that tells nothing of where they differ.

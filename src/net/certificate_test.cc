@@ -28,6 +28,35 @@ TEST(Certificate, WhatIsNoneIsRefused) {
   EXPECT_FALSE(IssueServerCertificate(*authority, {"nonsense"}, kNow, std::chrono::hours(1)));
 }
 
+TEST(Certificate, SaysWhoseItIs) {
+  const auto authority = MakeAuthority("test", kNow, std::chrono::hours(100));
+  const auto another = MakeAuthority("test", kNow, std::chrono::hours(100));
+  const auto issued = IssueServerCertificate(*authority, {"DNS:operator.team.svc", "IP:127.0.0.1"},
+                                             kNow, std::chrono::hours(10));
+  ASSERT_TRUE(authority && another && issued);
+  EXPECT_EQ(*CertificateBegin(issued->certificate), kNow);
+  EXPECT_TRUE(IsIssuedBy(issued->certificate, authority->certificate));
+  EXPECT_FALSE(IsIssuedBy(issued->certificate, another->certificate));
+  EXPECT_FALSE(IsIssuedBy("", authority->certificate));
+  EXPECT_TRUE(IsKeyOf(issued->key, issued->certificate));
+  EXPECT_FALSE(IsKeyOf(authority->key, issued->certificate));
+  EXPECT_FALSE(IsKeyOf("-----BEGIN", issued->certificate));
+  EXPECT_TRUE(IsForHost(issued->certificate, "operator.team.svc"));
+  EXPECT_TRUE(IsForHost(issued->certificate, "127.0.0.1"));
+  EXPECT_FALSE(IsForHost(issued->certificate, "operator.other.svc"));
+  EXPECT_FALSE(IsForHost("", "operator.team.svc"));
+}
+
+TEST(Certificate, ABundleFallsIntoItsParts) {
+  const auto one = MakeAuthority("one", kNow, std::chrono::hours(1));
+  const auto two = MakeAuthority("two", kNow, std::chrono::hours(1));
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(SplitCertificates("# first\n" + one->certificate + "\nand\n" + two->certificate + "x"),
+            (std::vector<std::string>{one->certificate, two->certificate}));
+  EXPECT_TRUE(SplitCertificates("-----BEGIN CERTIFICATE-----\nAAAA").empty());
+  EXPECT_TRUE(SplitCertificates("").empty());
+}
+
 TEST(Certificate, TokensDifferAndFitAHeader) {
   const auto one = RandomToken(32);
   const auto two = RandomToken(32);

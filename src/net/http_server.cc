@@ -366,8 +366,10 @@ class Server final : public HttpServer {
         loop_(std::make_shared<Loop>(std::move(handler), options)),
         work_(loop_->io.get_executor()),
         port_(LocalPort(listener.get())),
-        listener_(loop_->io, listener.get()),
+        listener_(loop_->io),
         timer_(loop_->io) {
+    if (!listener) return;
+    listener_.assign(listener.get());
     listener.Release();  // listener_ owns it
   }
   ~Server() override;
@@ -396,7 +398,7 @@ class Server final : public HttpServer {
   void StopHere();
   void ForEachConnection(void (Connection::*act)());
 
-  const std::string path_;  // "" of a TCP socket
+  const std::string path_;  // "" of a TCP socket, and of none
   const struct stat file_;
   // Exchanges that producers still hold know the loop weakly.
   const std::shared_ptr<Loop> loop_;
@@ -422,7 +424,7 @@ Server::~Server() {
 }
 
 void Server::WaitAccept() {
-  if (is_stopping_) return;
+  if (is_stopping_ || !listener_.is_open()) return;
   listener_.async_wait(Descriptor::wait_read, [this](AsioError error) {
     if (!error && !is_stopping_) Accept();
   });
@@ -516,6 +518,11 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::ListenTcp(const std::strin
                                                                 HttpServerOptions options) {
   TRY_ASSIGN(base::Fd listener, ListenOnTcp(host, port));
   return MakeServer("", {}, std::move(listener), std::move(handler), options);
+}
+
+base::Result<std::unique_ptr<HttpServer>> HttpServer::OfAdopted(HttpHandler handler,
+                                                                HttpServerOptions options) {
+  return MakeServer("", {}, base::Fd(), std::move(handler), options);
 }
 
 }  // namespace net

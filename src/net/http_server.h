@@ -34,6 +34,9 @@ class HttpServer {
   static base::Result<std::unique_ptr<HttpServer>> ListenTcp(const std::string& host, uint16_t port,
                                                              HttpHandler handler,
                                                              HttpServerOptions options = {});
+  // Listens nowhere: serves what Adopt is given.
+  static base::Result<std::unique_ptr<HttpServer>> OfAdopted(HttpHandler handler,
+                                                             HttpServerOptions options = {});
   // Not while Run() runs. Removes the socket file, if it is still this server's.
   virtual ~HttpServer() = default;
 

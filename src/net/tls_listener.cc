@@ -160,16 +160,33 @@ class Listener final : public TlsListener {
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (!error) Begin();
+    return error;
+  }
+
+  AsioError Take(base::Fd socket) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      return {errno, boost::system::system_category()};
+    }
+    AsioError error;
+    acceptor_.assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), socket.get(), error);
     if (error) return error;
-    port_ = acceptor_.local_endpoint().port();
-    Accept();
-    thread_ = std::jthread([this] { io_.run(); });
+    socket.Release();
+    Begin();
     return {};
   }
 
   uint16_t port() const override { return port_; }
 
  private:
+  void Begin() {
+    port_ = acceptor_.local_endpoint().port();
+    Accept();
+    thread_ = std::jthread([this] { io_.run(); });
+  }
+
   void Accept() {
     acceptor_.async_accept([this](AsioError error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
@@ -245,6 +262,19 @@ base::Result<std::unique_ptr<TlsListener>> TlsListener::Listen(const std::string
   const bool is_taken = error == asio::error::address_in_use;
   return base::Fail(is_taken ? base::Code::kAlreadyExists : base::Code::kUnavailable,
                     fmt::format("listen on {} port {}: {}", host, port, error.message()));
+}
+
+base::Result<std::unique_ptr<TlsListener>> TlsListener::ListenOn(base::Fd socket,
+                                                                 IdentitySource identity,
+                                                                 Admit admit) {
+  try {
+    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit));
+    const AsioError error = listener->Take(std::move(socket));
+    if (!error) return listener;
+    return base::Fail(base::Code::kUnavailable, fmt::format("listen: {}", error.message()));
+  } catch (const std::exception& thrown) {
+    return base::Fail(base::Code::kExhausted, fmt::format("listen: {}", thrown.what()));
+  }
 }
 
 }  // namespace net

@@ -1,4 +1,4 @@
-// A TLS listener on a loopback address. What comes is decrypted here, on a thread of its own, and
+// A TLS listener. What comes is decrypted here, on a thread of its own, and
 // handed on as a local socket, so that the HTTP server behind it knows nothing of TLS.
 //
 //   peer ==TLS== TlsListener --socket pair-- HttpServer::Adopt
@@ -27,10 +27,13 @@ class TlsListener {
   using IdentitySource = std::function<base::Result<KeyedCertificate>()>;
   using Admit = std::function<void(base::Fd connection)>;
 
-  // `host`: "127.0.0.1" or "::1". `port` 0 is any. kAlreadyExists when the port is taken,
-  // kInvalidArgument when `host` is no loopback address.
+  // On an address of this machine alone. `host`: "127.0.0.1" or "::1". `port` 0 is any.
+  // kAlreadyExists when the port is taken, kInvalidArgument when `host` is no loopback address.
   static base::Result<std::unique_ptr<TlsListener>> Listen(const std::string& host, uint16_t port,
                                                            IdentitySource identity, Admit admit);
+  // The same on a socket that listens already (ListenOnTcp), of whatever address.
+  static base::Result<std::unique_ptr<TlsListener>> ListenOn(base::Fd socket,
+                                                             IdentitySource identity, Admit admit);
   // Breaks its connections off.
   virtual ~TlsListener() = default;
 

@@ -82,6 +82,12 @@ class Kubernetes:
         self.admin_cert, self.admin_key = self.authority.issue("admin", "admin", ["system:masters"])
         subprocess.run(["openssl", "genrsa", "-out", self.path("accounts.key"), "2048"], check=True,
                        capture_output=True)
+        # Who was answered what: see requests_of().
+        with open(self.path("audit.yaml"), "w") as file:
+            json.dump({"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
+                       "omitStages": ["RequestReceived", "ResponseStarted"],
+                       "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
+                                 {"level": "None"}]}, file)
         # token,user,uid,"group,group"
         with open(self.path("tokens.csv"), "w") as file:
             file.write('token-one,tina,1,"team"\ntoken-two,tina,1,"team"\n')
@@ -124,6 +130,8 @@ class Kubernetes:
                  "--service-account-issuer=https://kubernetes.default.svc",
                  f"--service-account-key-file={self.path('accounts.key')}",
                  f"--service-account-signing-key-file={self.path('accounts.key')}",
+                 f"--audit-policy-file={self.path('audit.yaml')}",
+                 f"--audit-log-path={self.path('audit.log')}", "--audit-log-maxsize=1000",
                  "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
                  # Without a controller manager no default ServiceAccount exists.
                  "--disable-admission-plugins=ServiceAccount",
@@ -221,3 +229,25 @@ class Kubernetes:
              "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": group},
              "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group",
                            "name": group}]})
+
+    def account_kubeconfig(self, namespace, name):
+        """The kubeconfig of a ServiceAccount."""
+        token = self.kubectl("create", "token", name, "-n", namespace, "--duration=2h").stdout.strip()
+        return self.write_kubeconfig(f"{namespace}-{name}", {"token": token})
+
+    def requests_of(self, namespace, name):
+        """(verb, "resource/subresource.group", namespace, status) of a ServiceAccount's requests."""
+        user = f"system:serviceaccount:{namespace}:{name}"
+        found = []
+        with open(self.path("audit.log")) as file:
+            for line in file:
+                entry = json.loads(line) if line.endswith("\n") else {}
+                ref = entry.get("objectRef", {})
+                if entry.get("user", {}).get("username") != user or "resource" not in ref:
+                    continue
+                resource = ref["resource"] + (f"/{ref['subresource']}" if "subresource" in ref else "")
+                if ref.get("apiGroup"):
+                    resource += "." + ref["apiGroup"]
+                found.append((entry["verb"], resource, ref.get("namespace", ""),
+                              entry.get("responseStatus", {}).get("code")))
+        return found

@@ -1,0 +1,20 @@
+// The validating webhook's answers (spec/pytorchjob-operator.md 1.5). Pure.
+#pragma once
+
+#include <string_view>
+
+#include "net/http.h"
+
+namespace controller {
+
+inline constexpr std::string_view kAdmissionPath = "/validate-kubeflow-org-v1-pytorchjob";
+
+// To an AdmissionReview (admission.k8s.io/v1) of a PyTorchJob: 200 with a review that allows it, or
+// refuses it with the messages of 1.5, and the warnings. What is no review of that version is
+// answered with 400 and a line that says why.
+net::HttpResponse AnswerAdmissionReview(std::string_view body);
+
+// POST kAdmissionPath.
+net::HttpHandler AdmissionHandler();
+
+}  // namespace controller

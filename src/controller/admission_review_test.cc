@@ -1,0 +1,108 @@
+#include "controller/admission_review.h"
+
+#include <gtest/gtest.h>
+
+#include "text/json.h"
+
+namespace controller {
+namespace {
+
+constexpr std::string_view kGood =
+    R"({"metadata":{"name":"j"},"spec":{"pytorchReplicaSpecs":{"Worker":{"template":{"spec":)"
+    R"({"containers":[{"name":"pytorch","image":"x"}]}}}}}})";
+
+std::string Review(std::string_view object, std::string_view more = "") {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u-1",)"
+         R"("operation":"CREATE","object":)" +
+         std::string(object) + std::string(more) + "}}";
+}
+
+text::Json ResponseTo(const std::string& body) {
+  const net::HttpResponse answer = AnswerAdmissionReview(body);
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  const auto review = text::ParseJson(answer.body);
+  EXPECT_TRUE(review) << answer.body;
+  EXPECT_EQ(text::GetString(*review, {"apiVersion"}), "admission.k8s.io/v1");
+  EXPECT_EQ(text::GetString(*review, {"kind"}), "AdmissionReview");
+  const text::Json* const response = text::Find(*review, {"response"});
+  EXPECT_NE(response, nullptr) << answer.body;
+  return response != nullptr ? *response : text::Json();
+}
+
+TEST(AdmissionReview, AllowsAGoodJob) {
+  EXPECT_EQ(text::ToJson(ResponseTo(Review(kGood))), R"({"uid":"u-1","allowed":true})");
+}
+
+TEST(AdmissionReview, RefusesWithEveryReason) {
+  const text::Json response = ResponseTo(Review(
+      R"({"metadata":{"name":"0-test"},"spec":{"pytorchReplicaSpecs":{"Master":{"template":{"spec":)"
+      R"({"containers":[{"name":"pytorch","image":"x"}]}}}}}})"));
+  EXPECT_EQ(text::GetBool(response, {"allowed"}), false);
+  EXPECT_EQ(text::GetInt(response, {"status", "code"}), 403);
+  const std::string_view message = text::GetString(response, {"status", "message"});
+  EXPECT_TRUE(message.starts_with("[metadata.name: Invalid value: \"0-test\": should match: "));
+  EXPECT_TRUE(
+      message.ends_with(", spec.pytorchReplicaSpecs[Master].replicas: Forbidden: must be 1]"))
+      << message;
+}
+
+TEST(AdmissionReview, WarnsWithoutRefusing) {
+  const text::Json response = ResponseTo(Review(
+      R"({"metadata":{"name":"j"},"spec":{"elasticPolicy":{"nProcPerNode":2},"pytorchReplicaSpecs":)"
+      R"({"Worker":{"template":{"spec":{"containers":[{"name":"pytorch","image":"x"}]}}}}}})"));
+  EXPECT_EQ(text::GetBool(response, {"allowed"}), true);
+  EXPECT_EQ(text::ToJson(*text::Find(response, {"warnings"})),
+            R"(["spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode instead"])");
+}
+
+TEST(AdmissionReview, AnUpdateIsComparedWithWhatWasThere) {
+  const auto managed = [](std::string_view manager) {
+    return R"({"metadata":{"name":"j"},"spec":{"runPolicy":{"managedBy":")" + std::string(manager) +
+           R"("},"pytorchReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[)"
+           R"({"name":"pytorch","image":"x"}]}}}}}})";
+  };
+  std::string review = Review(managed("kueue.x-k8s.io/multikueue"),
+                              R"(,"oldObject":)" + managed("kubeflow.org/training-operator"));
+  EXPECT_EQ(text::GetBool(ResponseTo(review), {"allowed"}), true);
+  review.replace(review.find("CREATE"), 6, "UPDATE");
+  EXPECT_EQ(text::GetString(ResponseTo(review), {"status", "message"}),
+            "spec.runPolicy.managedBy: Invalid value: \"kueue.x-k8s.io/multikueue\": field is "
+            "immutable");
+}
+
+TEST(AdmissionReview, WhatIsOnItsWayOutMayGo) {
+  EXPECT_EQ(
+      text::GetBool(ResponseTo(Review(
+                        R"({"metadata":{"name":"j","deletionTimestamp":"2026-01-01T00:00:00Z"}})")),
+                    {"allowed"}),
+      true);
+  std::string review = Review("null", R"(,"oldObject":{})");
+  review.replace(review.find("CREATE"), 6, "DELETE");
+  EXPECT_EQ(text::GetBool(ResponseTo(review), {"allowed"}), true);
+}
+
+TEST(AdmissionReview, WhatIsNoReviewIsRefusedInALine) {
+  for (
+      const char* body :
+      {"", "[]", "null", "{", R"({"kind":"AdmissionReview"})",
+       R"({"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","request":{"uid":"u"}})",
+       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":[]})",
+       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":7}})"}) {
+    const net::HttpResponse answer = AnswerAdmissionReview(body);
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_FALSE(answer.body.empty());
+  }
+}
+
+TEST(AdmissionReview, ObjectsOfOtherShapesAreAnswered) {
+  for (
+      const char* object :
+      {"{}", "[]", R"({"metadata":[],"spec":7})", R"({"spec":{"pytorchReplicaSpecs":[]}})",
+       R"({"spec":{"pytorchReplicaSpecs":{"Worker":7,"Master":{"template":[]}}}})",
+       R"({"spec":{"pytorchReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[7]}}}}}})"}) {
+    EXPECT_TRUE(text::GetBool(ResponseTo(Review(object)), {"allowed"}).has_value()) << object;
+  }
+}
+
+}  // namespace
+}  // namespace controller

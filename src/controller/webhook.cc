@@ -1,0 +1,307 @@
+#include "controller/webhook.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "controller/admission_review.h"
+#include "controller/webhook_certificates.h"
+#include "net/tcp_socket.h"
+#include "net/url.h"
+
+namespace controller {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr std::string_view kWebhookName = "validator.pytorchjob.training-operator.kubeflow.org";
+constinit const api::Resource kWebhookConfigurations{"admissionregistration.k8s.io",
+                                                     "v1",
+                                                     "validatingwebhookconfigurations",
+                                                     "validatingwebhookconfiguration",
+                                                     "ValidatingWebhookConfiguration",
+                                                     false,
+                                                     false};
+constexpr base::Duration kFirstRetry = std::chrono::milliseconds(200);
+constexpr base::Duration kLongestRetry = std::chrono::seconds(30);
+// Clocks are set, machines sleep: what is due is looked at that often at least.
+constexpr std::chrono::hours kLongestRest{1};
+
+std::optional<text::Json> OnlyOne(std::vector<text::Json> items) {
+  if (items.empty()) return std::nullopt;
+  return std::move(items.front());
+}
+
+std::optional<text::Json> AfterEvent(cluster::WatchEvent event) {
+  if (event.type == cluster::WatchEvent::Type::kDeleted) return std::nullopt;
+  return std::move(event.object);
+}
+
+cluster::ListOptions Named(const std::string& namespace_name, const std::string& name) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.field_selector = "metadata.name=" + name;
+  return options;
+}
+
+}  // namespace
+
+const text::Json* FindPyTorchWebhook(const text::Json& configuration, size_t* index) {
+  const text::Array* const webhooks = text::FindArray(configuration, {"webhooks"});
+  for (size_t i = 0; webhooks != nullptr && i < webhooks->size(); ++i) {
+    if (text::GetString((*webhooks)[i], {"name"}) != kWebhookName) continue;
+    if (index != nullptr) *index = i;
+    return &(*webhooks)[i];
+  }
+  return nullptr;
+}
+
+std::vector<std::string> WebhookHosts(const WebhookOptions& options,
+                                      const text::Json& configuration) {
+  std::vector<std::string> hosts = {
+      fmt::format("{}.{}.svc", options.service_name, options.namespace_name)};
+  const text::Json* const webhook = FindPyTorchWebhook(configuration);
+  if (webhook == nullptr) return hosts;
+  const auto url = net::ParseUrl(text::GetString(*webhook, {"clientConfig", "url"}));
+  if (url && !url->host.empty() && url->host != hosts.front()) hosts.push_back(url->host);
+  return hosts;
+}
+
+void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options) {
+  set.Custom("webhook-server-port", "int",
+             "port of the validating webhook, where there is a configuration for it; 0 is none "
+             "(default 9443)",
+             [&options](std::string_view value) -> base::Status {
+               const auto port = base::ParseInt(value);
+               if (!port || *port < 0 || *port > UINT16_MAX) {
+                 return Fail(Code::kInvalidArgument, "a port is from 1 to 65535, or 0 for none");
+               }
+               options.port = static_cast<uint16_t>(*port);
+               return {};
+             });
+  set.String(&options.service_name, "webhook-service-name", options.service_name,
+             "Service through which the webhook is called");
+  set.String(&options.secret_name, "webhook-secret-name", options.secret_name,
+             "Secret that keeps the webhook's certificates, in the operator's namespace");
+  set.String(&options.configuration_name, "webhook-configuration-name", options.configuration_name,
+             "ValidatingWebhookConfiguration that gets the certificates' authority");
+}
+
+Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options)
+    : client_(client), clock_(clock), options_(std::move(options)) {
+  if (options_.port == 0) {
+    state_.Lock()->readiness = base::Status();
+    return;
+  }
+  WatchSecret();
+  WatchConfiguration();
+  worker_ = std::thread([this] { Work(); });
+}
+
+Webhook::~Webhook() {
+  Tell([](State& state) { state.is_stopping = true; });
+  if (worker_.joinable()) worker_.join();
+  configurations_.reset();
+  secrets_.reset();
+  if (!server_) return;
+  server_->Stop();  // answers under way still flow out, through the listener
+  server_thread_.join();
+  listener_.reset();
+}
+
+base::Status Webhook::Listen() {
+  if (listener_) return {};
+  const std::string flag = "--webhook-server-port";
+  auto socket = net::ListenOnTcp("", options_.port);
+  if (!socket) return Fail(socket.error().Wrap(flag));
+  if (!server_) {
+    TRY_ASSIGN(server_, net::HttpServer::OfAdopted(AdmissionHandler()));
+    server_thread_ = std::thread([this] { server_->Run(); });
+  }
+  auto listener = net::TlsListener::ListenOn(
+      std::move(*socket),
+      [this]() -> base::Result<net::KeyedCertificate> {
+        net::KeyedCertificate serving = state_.Lock()->serving;
+        if (serving.certificate.empty()) {
+          return Fail(Code::kUnavailable, "the webhook has no certificate yet");
+        }
+        return serving;
+      },
+      [this](base::Fd connection) { server_->Adopt(std::move(connection), nullptr); });
+  if (!listener) return Fail(listener.error().Wrap(flag));
+  listener_ = std::move(*listener);
+  return {};
+}
+
+void Webhook::Tell(const std::function<void(State&)>& change) {
+  auto state = state_.Lock();
+  change(*state);
+  ++state->changes;
+  changed_.notify_all();
+}
+
+void Webhook::WatchSecret() {
+  const auto take = [this](std::optional<text::Json> secret) {
+    Tell([&](State& state) {
+      state.is_secret_known = true;
+      state.secret = std::move(secret);
+    });
+  };
+  secrets_ = std::make_unique<cluster::Reflector>(
+      client_, api::kSecrets, Named(options_.namespace_name, options_.secret_name),
+      cluster::ReflectorHandler{
+          [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); },
+          [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); }});
+}
+
+void Webhook::WatchConfiguration() {
+  const auto take = [this](std::optional<text::Json> configuration) {
+    Tell([&](State& state) {
+      state.is_configuration_known = true;
+      state.refusal.reset();
+      state.configuration = std::move(configuration);
+    });
+  };
+  configurations_ = std::make_unique<cluster::Reflector>(
+      client_, kWebhookConfigurations, Named("", options_.configuration_name),
+      cluster::ReflectorHandler{
+          [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); },
+          [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); },
+          [this](const base::Error& error) {
+            Tell([&](State& state) { state.refusal = error; });
+          }});
+}
+
+base::Status Webhook::Readiness() const { return state_.Lock()->readiness; }
+
+// The worker's alone.
+void Webhook::SayOnce(const std::string& line) {
+  if (line == std::exchange(said_, line)) return;
+  base::LogInfo("{}", line);
+}
+
+void Webhook::Work() {
+  base::Backoff backoff(kFirstRetry, kLongestRetry);
+  while (true) {
+    uint64_t seen = 0;
+    {
+      auto state = state_.Lock();
+      if (state->is_stopping) return;
+      seen = state->changes;
+    }
+    const auto next = Advance();
+    base::Duration rest = kLongestRest;
+    if (next) {
+      backoff.Reset();
+      rest = std::clamp<base::Duration>(*next - clock_.Now(), base::Duration(0), kLongestRest);
+    } else {
+      if (next.error().code != Code::kConflict) SayOnce("webhook: " + next.error().message);
+      rest = backoff.Next();
+    }
+    auto state = state_.Lock();
+    if (next) {
+      state->readiness = base::Status();
+    } else if (state->serving.certificate.empty()) {
+      state->readiness = Fail(next.error());
+    }
+    changed_.wait_for(state.lock(), rest,
+                      [&] { return state->is_stopping || state->changes != seen; });
+  }
+}
+
+base::Result<base::Time> Webhook::Advance() {
+  const State now = *state_.Lock();
+  const base::Time never = clock_.Now() + kLongestRest;
+  if (now.refusal) {
+    SayOnce(fmt::format("no webhook: jobs are checked by their definition's schema alone ({})",
+                        now.refusal->message));
+    return never;
+  }
+  if (!now.is_configuration_known) {
+    return Fail(Code::kUnavailable, "the ValidatingWebhookConfiguration is not read yet");
+  }
+  if (!now.configuration || FindPyTorchWebhook(*now.configuration) == nullptr) {
+    SayOnce(
+        fmt::format("no webhook: jobs are checked by their definition's schema alone (no "
+                    "ValidatingWebhookConfiguration {} has {})",
+                    options_.configuration_name, kWebhookName));
+    return never;
+  }
+  if (!now.is_secret_known) {
+    return Fail(Code::kUnavailable, fmt::format("Secret {}/{}: not read yet",
+                                                options_.namespace_name, options_.secret_name));
+  }
+  return Certify(now);
+}
+
+base::Result<base::Time> Webhook::Certify(const State& now) {
+  text::Json secret;
+  if (now.secret) {
+    secret = *now.secret;
+  } else {
+    TRY_ASSIGN(secret, MakeSecret());
+  }
+  const WebhookCertificates stored = ReadWebhookCertificates(secret);
+  TRY_ASSIGN(
+      const CertificatePlan plan,
+      PlanWebhookCertificates(stored, WebhookHosts(options_, *now.configuration), clock_.Now()));
+  if (!(plan.next == stored)) {
+    // Whoever was faster has made it already, and the watch brings it.
+    TRY_ASSIGN(secret, Store(secret, ToSecretData(plan.next)));
+    base::LogInfo("webhook: certificates renewed in Secret {}/{}", options_.namespace_name,
+                  options_.secret_name);
+  }
+  TRY(Publish(*now.configuration, plan.next.authorities));
+  state_.Lock()->serving = plan.next.serving;
+  TRY(Listen());
+  SayOnce(fmt::format("webhook: jobs are checked on port {}", options_.port));
+  return plan.look_again;
+}
+
+base::Result<text::Json> Webhook::MakeSecret() {
+  text::Json secret = text::Object{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata",
+       text::Object{{"name", options_.secret_name}, {"namespace", options_.namespace_name}}}};
+  auto made = client_.Create(api::kSecrets, options_.namespace_name, secret);
+  if (made) return made;
+  return Fail(made.error().Wrap(
+      fmt::format("Secret {}/{} is missing and cannot be made (`muster install` makes it)",
+                  options_.namespace_name, options_.secret_name)));
+}
+
+base::Result<text::Json> Webhook::Store(const text::Json& secret, const text::Json& data) {
+  text::Json patch = text::Object{{"data", data}};
+  text::Set(patch, {"metadata", "resourceVersion"}, text::Json(api::ResourceVersion(secret)));
+  auto stored = client_.Patch(api::kSecrets, options_.namespace_name, options_.secret_name,
+                              cluster::PatchType::kMerge, patch);
+  if (stored) return stored;
+  return Fail(stored.error().Wrap(
+      fmt::format("Secret {}/{}", options_.namespace_name, options_.secret_name)));
+}
+
+base::Status Webhook::Publish(const text::Json& configuration, const std::string& authorities) {
+  size_t index = 0;
+  const text::Json* const webhook = FindPyTorchWebhook(configuration, &index);
+  const std::string bundle = base::Base64Encode(authorities);
+  if (text::GetString(*webhook, {"clientConfig", "caBundle"}) == bundle) return {};
+  const std::string path = fmt::format("/webhooks/{}", index);
+  const auto patched = client_.Patch(
+      kWebhookConfigurations, "", options_.configuration_name, cluster::PatchType::kJson,
+      text::Array{
+          text::Object{{"op", "test"}, {"path", path + "/name"}, {"value", kWebhookName}},
+          text::Object{
+              {"op", "add"}, {"path", path + "/clientConfig/caBundle"}, {"value", bundle}}});
+  if (patched) return {};
+  return Fail(patched.error().Wrap(
+      fmt::format("ValidatingWebhookConfiguration {}", options_.configuration_name)));
+}
+
+}  // namespace controller

@@ -1,0 +1,97 @@
+// The validating webhook as a service: TLS, and certificates that it makes, shares with the other
+// replicas in a Secret, makes known in the ValidatingWebhookConfiguration, and renews.
+//
+//   watch Secret ----.                      .--> Secret (patch, if nobody was faster)
+//                    >--> worker, PlanWebhookCertificates --> configuration's caBundle
+//   watch config ----'                      '--> shown by the TLS listener, once that is known
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "base/result.h"
+#include "cli/flags.h"
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+#include "net/http_server.h"
+#include "net/tls_listener.h"
+
+namespace controller {
+
+// By default what Kubeflow's manifests call them (spec/pytorchjob-operator.md 1.5, 3.1, 3.4).
+struct WebhookOptions {
+  uint16_t port = 9443;                     // 0 is no webhook
+  std::string namespace_name = "kubeflow";  // of the Service and the Secret
+  std::string service_name = "training-operator";
+  std::string secret_name = "training-operator-webhook-cert";
+  std::string configuration_name = "validator.training-operator.kubeflow.org";
+};
+// `options` outlives the set.
+void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options);
+
+// The entry of the configuration that is PyTorchJobs'; nullptr when it has none.
+const text::Json* FindPyTorchWebhook(const text::Json& configuration, size_t* index = nullptr);
+// The names that API servers call it under: the Service's, and the host of clientConfig.url.
+std::vector<std::string> WebhookHosts(const WebhookOptions& options,
+                                      const text::Json& configuration);
+
+// Every replica of the operator has one, leader or not. It listens once there is a configuration
+// for it.
+class Webhook {
+ public:
+  // Starts its threads. `client` and `clock` outlive it.
+  Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options);
+  ~Webhook();
+
+  // Success when jobs are checked, and also when nobody wants it: port 0, no configuration has it,
+  // or the right to look is missing, which is logged. Thread safe, quick.
+  base::Status Readiness() const;
+
+ private:
+  struct State {
+    bool is_secret_known = false;
+    bool is_configuration_known = false;
+    std::optional<text::Json> secret;
+    std::optional<text::Json> configuration;
+    std::optional<base::Error> refusal;  // to look at the configuration
+    uint64_t changes = 0;                // of the above
+    net::KeyedCertificate serving;
+    base::Status readiness = base::Fail(base::Code::kUnavailable, "not looked yet");
+    bool is_stopping = false;
+  };
+
+  base::Status Listen();
+  void WatchSecret();
+  void WatchConfiguration();
+  void Tell(const std::function<void(State&)>& change);
+  void Work();
+  // One step towards what has to be; the time of the next.
+  base::Result<base::Time> Advance();
+  base::Result<base::Time> Certify(const State& now);
+  base::Result<text::Json> MakeSecret();
+  base::Result<text::Json> Store(const text::Json& secret, const text::Json& data);
+  base::Status Publish(const text::Json& configuration, const std::string& authorities);
+  void SayOnce(const std::string& line);
+
+  cluster::Client& client_;
+  base::Clock& clock_;
+  const WebhookOptions options_;
+  mutable base::Guarded<State> state_;
+  std::condition_variable changed_;
+  std::string said_;  // by the worker, last
+
+  std::unique_ptr<net::HttpServer> server_;
+  std::thread server_thread_;
+  std::unique_ptr<net::TlsListener> listener_;
+  std::thread worker_;
+  std::unique_ptr<cluster::Reflector> secrets_;
+  std::unique_ptr<cluster::Reflector> configurations_;
+};
+
+}  // namespace controller

@@ -1,0 +1,176 @@
+"""The operator with the rights of deploy/ and no other: it works, it uses what it has, and what is taken
+from it is named."""
+import base64
+import json
+
+import pytest
+
+from conftest import Muster
+from real_kubernetes import free_ports
+from running_operator import Operator, wait_until
+
+NAME = "muster-operator"
+# Rights that this file's jobs give no occasion to use, each with its reason.
+UNUSED = {
+    ("get", "pytorchjobs.kubeflow.org"): "a read past the cache, after a conflict",
+    ("get", "pytorchjobs/status.kubeflow.org"): "goes with update",
+    ("update", "pytorchjobs/status.kubeflow.org"): "status is written by update or by patch",
+    ("patch", "pytorchjobs/status.kubeflow.org"): "status is written by update or by patch",
+    ("patch", "pytorchjobs.kubeflow.org"): "a failure's cause",
+    ("update", "pytorchjobs/finalizers.kubeflow.org"): "asked by an admission plugin that is off here",
+    ("get", "pods"): "a read past the cache", ("get", "services"): "a read past the cache",
+    ("patch", "events"): "the same event again",
+    ("create", "leases.coordination.k8s.io"): "this one runs without an election",
+    ("get", "leases.coordination.k8s.io"): "this one runs without an election",
+    ("update", "leases.coordination.k8s.io"): "this one runs without an election",
+}
+# Kinds that are not on this cluster, or only read with a gang scheduler.
+ABSENT = ("podgroups.", "priorityclasses.", "horizontalpodautoscalers.")
+
+
+class Installed:
+    """An operator as `muster install` sets it up, run here with its ServiceAccount's token."""
+
+    def __init__(self, cluster, *flags, namespaced=None):
+        self.cluster = cluster
+        cluster._names += 1
+        self.place = namespaced or f"rights-{cluster._names}"
+        self.flags = ["--namespaced"] if namespaced else []
+        self.muster = Muster(cluster.kubeconfig)
+        self.muster.run("install", "-n", self.place, *self.flags)
+        self.kubeconfig = cluster.account_kubeconfig(self.place, NAME)
+        container = cluster.get("deployment", NAME, "-n", self.place)["spec"]["template"]["spec"][
+            "containers"][0]
+        self.args = [arg for arg in container["args"][1:]
+                     if "bind-address" not in arg and "webhook-server-port" not in arg
+                     and arg != "--leader-elect"]
+        self.port = 0
+        if not namespaced:
+            # Services lead nowhere here: the API server is sent to this machine.
+            self.port = free_ports(1)[0]
+            cluster.kubectl("delete", "service", NAME, "-n", self.place)
+            cluster.apply({"apiVersion": "v1", "kind": "Service",
+                           "metadata": {"name": NAME, "namespace": self.place},
+                           "spec": {"type": "ExternalName", "externalName": "localhost"}})
+            cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
+                [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
+        self.args += [f"--webhook-server-port={self.port}", *flags]
+        self.operator = None
+
+    def start(self, **options):
+        self.operator = Operator(self.kubeconfig, *self.args, **options,
+                                 env={"MY_POD_NAMESPACE": self.place, "MY_POD_NAME": "one"})
+        return self.operator
+
+    def refused(self):
+        return [request for request in self.cluster.requests_of(self.place, NAME) if request[3] == 403]
+
+    def close(self):
+        if self.operator is not None:
+            self.operator.kill()
+        self.muster.run("uninstall", "-n", self.place, *self.flags, code=None)
+        self.muster.close()
+
+
+@pytest.fixture
+def installed(real_cluster):
+    made = Installed(real_cluster)
+    yield made
+    made.close()
+
+
+def job(name, namespace, **policy):
+    replica = {"restartPolicy": "Never", "template": {"spec": {
+        "containers": [{"name": "pytorch", "image": "x"}]}}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"runPolicy": policy, "pytorchReplicaSpecs": {
+                "Master": {**replica, "replicas": 1}, "Worker": {**replica, "replicas": 1}}}}
+
+
+def state(cluster, namespace, name):
+    status = cluster.get("pytorchjob", name, "-n", namespace).get("status", {})
+    return [c["type"] for c in status.get("conditions", []) if c["status"] == "True"]
+
+
+def run_to_the_end(cluster, namespace, name, phase="Succeeded"):
+    wait_until("pods", lambda: len(cluster.get("pods", "-n", namespace, "-l",
+                                               f"training.kubeflow.org/job-name={name}")["items"]) == 2)
+    for pod in (f"{name}-master-0", f"{name}-worker-0"):
+        cluster.patch_status("pod", pod, namespace, {"phase": "Running"})
+    wait_until("Running", lambda: "Running" in state(cluster, namespace, name))
+    cluster.patch_status("pod", f"{name}-master-0", namespace, {"phase": phase})
+
+
+def granted(cluster, kind, name, *where):
+    """(verb, resource.group) of a role."""
+    found = set()
+    for rule in cluster.get(kind, name, *where)["rules"]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                found |= {(verb, resource + (f".{group}" if group else "")) for verb in rule["verbs"]}
+    return found
+
+
+def test_it_works_with_these_rights_and_uses_them(real_cluster, namespace, installed):
+    installed.start()
+    real_cluster.apply(job("whole", namespace, cleanPodPolicy="All"))
+    run_to_the_end(real_cluster, namespace, "whole")
+    wait_until("Succeeded", lambda: "Succeeded" in state(real_cluster, namespace, "whole"))
+    wait_until("cleaned up", lambda: not real_cluster.get("services", "-n", namespace)["items"])
+    real_cluster.apply(job("brief", namespace, ttlSecondsAfterFinished=0))
+    run_to_the_end(real_cluster, namespace, "brief", "Failed")
+    wait_until("deleted", lambda: "brief" not in real_cluster.kubectl(
+        "get", "pytorchjobs", "-n", namespace, "-o", "name").stdout)
+    # The webhook's certificate, by the same rights.
+    assert base64.b64decode(real_cluster.get("secret", "muster-operator-webhook-cert", "-n",
+                                             installed.place)["data"]["ca.crt"])
+    done = real_cluster.kubectl("create", "-f", "-", stdin=json.dumps(job("0-bad", namespace)), code=1)
+    assert "denied the request: metadata.name: Invalid value" in done.stderr
+    assert installed.operator.stop() == 0, installed.operator.log()
+
+    requests = real_cluster.requests_of(installed.place, NAME)
+    absent = [r for r in requests if r[3] == 403]
+    assert absent == [], absent
+    used = {(verb, resource) for verb, resource, _, _ in requests}
+    rights = granted(real_cluster, "clusterrole", NAME) | granted(
+        real_cluster, "role", NAME, "-n", installed.place)
+    idle = {right for right in rights - used - set(UNUSED) if not right[1].startswith(ABSENT)}
+    assert idle == set(), idle
+
+
+def test_a_right_that_is_taken_away_is_named_and_given_back_it_goes_on(real_cluster, namespace,
+                                                                       installed):
+    installed.start()
+    role = real_cluster.get("clusterrole", NAME)
+    rules = json.loads(json.dumps(role["rules"]))
+    for rule in rules:
+        if "pods" in rule["resources"]:
+            rule["verbs"].remove("create")
+
+    def set_rules(new):
+        real_cluster.kubectl("patch", "clusterrole", NAME, "--type=merge", "-p",
+                             json.dumps({"rules": new}))
+    set_rules(rules)
+    real_cluster.apply(job("short", namespace))
+    refusal = (f'User "system:serviceaccount:{installed.place}:{NAME}" cannot create resource "pods" in '
+               f'API group "" in the namespace "{namespace}"')
+    wait_until("an event that says so", lambda: any(
+        refusal in event["message"] for event in
+        real_cluster.get("events", "-n", namespace)["items"]))
+    set_rules(role["rules"])
+    wait_until("pods", lambda: len(real_cluster.get("pods", "-n", namespace)["items"]) == 2)
+
+
+def test_a_namespaced_one_works_without_a_right_of_the_cluster(real_cluster, namespace):
+    installed = Installed(real_cluster, namespaced=namespace)
+    try:
+        installed.start()
+        real_cluster.apply(job("own", namespace))
+        run_to_the_end(real_cluster, namespace, "own")
+        wait_until("Succeeded", lambda: "Succeeded" in state(real_cluster, namespace, "own"))
+        assert installed.operator.stop() == 0
+        assert installed.refused() == []
+        assert {request[2] for request in real_cluster.requests_of(namespace, NAME)} == {namespace}
+    finally:
+        installed.close()
