@@ -1,6 +1,7 @@
-// Serves a store and prints its port. Then, for each line of standard input: `reset` empties it,
-// `snapshot` prints what it knows, a line for each key and waiter and a last one `.`. Ends with
-// standard input.
+// Serves a store and prints its port. Then, for each line of standard input: `reset` empties it;
+// `snapshot` prints what it knows, a line for each key and waiter and a last one `.`; `explain
+// SECONDS PID...` says what the ranks with these pids have waited for so long, and then `.`. Ends
+// with standard input.
 //
 //   store_server [PORT]
 #include <fmt/format.h>
@@ -8,10 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 #include <string>
 
 #include "base/clock.h"
+#include "rendezvous/peer.h"
 #include "rendezvous/store_thread.h"
+#include "rendezvous/wait_explainer.h"
 
 namespace {
 
@@ -38,6 +42,27 @@ void PrintSnapshot(const rendezvous::StoreSnapshot& snapshot) {
   fmt::print(".\n");
 }
 
+void PrintWaits(const rendezvous::StoreSnapshot& snapshot, std::istringstream words) {
+  std::string verb;
+  int seconds = 0;
+  words >> verb >> seconds;
+  std::vector<rendezvous::RankInfo> ranks;
+  std::vector<pid_t> pids;
+  for (pid_t pid = 0; words >> pid;) {
+    ranks.push_back({static_cast<int>(ranks.size()), "", pid, true, {}});
+    pids.push_back(pid);
+  }
+  std::vector<uint16_t> ports;
+  for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
+  const auto clients =
+      rendezvous::RanksOfClients(snapshot, ranks, rendezvous::ProcessesOfPorts(ports, pids));
+  for (const rendezvous::StuckWait& wait :
+       rendezvous::ExplainWaits(snapshot, ranks, clients, std::chrono::seconds(seconds))) {
+    fmt::print("{}\n", wait.text);
+  }
+  fmt::print(".\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,8 +76,12 @@ int main(int argc, char** argv) {
   fmt::print("{}\n", (*store)->port());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
-    if (line == "reset") (*store)->Reset();
+    if (line == "reset") {
+      (*store)->Reset();
+      fmt::print(".\n");
+    }
     if (line == "snapshot") PrintSnapshot((*store)->Snapshot());
+    if (line.starts_with("explain ")) PrintWaits((*store)->Snapshot(), std::istringstream(line));
     std::fflush(stdout);
   }
   return 0;

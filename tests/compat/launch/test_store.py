@@ -1,0 +1,207 @@
+"""The workers' store with PyTorch's own clients: of Debian's torch 1.13, and of the newest torch where
+its environment is there (3 GB: scripts/python-environment torch-2.15 torch torch==2.15.0 numpy)."""
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+SERVER = os.environ.get("MUSTER_STORE_SERVER", os.path.join(ROOT, "build", "dev", "store_server"))
+DEBIAN = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
+PYTHONS = [DEBIAN] + ([NEWEST] if os.path.exists(NEWEST) else [])
+PATIENCE = 120
+
+
+class Store:
+    def __init__(self):
+        self.process = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return list(iter(self.process.stdout.readline, ".\n"))
+
+    def close(self):
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE) == 0
+
+
+@pytest.fixture
+def store():
+    store = Store()
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=PYTHONS, ids=lambda python: "debian" if python == DEBIAN else "newest")
+def python(request):
+    return request.param
+
+
+def run(python, code, *args, **environment):
+    done = subprocess.run([python, "-c", code, *map(str, args)], capture_output=True, text=True,
+                          timeout=PATIENCE, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+CLIENT = """
+import datetime, sys, threading
+import torch.distributed as dist
+seconds = lambda n: datetime.timedelta(seconds=n)
+port = int(sys.argv[1])
+store = dist.TCPStore("127.0.0.1", port, None, False, timeout=seconds(60))
+other = dist.TCPStore("127.0.0.1", port, None, False, timeout=seconds(60))
+"""
+
+
+def test_every_request_of_the_client_means_what_pytorchs_server_means(python, store):
+    code = CLIENT + """
+def requests(store, other):
+    said = []
+    store.set("k", "value")
+    said += [other.get("k"), store.add("n", 5), other.add("n", -7), store.get("n")]
+    said += [store.compare_set("c", "x", "a"), store.compare_set("c", "", "a"), store.compare_set("c", "b", "d"),
+             store.compare_set("c", "a", "d")]
+    said += [store.delete_key("c"), store.delete_key("c"), store.num_keys()]
+    big = bytes(range(256)) * 4096 * 7
+    store.set("big", big)
+    said.append(other.get("big") == big)
+    prefixed = dist.PrefixStore("p/q", dist.PrefixStore("r", store))
+    prefixed.set("k", "in")
+    said += [prefixed.get("k"), prefixed.add("count", 1), other.get("r/p/q/k")]
+    threading.Timer(0.2, lambda: other.set("late", "now")).start()
+    store.wait(["late", "k"], seconds(60))
+    said.append(store.get("late"))
+    if hasattr(store, "append"):
+        store.append("a", "1"); store.append("a", "2")
+        store.multi_set(["m1", "m2"], ["x", ""])
+        said += [other.get("a"), other.multi_get(["m1", "m2", "a"]), store.check(["m1"]), store.check(["m1", "no"])]
+    if hasattr(store, "queue_push"):
+        store.queue_push("q", "first"); store.queue_push("q", "second")
+        said += [other.queue_len("q"), other.queue_pop("q"), other.queue_pop("q"), other.queue_len("q")]
+        threading.Timer(0.2, lambda: other.queue_push("q", "late")).start()
+        said += [store.queue_pop("q"), sorted(store.list_keys())]
+        thread = threading.Thread(target=lambda: other.barrier("b", 2)); thread.start()
+        store.barrier("b", 2); thread.join()
+    return said
+ours = requests(store, other)
+master = dist.TCPStore("127.0.0.1", 0, None, True, timeout=seconds(60))
+client = dist.TCPStore("127.0.0.1", master.port, None, False, timeout=seconds(60))
+theirs = requests(client, master)
+for a, b in zip(ours, theirs):
+    assert a == b, (a, b)
+assert len(ours) == len(theirs) > 15
+"""
+    run(python, code, store.port)
+
+
+def test_a_client_that_gave_up_waiting_is_not_confused_by_the_late_key(python, store):
+    # With its own server the client of torch 1.13 takes the late answer for the one to its next request.
+    code = CLIENT + """
+try:
+    store.wait(["never"], datetime.timedelta(milliseconds=100))
+    sys.exit("no timeout")
+except RuntimeError:
+    pass
+print(store.add("n", 1))
+other.set("never", "set at last")
+other.get("never")
+print(store.add("n", 1), store.get("never"))
+"""
+    assert run(python, code, store.port) == "1\n2 b'set at last'\n"
+
+
+RANK = """
+import datetime, os, sys, time
+import torch, torch.distributed as dist
+rank, mode = int(os.environ["RANK"]), sys.argv[1]
+if mode == "init" and rank == 2: time.sleep(1000)
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=100))
+if mode == "group":
+    if rank == 2: time.sleep(1000)
+    dist.new_group([0, 1, 2])
+if mode == "train":
+    one = torch.ones(1); dist.all_reduce(one)
+    everyone = [None] * 4; dist.all_gather_object(everyone, {"rank": rank, "long": "x" * 100000})
+    dist.barrier(); dist.monitored_barrier()
+    pair = dist.new_group([0, 1])
+    if rank < 2: dist.all_reduce(one, group=pair)
+    print(one.item(), [each["rank"] for each in everyone], flush=True)
+"""
+
+
+class Ranks:
+    def __init__(self, python, store, mode, attempt=0):
+        variables = {"WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port),
+                     "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": str(attempt),
+                     "TORCHELASTIC_RUN_ID": "test", "OMP_NUM_THREADS": "1"}
+        self.processes = [
+            subprocess.Popen([python, "-c", RANK, mode], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, env={**os.environ, **variables, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+            for rank in range(4)]
+
+    @property
+    def pids(self):
+        return [process.pid for process in self.processes]
+
+    def outputs(self):
+        outputs = [process.communicate(timeout=PATIENCE) for process in self.processes]
+        for process, (_, errors) in zip(self.processes, outputs):
+            assert process.returncode == 0, errors
+        return [out for out, _ in outputs]
+
+    def kill(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+def test_four_ranks_train_over_the_agents_store_twice(python, store):
+    for attempt in (0, 1):
+        outputs = Ranks(python, store, "train", attempt).outputs()
+        assert outputs == ["8.0 [0, 1, 2, 3]\n"] * 2 + ["4.0 [0, 1, 2, 3]\n"] * 2
+        store.ask("reset")
+
+
+@pytest.mark.parametrize("mode, expected", [
+    ("init", r'barrier "default_pg init": 3/4 joined after \d+ s; missing: rank 2 \(pid {2}, alive, not connected to '
+             r'the store\)'),
+    ("group", r'barrier "process group 1": 2 joined after \d+ s; missing: rank 2 \(pid {2}, alive\)'),
+])
+def test_a_wait_that_does_not_end_names_the_missing_rank(python, store, mode, expected):
+    ranks = Ranks(python, store, mode)
+    try:
+        pattern = expected.replace("{2}", str(ranks.pids[2]))
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            lines = store.ask("explain 1 " + " ".join(map(str, ranks.pids)))
+            if any(re.search(pattern, line) for line in lines):
+                break
+            assert time.monotonic() < deadline, lines
+            assert ranks.processes[0].poll() is None
+            time.sleep(0.2)
+    finally:
+        ranks.kill()
+
+
+def test_strangers_do_not_disturb_clients(python, store):
+    strangers = []
+    for bad in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"\xff" * 5000):
+        stranger = socket.create_connection(("127.0.0.1", store.port))
+        stranger.settimeout(PATIENCE)
+        stranger.sendall(bad)
+        try:
+            assert stranger.recv(100) == b""
+        except ConnectionResetError:
+            pass
+    for half in (b"", b"\x00\xce\xf7", b"\x00\xce\xf7\x85\x3c\x01" + b"\x05\0\0\0\0\0\0\0ab"):
+        strangers.append(socket.create_connection(("127.0.0.1", store.port)))
+        strangers[-1].sendall(half)
+    assert run(python, CLIENT + "store.set('k', 'v'); print(other.get('k'))", store.port) == "b'v'\n"
