@@ -53,10 +53,14 @@ int BecomeLauncher(const char* name, char** args) {
   return cli::kExitFailure;
 }
 
-// For the list of commands and its completion; main has become the launcher before it is asked.
+// For the list of commands and its completion; main has become the launcher before they are asked.
 void AddLaunch(cli::Command& root) {
   root.Add("launch", "Start the processes of a distributed program here (torchrun's flags)")
       .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
+      .RawArgs()
+      .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
+  root.Add("python-shim", "Have python -m torch.distributed.run start muster launch")
+      .Long("See \"muster python-shim --help\".")
       .RawArgs()
       .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
 }
@@ -132,9 +136,9 @@ int main(int argc, char** argv) {
   if (verb == "shim") return local::node::ShimMain();
   if (verb == "daemon") return local::daemon::DaemonMain(base::Environment::OfProcess());
 
-
   const bool is_arena = BaseName(argv[0]) == kArena;
   if (verb == "launch" && !is_arena) return BecomeLauncher("muster launch", argv + 2);
+  if (verb == "python-shim" && !is_arena) return BecomeLauncher("muster python-shim", argv + 2);
   if (BaseName(argv[0]) == "torchrun") return BecomeLauncher(argv[0], argv + 1);
   if (!is_arena) ::signal(SIGINT, ExitInterrupted);
   return RunCommandLine(is_arena ? "arena" : "muster", {argv + 1, argv + argc});

@@ -57,12 +57,8 @@ int Agent::Run() {
     if (folder_) folder_->Finish(false);
     return 1;
   }
-  loop_->Post([this] {
-    if (auto started = StartAttempt(); !started) {
-      start_error_ = started.error().message;
-      StopGroup(Ending::kCannotStart, SIGKILL, {});
-    }
-  });
+  // With several nodes it begins when they have agreed.
+  if (!rendezvous_) loop_->Post([this] { Begin(); });
   if (auto ran = loop_->Run(); !ran) {
     Say(fmt::format("error: {}", ran.error().message));
     return 1;
@@ -75,12 +71,19 @@ base::Status Agent::Prepare() {
   TRY_ASSIGN(output_, Output::Start(clock_));
   TRY_ASSIGN(folder_, LogFolder::Create(options_, environment_));
   TRY(WatchSides());
-  TRY(OpenStore());
+  if (options_.is_single_node) TRY(OpenStore());
   if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
   const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
   if (!said.empty()) Say(said);
-  return {};
+  return options_.is_single_node ? base::Status() : JoinNodes();
+}
+
+void Agent::Begin() {
+  if (auto started = StartAttempt(); !started) {
+    start_error_ = started.error().message;
+    StopGroup(Ending::kCannotStart, SIGKILL, {});
+  }
 }
 
 base::Status Agent::WatchSides() {
@@ -98,7 +101,6 @@ base::Status Agent::WatchSides() {
 }
 
 base::Status Agent::OpenStore() {
-  if (options_.is_static && options_.node_rank != 0) return {};
   rendezvous::StoreOptions store;
   store.port = static_cast<uint16_t>(options_.endpoint_port);
   auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
@@ -113,15 +115,23 @@ base::Status Agent::OpenStore() {
 
 Group Agent::MakeGroup() const {
   Group group;
-  group.group_rank = options_.is_static ? options_.node_rank : 0;
-  group.group_world_size = options_.max_nodes;
-  group.first_rank = group.group_rank * options_.nproc_per_node;
-  group.world_size = group.group_world_size * options_.nproc_per_node;
-  group.role_first_rank = group.first_rank;
-  group.role_world_size = group.world_size;
   group.restart_count = restarts_;
+  if (assignment_) {
+    const rendezvous::Node& self = assignment_->nodes[static_cast<size_t>(assignment_->self)];
+    group.group_rank = assignment_->self;
+    group.group_world_size = static_cast<int>(assignment_->nodes.size());
+    group.first_rank = self.first_rank;
+    group.world_size = assignment_->world_size;
+    group.role_first_rank = self.first_role_rank;
+    group.role_world_size = self.role_world_size;
+    group.master_addr = assignment_->master_addr;
+    group.master_port = assignment_->master_port;
+    return group;
+  }
+  group.world_size = options_.nproc_per_node;
+  group.role_world_size = options_.nproc_per_node;
   group.master_addr = options_.is_static ? options_.endpoint_host : LoopbackName();
-  group.master_port = store_ ? store_->port() : options_.endpoint_port;
+  if (store_) group.master_port = store_->port();
   return group;
 }
 
@@ -132,6 +142,8 @@ base::Status Agent::StartAttempt() {
   kills_before_ = OutOfMemoryKills();
   group_ = std::make_unique<WorkerGroup>(*loop_, clock_,
                                          [this](const WorkerEnd& end) { OnWorkerEnd(end); });
+  wait_looks_ = 0;
+  LookForWaitsLater();
   const Group group = MakeGroup();
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));
@@ -141,7 +153,7 @@ base::Status Agent::StartAttempt() {
 
 base::Status Agent::StartWorker(int local_rank, const Group& group) {
   WorkerRecord& record = workers_[static_cast<size_t>(local_rank)];
-  TRY_ASSIGN(record.files, folder_->MakeWorker(options_, restarts_, local_rank));
+  TRY_ASSIGN(record.files, folder_->MakeWorker(options_, attempt_, local_rank));
   process::SpawnOptions spawn;
   spawn.path = executable_;
   spawn.argv = WorkerArguments(options_, executable_, local_rank, has_dashed_local_rank_);
@@ -178,7 +190,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                   {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
                                   {"hostname", host_}});
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
-    plan.filter_file = folder_->AttemptPath(restarts_) +
+    plan.filter_file = folder_->AttemptPath(attempt_) +
                        (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");
   }
   int ends[2];
@@ -200,6 +212,11 @@ void Agent::OnSignal(int signal) {
     return Finish(128 + signal);
   }
   end_signal_ = signal;
+  if (rendezvous_ && is_idle_) {
+    rendezvous_->Leave("it got " + SignalName(signal));
+    Say(fmt::format("ended by {}", SignalName(signal)));
+    return Finish(128 + signal);
+  }
   StopGroup(Ending::kSignal, signal,
             options_.shutdown_timeout.value_or(
                 std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterSignal)));
@@ -207,13 +224,14 @@ void Agent::OnSignal(int signal) {
 
 void Agent::OnGuardianGone() {
   KillTree();
-  if (folder_) folder_->Finish(false);
+  if (folder_) folder_->Finish(!options_.redirects.IsEmpty() || !options_.tee.IsEmpty());
   ::_exit(1);
 }
 
 void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping()) return;
+  if (end.exit_code != 0 && rendezvous_) TellFailure(end);
   const auto grace = options_.shutdown_timeout.value_or(
       std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterFailure));
   if (end.exit_code != 0) {
@@ -225,17 +243,21 @@ void Agent::OnWorkerEnd(const WorkerEnd& end) {
 
 void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   ending_ = ending;
+  if (is_draining_) return;
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;
   group_->Stop(signal, grace, [this] { OnGroupGone(); });
 }
 
 void Agent::OnGroupGone() {
+  is_draining_ = true;
   output_->WhenDrained([this] { loop_->Post([this] { OnDrained(); }); });
 }
 
 void Agent::OnDrained() {
+  is_draining_ = false;
   CompleteFailures();
+  if (rendezvous_) return OnNodeIdle();
   switch (ending_) {
     case Ending::kSuccess:
       if (group_->leftover_count() > 0) {
@@ -267,11 +289,9 @@ bool Agent::TryRestart() {
       "rank {} (pid {}) failed, {}: restart {} of {}", root.rank, root.pid,
       root.IsSignal() ? SignalName(-root.exit_code) : fmt::format("exit code {}", root.exit_code),
       restarts_, options_.max_restarts));
-  if (store_) store_->Reset();
-  if (auto started = StartAttempt(); !started) {
-    start_error_ = started.error().message;
-    StopGroup(Ending::kCannotStart, SIGKILL, {});
-  }
+  attempt_ = restarts_;
+  store_->Reset();
+  Begin();
   return true;
 }
 

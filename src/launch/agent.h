@@ -18,17 +18,19 @@
 #include "launch/worker_command.h"
 #include "launch/worker_group.h"
 #include "process/event_loop.h"
+#include "rendezvous/rendezvous.h"
 #include "rendezvous/store_server.h"
+#include "rendezvous/wait_explainer.h"
 
 namespace launch {
 
 // One thread, the loop's; the output has another. Driven by Run.
-class Agent {
+class Agent : private rendezvous::RendezvousEvents {
  public:
   // `executable`: the interpreter or the program (FindProgramOf).
   Agent(Options options, base::Environment environment, std::string executable, AgentSide side,
         base::Clock& clock);
-  ~Agent();
+  ~Agent() override;
 
   // Until the job on this node has ended. Returns the launcher's exit code; everything worth saying
   // has been said.
@@ -47,12 +49,30 @@ class Agent {
                                     std::optional<uint64_t>& tail);
   Group MakeGroup() const;
 
+  // Of a job on several nodes: agent_nodes.cc.
+  base::Status JoinNodes();
+  void OnStart(const rendezvous::Assignment& assignment) override;
+  void OnStop(uint64_t generation, rendezvous::StopReason reason,
+              const std::optional<rendezvous::Failure>& failure, base::Duration within) override;
+  void OnEnd(const rendezvous::End& end) override;
+  void OnProgress(const std::string& line) override;
+  void TellFailure(const WorkerEnd& end);
+  void OnNodeIdle();
+  void FinishWithOthers();
+  int ReportOthersFailure(const rendezvous::Failure& failure);
+
+  void Begin();
   void OnSignal(int signal);
   void OnGuardianGone();
   void OnWorkerEnd(const WorkerEnd& end);
   void StopGroup(Ending ending, int signal, base::Duration grace);
   void OnGroupGone();
   void OnDrained();
+
+  // Of waits in the store that do not end: agent_waits.cc.
+  void LookForWaitsLater();
+  void SayWaits();
+  std::vector<rendezvous::RankInfo> DescribeRanks() const;
 
   void CollectFailure(const WorkerEnd& end);
   void CompleteFailures();
@@ -73,7 +93,13 @@ class Agent {
 
   std::unique_ptr<process::EventLoop> loop_;
   std::unique_ptr<Output> output_;
-  std::unique_ptr<rendezvous::StoreServer> store_;
+  std::unique_ptr<rendezvous::StoreServer> store_;  // of a job on this node alone
+  std::unique_ptr<rendezvous::Rendezvous> rendezvous_;
+  std::optional<rendezvous::Assignment> assignment_;
+  std::optional<rendezvous::End> end_;
+  bool is_idle_ = true;  // nothing of ours runs, with several nodes
+  bool has_to_say_stopped_ = false;
+  bool is_draining_ = false;  // the group is gone, its output is still being written
   std::optional<LogFolder> folder_;
   std::unique_ptr<WorkerGroup> group_;
 
@@ -84,7 +110,10 @@ class Agent {
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
   uint64_t kills_before_ = 0;
+  process::EventLoop::TimerId wait_timer_ = 0;
+  size_t wait_looks_ = 0;
   int restarts_ = 0;
+  int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
   std::string start_error_;

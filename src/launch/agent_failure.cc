@@ -74,7 +74,9 @@ void Agent::ReportFailure() {
   const Group group = MakeGroup();
   FailureContext context{
       TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
-  context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
+  if (root.rank == group.first_rank + root.local_rank) {
+    context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
+  }
   const std::string report_file = folder_->run_path() + "/failure.json";
   const std::string json = FailureJson(failures_, context);
   for (const std::string& path : {report_file, options_.failure_file}) {

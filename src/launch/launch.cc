@@ -15,12 +15,14 @@
 #include "launch/flags.h"
 #include "launch/guardian.h"
 #include "launch/options.h"
+#include "launch/python_shim.h"
 #include "launch/worker_command.h"
 
 namespace launch {
 namespace {
 
 constexpr int kUsageExit = 2;
+constexpr std::string_view kShimName = "muster python-shim";
 constexpr std::string_view kModuleName = "torch.distributed.launch";
 
 void Print(int fd, std::string_view text) {
@@ -66,6 +68,7 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
   std::string name = std::filesystem::path(argv0).filename().string();
   if (name.empty()) name = "muster-launch";
   const base::Environment environment = base::Environment::OfProcess();
+  if (name == kShimName) return PythonShimMain(args, environment);
   std::vector<std::string> words = args;
   if (name == kModuleName) words.insert(words.begin(), "--torch-distributed-launch");
 

@@ -74,11 +74,11 @@ base::Status ReadMeeting(const CommandLine& line, Options& options) {
   std::string backend = base::ToLower(base::Trim(line.Text("rdzv-backend")));
   std::string endpoint = line.Text("rdzv-endpoint");
   options.run_id = line.Text("rdzv-id");
-  {
-    auto conf = ParseRendezvousConf(line.Text("rdzv-conf"));
-    if (!conf) return base::Fail(conf.error().Wrap("--rdzv-conf"));
-    options.rendezvous_conf = std::move(*conf);
-  }
+  auto conf = ParseRendezvousConf(line.Text("rdzv-conf"));
+  if (!conf) return base::Fail(conf.error().Wrap("--rdzv-conf"));
+  auto settings = ReadRendezvousConf(*conf);
+  if (!settings) return base::Fail(settings.error().Wrap("--rdzv-conf"));
+  options.conf = std::move(*settings);
   // One node that asked for nothing must not collide with its neighbour (2.1, single-node default).
   const bool is_plain_single = backend == "static" && options.max_nodes == 1 &&
                                base::Trim(endpoint).empty() && !line.IsGiven("master-port");
@@ -212,6 +212,7 @@ base::Result<Options> MakeOptions(const CommandLine& line, const base::Environme
     return Invalid(fmt::format("--node-rank {}: no such node", node_rank));
   }
   options.node_rank = static_cast<int>(node_rank);
+  options.has_node_rank = line.IsGiven("node-rank");
   options.local_addr = line.Text("local-addr");
   options.numa_binding = line.Text("numa-binding");
   options.has_virtual_local_rank = line.IsOn("virtual-local-rank");

@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "base/result.h"
 #include "launch/flags.h"
+#include "launch/rendezvous_settings.h"
 #include "launch/streams.h"
 
 namespace launch {
@@ -22,6 +23,7 @@ struct Options {
   int max_nodes = 1;
   int nproc_per_node = 1;
   int node_rank = 0;
+  bool has_node_rank = false;  // it was asked for
   std::string local_addr;
   std::string numa_binding;
   bool has_virtual_local_rank = false;
@@ -32,7 +34,7 @@ struct Options {
   std::string endpoint_host;  // c10d: where the nodes meet; static: MASTER_ADDR
   int endpoint_port = 0;      // 0: a free one
   std::string run_id;
-  std::map<std::string, std::string> rendezvous_conf;
+  RendezvousConf conf;
 
   ProgramKind kind = ProgramKind::kScript;
   std::string program;  // script, module or program

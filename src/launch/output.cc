@@ -47,6 +47,8 @@ struct Output::Stream {
 base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
   TRY_ASSIGN(auto loop, process::EventLoop::Create(clock));
   std::unique_ptr<Output> output(new Output(std::move(loop)));
+  // Where the console is a pipe: fewer turns with its reader. Best effort.
+  for (const int fd : {1, 2}) ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
   output->thread_ = std::thread([raw = output.get()] {
     ::pthread_setname_np(::pthread_self(), "output");
     (void)raw->loop_->Run();

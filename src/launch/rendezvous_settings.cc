@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/strings.h"
 
@@ -11,6 +12,7 @@ namespace launch {
 namespace {
 
 constexpr int kPortEnd = 65536;
+constexpr double kLongestTimeout = 1e9;
 
 bool IsHostChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' ||
@@ -54,6 +56,39 @@ base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string
           fmt::format("the rendezvous configuration option '{}' must have a value", key));
     }
     conf[key] = value;
+  }
+  return conf;
+}
+
+base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std::string>& values) {
+  RendezvousConf conf;
+  for (const auto& [key, to] : {std::pair("timeout", &conf.join_timeout),
+                                {"join_timeout", &conf.join_timeout},
+                                {"last_call_timeout", &conf.last_call_timeout},
+                                {"keep_alive_interval", &conf.keep_alive_interval},
+                                {"heartbeat_timeout", &conf.heartbeat_timeout},
+                                {"stop_timeout", &conf.stop_timeout}}) {
+    const auto found = values.find(key);
+    if (found == values.end()) continue;
+    const char* const end = found->second.data() + found->second.size();
+    double seconds = 0;
+    const auto [stop, failed] = std::from_chars(found->second.data(), end, seconds);
+    if (failed != std::errc() || stop != end || !(seconds >= 0) || seconds > kLongestTimeout) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("{}={}: must be a number of seconds", key, found->second));
+    }
+    *to = std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
+  }
+  if (const auto token = values.find("token"); token != values.end()) conf.token = token->second;
+  if (const auto host = values.find("is_host"); host != values.end()) {
+    const std::string text = base::ToLower(host->second);
+    const bool is_yes =
+        text == "1" || text == "true" || text == "t" || text == "yes" || text == "y";
+    if (!is_yes && text != "0" && text != "false" && text != "f" && text != "no" && text != "n") {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("is_host={}: must be true or false", host->second));
+    }
+    conf.is_host = is_yes;
   }
   return conf;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace launch {
@@ -12,6 +14,22 @@ namespace launch {
 // "k=v,k=v": blanks around each are trimmed, a value may hold '='. kInvalidArgument with the
 // option's name when a key or value is missing.
 base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string_view text);
+
+// What of it the agents of several nodes use; other keys are torchrun's, and mean nothing here.
+struct RendezvousConf {
+  std::string token;
+  std::optional<bool> is_host;
+  // Nothing: the default of rendezvous::RendezvousConfig.
+  std::optional<base::Duration> join_timeout;  // or timeout, the name that static knows
+  std::optional<base::Duration> last_call_timeout;
+  std::optional<base::Duration> keep_alive_interval;
+  std::optional<base::Duration> heartbeat_timeout;
+  std::optional<base::Duration> stop_timeout;
+};
+
+// kInvalidArgument for a time that is no number of seconds above 0, and for an is_host that is no
+// truth value.
+base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std::string>& values);
 
 struct HostPort {
   std::string host;  // without brackets

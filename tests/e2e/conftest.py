@@ -25,6 +25,8 @@ class Cluster:
         self.binary = os.path.join(self.folder, "bin", "muster")
         os.makedirs(os.path.dirname(self.binary))
         shutil.copy2(BINARY, self.binary)
+        shutil.copy2(os.path.join(os.path.dirname(BINARY), "muster-launch"),
+                     self.path("bin", "muster-launch"))
         for name in ("home", "run", "state", "config/muster", "tmp"):
             os.makedirs(os.path.join(self.folder, name))
         with open(self.path("config/muster/config.yaml"), "w") as file:

@@ -20,6 +20,13 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
   }
   for (const auto& [key, value] : section.as_object()) {
     const std::string name = fmt::format("local.{}", std::string_view(key));
+    if (key == "redirect_launch") {
+      if (!value.is_bool()) {
+        return base::Fail(base::Code::kInvalidArgument, name + ": must be true or false");
+      }
+      config.redirects_launch = value.as_bool();
+      continue;
+    }
     TRY_ASSIGN(const std::string text, StringOf(value, name));
     if (key == "python") {
       if (!text.starts_with('/')) {
@@ -40,7 +47,9 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       }
     } else {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: unknown key; there are local.python, local.gpus", name));
+                        fmt::format("{}: unknown key; there are local.python, local.gpus, "
+                                    "local.redirect_launch",
+                                    name));
     }
   }
   return {};

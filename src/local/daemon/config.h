@@ -4,6 +4,7 @@
 //   local:
 //     python: /usr/bin/python3  # interpreter of the pods
 //     gpus: auto                # strict, optional or auto
+//     redirect_launch: true     # python -m torch.distributed.run in pods is muster-launch
 #pragma once
 
 #include <optional>
@@ -21,6 +22,7 @@ struct Config {
   std::optional<std::string> cluster;  // "local" or a kubeconfig context
   std::optional<std::string> python;   // absolute
   GpuMode gpus = GpuMode::kAuto;
+  bool redirects_launch = true;
 };
 
 // The file's settings, the defaults where there is no file. An unknown key or a bad value is

@@ -33,14 +33,18 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
   ASSERT_TRUE(config);
   EXPECT_FALSE(config->cluster);
   EXPECT_EQ(config->gpus, GpuMode::kAuto);
+  EXPECT_TRUE(config->redirects_launch);
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {
-  const auto config = Load("cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n");
+  const auto config = Load(
+      "cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n"
+      "  redirect_launch: false\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->cluster, "local");
   EXPECT_EQ(config->python, "/usr/bin/python3");
   EXPECT_EQ(config->gpus, GpuMode::kStrict);
+  EXPECT_FALSE(config->redirects_launch);
 }
 
 TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
@@ -49,6 +53,7 @@ TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
                                           {"local:\n  pyhton: /x\n", "local.pyhton: unknown key"},
                                           {"local:\n  python: python3\n", "absolute path"},
                                           {"local:\n  gpus: some\n", "auto, strict or optional"},
+                                          {"local:\n  redirect_launch: 3\n", "true or false"},
                                           {"local: 3\n", "local: must be a mapping"},
                                           {"a: [\n", "line"}}) {
     const auto config = Load(content);

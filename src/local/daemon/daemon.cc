@@ -17,6 +17,7 @@
 
 #include "api/names.h"
 #include "api/resources.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cluster/client.h"
 #include "cluster/transport.h"
@@ -36,6 +37,7 @@
 #include "local/node/agent.h"
 #include "local/node/gpu.h"
 #include "local/node/interpreter.h"
+#include "local/node/launcher_path.h"
 #include "local/node/ports.h"
 #include "local/server/api_server.h"
 #include "net/http_server.h"
@@ -169,6 +171,9 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   agent_options.machine = node::DescribeMachine();
   agent_options.environment = environment;
   agent_options.configured_python = config.python.value_or("");
+  TRY_ASSIGN(agent_options.launcher,
+             node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
+                                    config.redirects_launch));
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   const std::string node_name = agent_options.machine.node_name;
   scheduling_options.node_name = node_name;

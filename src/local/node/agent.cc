@@ -17,6 +17,7 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.cpus = options.machine.cpus;
   facts.memory = options.machine.memory;
   facts.environment = options.environment;
+  facts.launcher = options.launcher;
   facts.restart_backoff = options.restart_backoff;
   return facts;
 }

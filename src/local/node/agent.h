@@ -29,6 +29,7 @@ struct AgentOptions {
   Machine machine;              // DescribeMachine()
   base::Environment environment;
   std::string configured_python;  // local.python; pods that name one themselves have that
+  LauncherPath launcher;          // what the pods' torchrun is
   std::chrono::milliseconds restart_backoff{10'000};
   size_t start_threads = 8;  // shims that are started at once
 };

@@ -186,6 +186,7 @@ class PodPlanner {
       spec.env = BaseVariables(container, *variables);
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
       AddGpus(*variables, spec.env);
+      AddLauncher(spec.env);
       // Last, so that nothing hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
       variables_[spec.name] = std::move(*variables);
@@ -219,6 +220,7 @@ class PodPlanner {
     std::string path = PodPath(pod_, facts_);
     const std::string& first = grants_.interpreter_directory;
     if (!first.empty()) path = first + ":" + path;
+    if (!facts_.launcher.programs.empty()) path = facts_.launcher.programs + ":" + path;
     base.emplace_back("PATH", std::move(path));
     for (const char* name : {"HOME", "USER", "LOGNAME", "LANG"}) {
       std::string value = OfSubmitterOrDaemon(name);
@@ -244,6 +246,18 @@ class PodPlanner {
       if (cpus && *cpus > 0) threads = std::min(threads, *cpus);
     }
     return std::max<int64_t>(1, threads);
+  }
+
+  // Whatever PYTHONPATH the container has stays behind it. torchrun's interpreter is the pod's, not
+  // the one of an environment that happens to be active.
+  void AddLauncher(EnvList& env) const {
+    if (facts_.launcher.programs.empty()) return;
+    if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
+    if (facts_.launcher.modules.empty()) return;
+    const std::string_view others = ValueIn(env, "PYTHONPATH");
+    env.emplace_back("PYTHONPATH", others.empty()
+                                       ? facts_.launcher.modules
+                                       : fmt::format("{}:{}", facts_.launcher.modules, others));
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {

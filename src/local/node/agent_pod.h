@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "local/node/agent_objects.h"
 #include "local/node/agent_volumes.h"
+#include "local/node/launcher_path.h"
 #include "local/node/node_ports.h"
 #include "local/node/pod_spec.h"
 #include "text/json.h"
@@ -27,6 +28,7 @@ struct NodeFacts {
   int64_t memory = 0;
   bool has_gpus = false;
   base::Environment environment;  // the daemon's own; the pod's annotation goes before it
+  LauncherPath launcher;
   std::chrono::milliseconds restart_backoff{10'000};
 };
 

@@ -459,6 +459,19 @@ TEST(PlanPod, GivesTheSubmittersEnvironment) {
   EXPECT_EQ(EnvOf(plan, "MUSTER_POD_UID"), "uid-p");
 }
 
+TEST(PlanPod, TorchrunIsOurs) {
+  Given given;
+  given.facts.launcher = {"/state/launch/bin", "/state/launch/python"};
+  given.interpreter = "/venv/bin";
+  const auto plan = Plan(PodBuilder("a").Env("PYTHONPATH", "/mine"), given);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(EnvOf(*plan, "PATH"), "/state/launch/bin:/venv/bin:/daemon/bin");
+  EXPECT_EQ(EnvOf(*plan, "PYTHONPATH"), "/state/launch/python:/mine");
+  EXPECT_EQ(EnvOf(*plan, "PYTHON_EXEC"), "python3");
+  given.facts.launcher.modules = "";
+  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PYTHONPATH"), "(unset)");
+}
+
 TEST(PlanPod, FallsBackToTheDaemonsPathThenToTheUsualOne) {
   EXPECT_EQ(EnvOf(Planned(PodBuilder("p")), "PATH"), "/daemon/bin");
   NodeFacts facts = Facts();

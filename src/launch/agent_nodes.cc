@@ -1,0 +1,190 @@
+// The part of Agent that runs this node's share of a job on several nodes.
+//
+//   OnStart -> workers run -> Succeeded, or Failed, or OnStop -> all gone -> Stopped ... OnEnd
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "launch/agent.h"
+#include "launch/machine.h"
+#include "launch/signal_names.h"
+
+namespace launch {
+namespace {
+
+constexpr base::Duration kNodeGrace = std::chrono::seconds(5);
+
+std::string WhyStopped(rendezvous::StopReason reason,
+                       const std::optional<rendezvous::Failure>& failure) {
+  const std::string text = failure ? failure->text : std::string();
+  switch (reason) {
+    case rendezvous::StopReason::kWorkerFailed:
+      return failure ? fmt::format("rank {} on {} failed, {}", failure->rank, failure->host, text)
+                     : "a worker failed";
+    case rendezvous::StopReason::kNodeLost:
+    case rendezvous::StopReason::kNodeLeft:
+      return text.empty() ? "a node was lost" : text;
+    case rendezvous::StopReason::kNodeJoined:
+      return "a node joins";
+  }
+  return text;
+}
+
+rendezvous::RendezvousConfig ConfigOf(const Options& options, const std::string& host) {
+  rendezvous::RendezvousConfig config;
+  config.node.run_id = options.run_id;
+  config.node.min_nodes = options.min_nodes;
+  config.node.max_nodes = options.max_nodes;
+  config.node.nproc = options.nproc_per_node;
+  config.node.role = options.role;
+  config.node.max_restarts = options.max_restarts;
+  config.node.host = options.local_addr.empty() ? host : options.local_addr;
+  config.node.is_static = options.is_static;
+  if (options.is_static || options.has_node_rank) config.node.node_rank = options.node_rank;
+  config.endpoint_host = options.endpoint_host;
+  config.endpoint_port = static_cast<uint16_t>(options.endpoint_port);
+  config.is_host = options.conf.is_host;
+  config.token = options.conf.token;
+  const auto set = [](const std::optional<base::Duration>& from, base::Duration& to) {
+    if (from) to = *from;
+  };
+  if (options.is_static) config.last_call_timeout = {};
+  set(options.conf.join_timeout, config.join_timeout);
+  set(options.conf.last_call_timeout, config.last_call_timeout);
+  set(options.conf.keep_alive_interval, config.heartbeat_interval);
+  set(options.conf.heartbeat_timeout, config.heartbeat_timeout);
+  set(options.conf.stop_timeout, config.stop_timeout);
+  return config;
+}
+
+}  // namespace
+
+base::Status Agent::JoinNodes() {
+  if (!options_.local_addr.empty()) host_ = options_.local_addr;
+  TRY_ASSIGN(rendezvous_,
+             rendezvous::Rendezvous::Join(*loop_, clock_, ConfigOf(options_, host_), *this));
+  return {};
+}
+
+void Agent::OnStart(const rendezvous::Assignment& assignment) {
+  assignment_ = assignment;
+  restarts_ = assignment.restart_count;
+  attempt_ = static_cast<int>(assignment.generation) - 1;
+  is_idle_ = false;
+  has_to_say_stopped_ = false;
+  const Group group = MakeGroup();
+  Say(fmt::format("node {} of {}: ranks {} to {} of {}, start {}", group.group_rank,
+                  group.group_world_size, group.first_rank,
+                  group.first_rank + options_.nproc_per_node - 1, group.world_size,
+                  assignment.generation));
+  Begin();
+}
+
+void Agent::TellFailure(const WorkerEnd& end) {
+  rendezvous::Failure failure;
+  failure.host = host_;
+  failure.rank = MakeGroup().first_rank + end.local_rank;
+  failure.local_rank = end.local_rank;
+  failure.exit_code = end.exit_code;
+  failure.text =
+      end.exit_code < 0 ? SignalName(-end.exit_code) : fmt::format("exit code {}", end.exit_code);
+  const auto text =
+      base::ReadFile(workers_[static_cast<size_t>(end.local_rank)].files.error_file, 1 << 20);
+  if (text) {
+    if (const auto report = ParseErrorFile(*text)) failure.text = report->message;
+  }
+  rendezvous_->Failed(assignment_->generation, failure);
+}
+
+void Agent::OnStop(uint64_t generation, rendezvous::StopReason reason,
+                   const std::optional<rendezvous::Failure>& failure, base::Duration within) {
+  if (!assignment_ || generation != assignment_->generation) return;
+  if (!has_to_say_stopped_) {
+    Say(fmt::format("{}: all stop and start again", WhyStopped(reason, failure)));
+  }
+  has_to_say_stopped_ = true;
+  if (is_idle_) return OnNodeIdle();
+  // After this time the others go on.
+  loop_->After(within, [this, generation] {
+    if (!is_idle_ && assignment_->generation == generation && group_->IsStopping()) {
+      group_->Stop(SIGKILL, {}, nullptr);
+    }
+  });
+  StopGroup(
+      Ending::kFailure, SIGTERM,
+      std::min<base::Duration>(options_.shutdown_timeout.value_or(
+                                   std::chrono::duration_cast<std::chrono::seconds>(kNodeGrace)),
+                               within));
+}
+
+void Agent::OnEnd(const rendezvous::End& end) {
+  end_ = end;
+  if (is_idle_) return FinishWithOthers();
+  StopGroup(Ending::kFailure, SIGTERM,
+            options_.shutdown_timeout.value_or(
+                std::chrono::duration_cast<std::chrono::seconds>(kNodeGrace)));
+}
+
+void Agent::OnProgress(const std::string& line) { Say(line); }
+
+// The workers are gone, and their output is written.
+void Agent::OnNodeIdle() {
+  const bool was_running = !std::exchange(is_idle_, true);
+  if (ending_ == Ending::kSignal) {
+    rendezvous_->Leave("it got " + SignalName(end_signal_));
+    Say(fmt::format("ended by {}", SignalName(end_signal_)));
+    return Finish(128 + end_signal_);
+  }
+  if (ending_ == Ending::kCannotStart) {
+    rendezvous_->Leave(start_error_);
+    Say(fmt::format("error: {}", start_error_));
+    return Finish(1);
+  }
+  if (end_) return FinishWithOthers();
+  if (std::exchange(has_to_say_stopped_, false)) {
+    return rendezvous_->Stopped(assignment_->generation);
+  }
+  if (was_running && ending_ == Ending::kSuccess) rendezvous_->Succeeded(assignment_->generation);
+}
+
+void Agent::FinishWithOthers() {
+  switch (end_->kind) {
+    case rendezvous::EndKind::kSucceeded:
+      PrintEvents(true);
+      return Finish(0);
+    case rendezvous::EndKind::kError:
+      Say(fmt::format("error: {}", end_->error.message));
+      return Finish(1);
+    case rendezvous::EndKind::kFailed:
+      PrintEvents(false);
+      return Finish(end_->failure ? ReportOthersFailure(*end_->failure) : 1);
+  }
+}
+
+int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
+  if (failure.rank < 0) {
+    Say(fmt::format("error: {}", failure.text));
+    return 1;
+  }
+  const bool is_ours = failure.host == host_ &&
+                       std::any_of(failures_.begin(), failures_.end(), [&](const Failure& known) {
+                         return known.rank == failure.rank;
+                       });
+  if (!is_ours) {
+    Failure root;
+    root.rank = failure.rank;
+    root.local_rank = failure.local_rank;
+    root.exit_code = failure.exit_code;
+    root.host = failure.host;
+    root.stderr_tail = failure.text;
+    root.time = clock_.Now();
+    for (const Failure& known : failures_) root.time = std::min(root.time, known.ReportedTime());
+    failures_.insert(failures_.begin(), std::move(root));
+  }
+  ReportFailure();
+  return ExitCodeOf(failures_[FindRootCause(failures_)]);
+}
+
+}  // namespace launch

@@ -1,0 +1,82 @@
+// The part of Agent that explains waits in the workers' store that do not end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "launch/agent.h"
+#include "rendezvous/peer.h"
+
+namespace launch {
+namespace {
+
+// After each start, and the last one again and again: often enough for somebody who waits, and so
+// seldom that an idle launcher sleeps.
+constexpr std::array<std::chrono::seconds, 5> kLooks = {
+    std::chrono::seconds(10), std::chrono::seconds(20), std::chrono::seconds(30),
+    std::chrono::seconds(60), std::chrono::seconds(300)};
+constexpr base::Duration kShortestWait = std::chrono::seconds(8);
+
+// "in futex_wait_queue", as the kernel knows it; "" when it does not say.
+std::string WaitChannel(pid_t pid) {
+  const auto text = base::ReadFile(fmt::format("/proc/{}/wchan", pid), 4096);
+  if (!text || text->empty() || *text == "0") return "";
+  return "in " + *text;
+}
+
+}  // namespace
+
+void Agent::LookForWaitsLater() {
+  loop_->Cancel(wait_timer_);
+  wait_timer_ = 0;
+  // Elsewhere another node has the store.
+  if (!store_ && !(rendezvous_ && rendezvous_->is_host())) return;
+  const auto wait = kLooks[std::min(wait_looks_++, kLooks.size() - 1)];
+  wait_timer_ = loop_->After(wait, [this] {
+    wait_timer_ = 0;
+    SayWaits();
+    LookForWaitsLater();
+  });
+}
+
+std::vector<rendezvous::RankInfo> Agent::DescribeRanks() const {
+  std::vector<rendezvous::RankInfo> ranks;
+  if (assignment_) {
+    for (const rendezvous::Node& node : assignment_->nodes) {
+      for (int i = 0; i < node.nproc; ++i) {
+        rendezvous::RankInfo& info = ranks.emplace_back();
+        info.rank = node.first_rank + i;
+        info.host = node.host;
+      }
+    }
+  }
+  const Group group = MakeGroup();
+  if (!assignment_) ranks.resize(static_cast<size_t>(group.world_size));
+  const std::vector<pid_t> pids = group_->Pids();
+  for (size_t i = 0; i < pids.size(); ++i) {
+    rendezvous::RankInfo& info = ranks[static_cast<size_t>(group.first_rank) + i];
+    info.rank = group.first_rank + static_cast<int>(i);
+    info.host = host_;
+    info.pid = pids[i];
+    info.is_alive = pids[i] != 0;
+    if (info.is_alive) info.doing = WaitChannel(info.pid);
+  }
+  return ranks;
+}
+
+void Agent::SayWaits() {
+  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
+  const rendezvous::StoreSnapshot snapshot = store_ ? store_->Snapshot() : rendezvous_->Snapshot();
+  if (snapshot.waiters.empty()) return;
+  std::vector<uint16_t> ports;
+  for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
+  const auto ranks = DescribeRanks();
+  const auto pid_of_port = rendezvous::ProcessesOfPorts(ports, group_->Pids());
+  const auto waits = rendezvous::ExplainWaits(
+      snapshot, ranks, rendezvous::RanksOfClients(snapshot, ranks, pid_of_port), kShortestWait);
+  for (const rendezvous::StuckWait& wait : waits) Say(wait.text);
+}
+
+}  // namespace launch

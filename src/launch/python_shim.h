@@ -1,0 +1,21 @@
+// `muster python-shim`: has `python -m torch.distributed.run` and `.launch`, which are PyTorch's
+// own modules, start this launcher. A start-up hook of Python looks at the command line and execs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.h"
+
+namespace launch {
+
+// The hook, as a module of Python. `chains`: it is a sitecustomize, and lets the next one run.
+std::string HookText(std::string_view launcher, bool chains);
+
+// The command: install or remove [--python PATH] for an interpreter of this machine; `pods DIR`,
+// for the node agent, makes DIR/bin/torchrun and DIR/python/sitecustomize.py. Returns the exit
+// code.
+int PythonShimMain(const std::vector<std::string>& args, const base::Environment& environment);
+
+}  // namespace launch

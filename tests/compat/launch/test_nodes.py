@@ -1,0 +1,249 @@
+"""Jobs on several nodes, static and elastic (spec/launcher.md 0.2-0.4, 2.3; cases 71, 75-78).
+
+A node is a launcher with an address of its own in 127.0.0.0/8.
+"""
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+
+ENV = {"OMP_NUM_THREADS": "1"}
+QUICK = "last_call_timeout=0,join_timeout=60"
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Nodes:
+    def __init__(self, launch, port):
+        self.launch, self.port = launch, port
+
+    def static(self, rank, count, *args, **options):
+        return self.launch.start(f"--nnodes={count}", f"--node-rank={rank}",
+                                 "--master-addr=127.0.0.1", f"--master-port={self.port}",
+                                 f"--local-addr=127.0.0.{rank + 1}", *args, env=ENV, **options)
+
+    def c10d(self, name, nnodes, *args, conf=QUICK, **options):
+        # Which of them has the port would be chance: here it is always the first.
+        if "is_host" not in conf:
+            conf += f",is_host={'true' if name == 1 else 'false'}"
+        return self.launch.start(f"--nnodes={nnodes}", "--rdzv-backend=c10d", "--rdzv-id=job",
+                                 f"--rdzv-endpoint=127.0.0.1:{self.port}", f"--rdzv-conf={conf}",
+                                 f"--local-addr=127.0.0.{name}", *args, env=ENV, **options)
+
+
+@pytest.fixture
+def nodes(launch, port):
+    return Nodes(launch, port)
+
+
+def ended(process, timeout=120):
+    out, err = process.communicate(timeout=timeout)
+    return process.returncode, out, err
+
+
+SHOW = """
+import os
+print(*(os.environ[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+      "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_WORLD_SIZE")))
+"""
+
+
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+def test_ranks_are_contiguous_and_agreed(launch, nodes, backend):
+    script = launch.script(SHOW)
+    if backend == "static":
+        # The second node first: it waits.
+        started = [nodes.static(rank, 2, "--nproc-per-node=2", script) for rank in (1, 0)]
+    else:
+        started = [nodes.c10d(name, 2, "--nproc-per-node=2", script) for name in (1, 2)]
+    lines = []
+    for process in started:
+        code, out, err = ended(process)
+        assert code == 0, err
+        lines += out.splitlines()
+    assert sorted(lines) == ["0 0 4 2 0 2 0 4", "1 1 4 2 0 2 1 4", "2 0 4 2 1 2 2 4",
+                             "3 1 4 2 1 2 3 4"]
+    launch.await_none_left()
+
+
+SUM = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+value = torch.ones(1) * dist.get_rank()
+dist.all_reduce(value)
+print("sum", value.item(), os.environ["TORCHELASTIC_RESTART_COUNT"])
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and dist.get_rank() == FAILS:
+    os._exit(9)
+dist.barrier()
+"""
+
+
+@pytest.mark.parametrize("backend, fails", [("static", -1), ("c10d", -1), ("c10d", 1)])
+def test_gloo_over_two_nodes(launch, nodes, torch_version, backend, fails):
+    """After a failure the restart count is the same at every node (pytorch/pytorch#108158)."""
+    script = launch.script(SUM.replace("FAILS", str(fails)))
+    if backend == "static":
+        started = [nodes.static(rank, 2, script) for rank in range(2)]
+    else:
+        started = [nodes.c10d(name, 2, "--max-restarts=1", script) for name in (1, 2)]
+    for process in started:
+        code, out, err = ended(process)
+        assert code == 0, err
+        assert out.splitlines()[-1] == f"sum 1.0 {int(fails >= 0)}"
+
+
+WAIT = """
+import os, sys, time
+name = "_".join(os.environ[n] for n in ("RANK", "WORLD_SIZE", "TORCHELASTIC_RESTART_COUNT"))
+open("up" + name, "w").write(str(os.getpid()))
+while not os.path.exists("go" + os.environ["RANK"]): time.sleep(0.01)
+sys.exit(int(open("go" + os.environ["RANK"]).read() or 0))
+"""
+
+
+def go(launch, rank, code=0):
+    with open(launch.path(".go"), "w") as file:
+        file.write(str(code))
+    os.rename(launch.path(".go"), launch.path(f"go{rank}"))
+
+
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+def test_a_failed_node_is_a_failed_job(launch, nodes, backend):
+    """The original lets the other node run to its end, and then waits 300 s (section 0.3)."""
+    script = launch.script(WAIT)
+    if backend == "static":
+        started = [nodes.static(rank, 2, script) for rank in range(2)]
+    else:
+        started = [nodes.c10d(name, 2, script) for name in (1, 2)]
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    go(launch, 1, 3)
+    for process in started:
+        code, _, err = ended(process)
+        assert code == 3, err
+        assert "rank      : 1 (local_rank: 0)" in err.split("Root Cause")[1]
+    launch.await_none_left()
+
+
+def test_a_second_node_joins_while_the_first_runs(launch, nodes):
+    """torch 2.15 deadlocks here with its default settings (section 0.2)."""
+    script = launch.script(WAIT)
+    first = nodes.c10d(1, "1:2", script)
+    launch.await_file("up0_1_0")
+    second = nodes.c10d(2, "1:2", script)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    for rank in range(2):
+        go(launch, rank)
+    assert [ended(node)[0] for node in (first, second)] == [0, 0]
+
+
+@pytest.mark.parametrize("victim", ["guardian", "agent"])
+def test_a_node_whose_launcher_is_killed_is_missed(launch, nodes, victim):
+    """The original never notices (section 0.4)."""
+    script = launch.script(WAIT)
+    first = nodes.c10d(1, "1:2", script, conf="last_call_timeout=60,join_timeout=60")
+    second = nodes.c10d(2, "1:2", script)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    os.kill(second.pid if victim == "guardian" else launch.agent(second), signal.SIGKILL)
+    launch.await_file("up0_1_0")
+    second.wait(timeout=60)
+    # And comes back.
+    os.remove(launch.path("up1_2_0"))
+    third = nodes.c10d(3, "1:2", script)
+    launch.await_file("up1_2_0")
+    for rank in range(2):
+        go(launch, rank)
+    assert [ended(node)[0] for node in (first, third)] == [0, 0]
+    launch.await_none_left()
+
+
+def test_a_node_that_is_asked_to_end_leaves_the_others_running(launch, nodes):
+    script = launch.script(WAIT)
+    first = nodes.c10d(1, "1:2", script, conf="last_call_timeout=60,join_timeout=60")
+    second = nodes.c10d(2, "1:2", script)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    second.terminate()
+    assert ended(second)[0] == 143
+    launch.await_file("up0_1_0")
+    go(launch, 0)
+    assert ended(first)[0] == 0
+
+
+def test_a_lost_node_fails_a_job_that_cannot_do_without_it(launch, nodes):
+    script = launch.script(WAIT)
+    first = nodes.c10d(1, 2, script)
+    second = nodes.c10d(2, 2, script)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    os.kill(launch.agent(second), signal.SIGKILL)
+    code, _, err = ended(first)
+    assert code == 1 and "127.0.0.2 was lost" in err
+    launch.await_none_left()
+
+
+def test_nodes_that_disagree_are_told(launch, nodes):
+    script = launch.script(WAIT)
+    started = [nodes.c10d(1, 2, script), nodes.c10d(2, 3, script)]
+    for process in started:
+        code, _, err = ended(process)
+        assert code == 1 and "--nnodes" in err
+    assert not [name for name in os.listdir(launch.folder) if name.startswith("up")]
+
+
+def test_a_token_keeps_strangers_out(launch, nodes):
+    script = launch.script(WAIT)
+    host = nodes.c10d(1, 2, script, conf=QUICK + ",token=secret")
+    for conf in (QUICK, QUICK + ",token=guess"):
+        code, _, err = ended(nodes.c10d(2, 2, script, conf=conf))
+        assert code == 1 and "token" in err
+    friend = nodes.c10d(3, 2, script, conf=QUICK + ",token=secret")
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+        go(launch, rank)
+    assert [ended(node)[0] for node in (host, friend)] == [0, 0]
+
+
+def test_an_endpoint_that_nobody_serves_is_named(launch, nodes):
+    process = nodes.c10d(2, 2, launch.script(WAIT), conf="is_host=false,join_timeout=1")
+    code, _, err = ended(process)
+    assert code == 1 and f"127.0.0.1:{nodes.port}" in err and "Connection refused" in err
+
+
+@pytest.mark.parametrize("conf", ["join_timeout=soon", "is_host=perhaps", "timeout=-1"])
+def test_bad_settings_are_refused(launch, nodes, conf):
+    code, _, err = ended(nodes.c10d(1, 2, launch.script(WAIT), conf=conf))
+    assert code == 1 and conf in err and len(err.splitlines()) == 1
+
+
+def test_a_program_that_cannot_be_started_on_one_node_ends_the_job(launch, nodes):
+    script = launch.script("#!/nowhere/interpreter\n", "bad")
+    started = [nodes.c10d(name, 2, "--no-python", script) for name in (1, 2)]
+    for process in started:
+        assert ended(process)[0] == 1
+    launch.await_none_left()
+
+
+def test_a_wait_that_does_not_end_is_explained(launch, torch_version):
+    script = launch.script("""
+import os, time, torch.distributed as dist
+if os.environ["RANK"] == "1":
+    while not os.path.exists("go"): time.sleep(0.01)
+dist.init_process_group("gloo")
+""")
+    process = launch.start("--nproc-per-node=2", script, env=ENV)
+    while line := process.stderr.readline():
+        if "missing: rank 1" in line:
+            break
+    assert "1/2 joined" in line and "pid" in line, line
+    open(launch.path("go"), "w").close()
+    assert ended(process)[0] == 0
