@@ -104,7 +104,10 @@ void Membership::Refuse(NodeId node, const std::string& why, Decisions& out) {
 Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host, Moment now) {
   Decisions out;
   if (phase_ == Phase::kEnded) {
-    out.push_back(EndFor(node, ErrorEnd(base::Code::kCancelled, "the job has ended already")));
+    // A node that comes late to a disagreement, as the host itself may, hears of it too.
+    const bool is_over = end_.kind != EndKind::kError;
+    out.push_back(EndFor(
+        node, is_over ? ErrorEnd(base::Code::kCancelled, "the job has ended already") : end_));
     return out;
   }
   const auto known = members_.find(node);

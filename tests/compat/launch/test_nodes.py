@@ -196,7 +196,7 @@ def test_nodes_that_disagree_are_told(launch, nodes):
     started = [nodes.c10d(1, 2, script), nodes.c10d(2, 3, script)]
     for process in started:
         code, _, err = ended(process)
-        assert code == 1 and "--nnodes" in err
+        assert code == 1 and "--nnodes" in err, err
     assert not [name for name in os.listdir(launch.folder) if name.startswith("up")]
 
 
