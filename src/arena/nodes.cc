@@ -281,10 +281,10 @@ std::vector<NodeUse> CountNodes(const std::vector<text::Json>& nodes,
                                 const std::vector<text::Json>& pods,
                                 const std::vector<text::Json>& topologies,
                                 const std::vector<GpuMetric>& metrics) {
-  std::map<std::string_view, std::vector<const text::Json*>> pods_of;
+  std::map<std::string, std::vector<const text::Json*>> pods_of;
   for (const text::Json& pod : pods) {
     if (!api::IsPodFinished(pod) && !api::IsDeleting(pod)) {
-      pods_of[api::NodeName(pod)].push_back(&pod);
+      pods_of[std::string(api::NodeName(pod))].push_back(&pod);
     }
   }
   std::vector<NodeUse> result;

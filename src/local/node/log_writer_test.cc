@@ -107,8 +107,9 @@ TEST_F(LogWriterTest, DropsCountsAndNotesWhatDoesNotFit) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{1000, RLIM_INFINITY};
-    const rlimit large{RLIM_INFINITY, RLIM_INFINITY};
+    rlimit large{};
+    ::getrlimit(RLIMIT_FSIZE, &large);
+    const rlimit small{1000, large.rlim_max};
     LogWriter log(Path());
     log.Append(LogStream::kStdout, "before\n", kWritten);
     ::setrlimit(RLIMIT_FSIZE, &small);
