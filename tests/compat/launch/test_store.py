@@ -2,6 +2,7 @@
 its environment is there (3 GB: scripts/python-environment torch-2.15 torch torch==2.15.0 numpy)."""
 import os
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -18,8 +19,11 @@ PATIENCE = 120
 
 
 class Store:
-    def __init__(self):
-        self.process = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, files=None):
+        """`files`: its soft and hard limit of descriptors."""
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, files)) if files else None
+        self.process = subprocess.Popen([SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=limit)
         self.port = int(self.process.stdout.readline())
 
     def ask(self, line):
@@ -205,3 +209,27 @@ def test_strangers_do_not_disturb_clients(python, store):
         strangers.append(socket.create_connection(("127.0.0.1", store.port)))
         strangers[-1].sendall(half)
     assert run(python, CLIENT + "store.set('k', 'v'); print(other.get('k'))", store.port) == "b'v'\n"
+
+
+def ping(port):
+    client = socket.create_connection(("127.0.0.1", port))
+    client.settimeout(PATIENCE)
+    client.sendall(b"\x00\xce\xf7\x85\x3c\x0d" + b"ping")
+    return client
+
+
+def test_more_clients_than_the_soft_limit_of_descriptors_are_served():
+    store = Store(files=(64, 4096))
+    clients = [ping(store.port) for _ in range(300)]
+    assert all(client.recv(4) == b"ping" for client in clients)
+    store.close()
+
+
+def test_clients_beyond_the_hard_limit_wait_until_others_have_gone():
+    store = Store(files=(64, 64))
+    clients = [ping(store.port) for _ in range(100)]
+    for client in clients[:90]:
+        assert client.recv(4) == b"ping"
+        client.close()
+    assert all(client.recv(4) == b"ping" for client in clients[90:])
+    store.close()
