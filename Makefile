@@ -41,6 +41,7 @@ soak: ## long fuzzing and kill tests
 bench: build ## speed and size, as ratios to the real peer in the same run
 	@scripts/install-packages demo
 	@bench/run
+	@bench/launch
 
 gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a second job meanwhile
 	@scripts/gpu-check

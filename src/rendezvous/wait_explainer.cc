@@ -243,7 +243,7 @@ std::vector<StuckWait> ExplainWaits(const StoreSnapshot& snapshot,
   const std::map<std::string, Meeting> meetings = MeetingsOf(snapshot, rank_of_client, at_least);
   std::map<int, std::string> waits_in;
   for (const auto& [id, meeting] : meetings) {
-    for (const int rank : meeting.waiting) waits_in[rank] = "\"" + NameOf(meeting) + "\"";
+    for (const int rank : meeting.waiting) waits_in[rank] = fmt::format("\"{}\"", NameOf(meeting));
   }
   std::set<int> connected;
   for (const StoreClient& client : snapshot.clients) {

@@ -73,6 +73,21 @@ got["left"] = [j.metadata.name for j in training.list_jobs()]
 print(json.dumps(got))
 """
 
+# The SDK turns the function into a script that the pod starts with torchrun.
+TRAIN_FUNCTION = """
+import json, sys
+from kubeflow.training import TrainingClient
+def train(parameters):
+    import os
+    print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], parameters["lr"], flush=True)
+training = TrainingClient(config_file=sys.argv[1])
+training.create_job(name="func", namespace="default", base_image="any", train_func=train,
+                    parameters={"lr": "0.1"}, num_workers=2, num_procs_per_worker=2)
+training.wait_for_job_conditions("func", wait_timeout=120, polling_interval=1)
+logs, _ = training.get_job_logs("func", is_master=False)
+print(json.dumps({"succeeded": training.is_job_succeeded("func"), "logs": logs}))
+"""
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -113,3 +128,18 @@ def test_training_client(python, cluster):
                            (("master-0", 0), ("worker-0", 1), ("worker-1", 2))}
     assert got["listed"] == ["sdk"] and got["label"] == "sdk" and got["left"] == []
     assert got["events"], "get_job_logs(verbose=True) found no events"
+
+
+def test_train_function_runs_under_torchrun(python, cluster):
+    path = cluster.muster.path("train_function.py")  # its source is read
+    with open(path, "w") as file:
+        file.write(TRAIN_FUNCTION)
+    done = subprocess.run([python, path, cluster.kubeconfig], text=True, capture_output=True,
+                          timeout=180, env={"HOME": cluster.muster.folder,
+                                            "PATH": os.environ["PATH"]})
+    assert done.returncode == 0, done.stdout + done.stderr
+    got = json.loads(done.stdout.splitlines()[-1])
+    assert got["succeeded"], got
+    lines = [line for log in got["logs"].values() for line in log.splitlines()
+             if line.startswith("rank")]
+    assert sorted(lines) == [f"rank {rank} of 4 0.1" for rank in range(4)], got
