@@ -89,6 +89,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddGet(root, context);
   AddLogs(root, context);
   AddAttach(root, context);
+  AddPortForward(root, context);
   AddLogViewer(root, context);
   AddDelete(root, context);
   AddPrune(root, context);

@@ -11,6 +11,7 @@ void AddList(cli::Command& root, Context& context);
 void AddGet(cli::Command& root, Context& context);
 void AddLogs(cli::Command& root, Context& context);
 void AddAttach(cli::Command& root, Context& context);
+void AddPortForward(cli::Command& root, Context& context);
 void AddLogViewer(cli::Command& root, Context& context);
 void AddDelete(cli::Command& root, Context& context);
 void AddPrune(cli::Command& root, Context& context);

@@ -1,6 +1,8 @@
 #include "cluster/certificate.h"
 
 #include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
@@ -29,13 +31,35 @@ std::string CommonName(const X509* certificate) {
   return name;
 }
 
+using OwnedBio = std::unique_ptr<BIO, int (*)(BIO*)>;
+using OwnedX509 = std::unique_ptr<X509, void (*)(X509*)>;
+
+OwnedBio MemoryOf(std::string_view pem) {
+  return {::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), ::BIO_free};
+}
+
+OwnedX509 FirstCertificate(std::string_view pem) {
+  return {::PEM_read_bio_X509(MemoryOf(pem).get(), nullptr, nullptr, nullptr), ::X509_free};
+}
+
+// A key that is encrypted is no question on the terminal.
+int AnswerNothing(char*, int, int, void*) { return 0; }
+
 }  // namespace
 
+bool AreOneIdentity(const std::string& cert_pem, const std::string& key_pem) {
+  const OwnedX509 certificate = FirstCertificate(cert_pem);
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
+      ::PEM_read_bio_PrivateKey(MemoryOf(key_pem).get(), nullptr, &AnswerNothing, nullptr),
+      ::EVP_PKEY_free);
+  const bool is_one =
+      certificate && key && ::X509_check_private_key(certificate.get(), key.get()) == 1;
+  ::ERR_clear_error();
+  return is_one;
+}
+
 base::Result<Certificate> ReadCertificate(std::string_view pem) {
-  const std::unique_ptr<BIO, int (*)(BIO*)> bio(
-      ::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), ::BIO_free);
-  const std::unique_ptr<X509, void (*)(X509*)> certificate(
-      ::PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), ::X509_free);
+  const OwnedX509 certificate = FirstCertificate(pem);
   if (!certificate) {
     return base::Fail(base::Code::kInvalidArgument, "it holds no certificate (PEM)");
   }

@@ -18,4 +18,7 @@ struct Certificate {
 // The first certificate of a PEM text. kInvalidArgument when there is none.
 base::Result<Certificate> ReadCertificate(std::string_view pem);
 
+// Whether the key is that of the first certificate; false when either cannot be read. PEM.
+bool AreOneIdentity(const std::string& cert_pem, const std::string& key_pem);
+
 }  // namespace cluster

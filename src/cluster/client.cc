@@ -474,6 +474,16 @@ base::Result<std::unique_ptr<ExecStream>> Client::Exec(std::string_view namespac
   return base::Fail(ErrorFromAnswer(request, answer.status, answer.headers, answer.body));
 }
 
+base::Result<std::unique_ptr<PortStream>> Client::OpenPort(std::string_view namespace_name,
+                                                           std::string_view pod, uint16_t port) {
+  TRY_ASSIGN(const std::string path, ObjectPath(api::kPods, namespace_name, pod, "portforward"));
+  auto request = MakeRequest("GET", path + fmt::format("?ports={}", port));
+  request.headers.front().second = "*/*";
+  TRY_ASSIGN(net::WebSocketAnswer answer, transport_->OpenWebSocket(request, {kPortProtocol}));
+  if (answer.socket) return std::make_unique<PortStream>(std::move(answer.socket));
+  return base::Fail(ErrorFromAnswer(request, answer.status, answer.headers, answer.body));
+}
+
 base::Result<std::string> Client::Raw(std::string_view method, std::string_view path,
                                       std::string_view body) {
   auto request = MakeRequest(method, std::string(path));

@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "base/result.h"
 #include "cluster/exec.h"
+#include "cluster/port_stream.h"
 #include "cluster/transport.h"
 #include "text/json.h"
 
@@ -146,6 +147,9 @@ class Client {
   // started comes from the stream's end.
   base::Result<std::unique_ptr<ExecStream>> Exec(std::string_view namespace_name,
                                                  std::string_view pod, const ExecOptions& options);
+  // A connection to a port of a pod. That nobody listens there comes from its Read.
+  base::Result<std::unique_ptr<PortStream>> OpenPort(std::string_view namespace_name,
+                                                     std::string_view pod, uint16_t port);
   // A path outside the resources, e.g. "/version"; the body of a 200.
   base::Result<std::string> Raw(std::string_view method, std::string_view path,
                                 std::string_view body = "");

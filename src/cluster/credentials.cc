@@ -15,8 +15,8 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kMaxFile = 1 << 20;
-// Token files are rotated under us, as those of service accounts are.
-constexpr std::chrono::seconds kTokenFileAge{10};
+// Tokens and certificates are rotated under us, as those of service accounts are.
+constexpr std::chrono::seconds kFileAge{10};
 // A credential is renewed before it expires in flight.
 constexpr std::chrono::seconds kExpiryMargin{10};
 
@@ -47,16 +47,33 @@ net::Headers Credentials::ImpersonationHeaders() const {
   return headers;
 }
 
+base::Status Credentials::LoadAuthorities() {
+  const KubeCluster& cluster = options_.selection.cluster;
+  if (!cluster.ca_data.empty() || cluster.ca_file.empty()) {
+    shown_.ca_pem = cluster.ca_data;
+    return {};
+  }
+  auto pem = ReadNamedFile("certificate-authority", cluster.ca_file);
+  if (pem && (shown_.ca_pem.empty() || ReadCertificate(*pem))) shown_.ca_pem = std::move(*pem);
+  if (!pem && shown_.ca_pem.empty()) return Fail(std::move(pem.error()));
+  return {};
+}
+
 base::Status Credentials::LoadCertificate() {
   const KubeUser& user = options_.selection.user;
-  shown_.cert_pem = user.cert_data;
-  shown_.key_pem = user.key_data;
-  if (shown_.cert_pem.empty() && !user.cert_file.empty()) {
-    TRY_ASSIGN(shown_.cert_pem, ReadNamedFile("client-certificate", user.cert_file));
-  }
-  if (shown_.key_pem.empty() && !user.key_file.empty()) {
-    TRY_ASSIGN(shown_.key_pem, ReadNamedFile("client-key", user.key_file));
-  }
+  const auto read = [](std::string_view field, const std::string& data,
+                       const std::string& file) -> base::Result<std::string> {
+    return data.empty() && !file.empty() ? ReadNamedFile(field, file) : data;
+  };
+  auto cert = read("client-certificate", user.cert_data, user.cert_file);
+  auto key = read("client-key", user.key_data, user.key_file);
+  // Two files are not replaced at once.
+  const bool has_last = !shown_.cert_pem.empty();
+  if (has_last && (!cert || !key || !AreOneIdentity(*cert, *key))) return {};
+  if (!cert) return Fail(std::move(cert.error()));
+  if (!key) return Fail(std::move(key.error()));
+  shown_.cert_pem = std::move(*cert);
+  shown_.key_pem = std::move(*key);
   return {};
 }
 
@@ -102,7 +119,7 @@ base::Status Credentials::RunPlugin() {
   const auto is_interactive = IsPluginInteractive(*plugin, options_.has_terminal);
   if (!is_interactive) return in_plugin(is_interactive.error());
   const std::string info =
-      ExecInfo(*plugin, options_.selection.cluster, options_.ca_pem, *is_interactive);
+      ExecInfo(*plugin, options_.selection.cluster, shown_.ca_pem, *is_interactive);
   const auto output = options_.run_plugin(*plugin, info, *is_interactive);
   if (!output) return in_plugin(output.error());
   auto credential = ParseExecCredential(*output, plugin->api_version);
@@ -119,22 +136,31 @@ base::Status Credentials::RunPlugin() {
 bool Credentials::IsStale() const {
   if (!is_loaded_) return true;
   if (expires_ && clock_.Now() + kExpiryMargin >= *expires_) return true;
-  return !options_.selection.user.token_file.empty() &&
-         clock_.Steady() - loaded_at_ >= kTokenFileAge;
+  return HasFiles() && clock_.Steady() - loaded_at_ >= kFileAge;
+}
+
+bool Credentials::HasFiles() const {
+  const KubeUser& user = options_.selection.user;
+  return !user.token_file.empty() || !user.cert_file.empty() || !user.key_file.empty() ||
+         !options_.selection.cluster.ca_file.empty();
 }
 
 base::Result<Credentials::Shown> Credentials::Show() {
   const std::lock_guard lock(mutex_);
   if (!IsStale()) return shown_;
   const Shown before = shown_;
-  TRY(LoadCertificate());
+  TRY(LoadAuthorities());
+  // A program's are its own to renew: the files grow old beside them.
+  const bool must_run = !is_loaded_ || (expires_ && clock_.Now() + kExpiryMargin >= *expires_);
+  if (!options_.selection.user.exec || must_run) TRY(LoadCertificate());
   TRY(LoadBasic());
   TRY(LoadToken());
-  TRY(RunPlugin());
+  if (must_run) TRY(RunPlugin());
   is_loaded_ = true;
   loaded_at_ = clock_.Steady();
   const bool is_new = before.authorization != shown_.authorization ||
-                      before.cert_pem != shown_.cert_pem || before.key_pem != shown_.key_pem;
+                      before.cert_pem != shown_.cert_pem || before.key_pem != shown_.key_pem ||
+                      before.ca_pem != shown_.ca_pem;
   if (is_new) ++shown_.generation;
   return shown_;
 }
@@ -148,6 +174,10 @@ bool Credentials::Refused(int generation) {
   }
   const auto again = Show();
   return again && again->generation != generation;
+}
+
+bool Credentials::HaveFilesChanged(int generation) {
+  return HasFiles() && !options_.selection.user.exec && Refused(generation);
 }
 
 std::string Credentials::WhyRefused() {

@@ -25,7 +25,6 @@ class Credentials {
 
   struct Options {
     KubeSelection selection;
-    std::string ca_pem;         // for plugins that ask
     bool has_terminal = false;  // standard input is one
     PluginRunner run_plugin;
   };
@@ -34,12 +33,17 @@ class Credentials {
   struct Shown {
     std::string authorization;      // header, "" is none
     std::string cert_pem, key_pem;  // "" is none
+    std::string ca_pem;             // whom to trust; "" is the system's authorities
     int generation = 0;             // another one when something changed
   };
-  // What to show now; blocks while a file is read or a program runs.
+  // What to show now; blocks while a file is read or a program runs. Files are read again when they
+  // have aged, and one that is being replaced counts as it was.
   base::Result<Shown> Show();
   // The server refused that generation (401): whether there is another to try.
   bool Refused(int generation);
+  // No connection came about with that generation: whether the files say something else by now. No
+  // program is run.
+  bool HaveFilesChanged(int generation);
   // Of the user to act as; the same for every request.
   net::Headers ImpersonationHeaders() const;
 
@@ -47,11 +51,13 @@ class Credentials {
   std::string WhyRefused();
 
  private:
+  base::Status LoadAuthorities();
   base::Status LoadCertificate();
   base::Status LoadToken();
   base::Status LoadBasic();
   base::Status RunPlugin();
   bool IsStale() const;
+  bool HasFiles() const;
 
   const Options options_;
   base::Clock& clock_;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "net/certificate.h"
 
 namespace cluster {
 namespace {
@@ -49,6 +50,47 @@ TEST_F(CredentialsTest, ShowsATokenOrAPasswordOrNothing) {
   user().username = "a";
   user().password = "b";
   EXPECT_EQ(Credentials(options_, clock_).Show()->authorization, "Basic YTpi");
+}
+
+TEST_F(CredentialsTest, ReadsCertificatesAgainAsTheyAge) {
+  char folder[] = "/tmp/muster-cert-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string cert_file = std::string(folder) + "/crt";
+  const std::string key_file = std::string(folder) + "/key";
+  const std::string ca_file = std::string(folder) + "/ca";
+  const auto write = [](const std::string& path, std::string_view text) {
+    ASSERT_TRUE(base::WriteFileAtomic(path, text, 0600, base::Durability::kNone));
+  };
+  const auto make = [](const char* name) {
+    return *net::MakeAuthority(name, base::SystemClock().Now(), std::chrono::hours(1));
+  };
+  const net::KeyedCertificate one = make("one");
+  const net::KeyedCertificate two = make("two");
+  user().cert_file = cert_file;
+  user().key_file = key_file;
+  options_.selection.cluster.ca_file = ca_file;
+  write(cert_file, one.certificate);
+  write(key_file, one.key);
+  write(ca_file, one.certificate);
+  Credentials credentials(options_, clock_);
+  const int first = credentials.Show()->generation;
+  EXPECT_FALSE(credentials.HaveFilesChanged(first));
+
+  // Half of it is not there yet.
+  write(cert_file, two.certificate);
+  write(ca_file, "");
+  clock_.Advance(std::chrono::seconds(11));
+  EXPECT_EQ(credentials.Show()->generation, first);
+  write(key_file, two.key);
+  write(ca_file, two.certificate);
+  EXPECT_EQ(credentials.Show()->generation, first);
+  EXPECT_TRUE(credentials.HaveFilesChanged(first));
+  const auto shown = credentials.Show();
+  EXPECT_EQ(shown->cert_pem, two.certificate);
+  EXPECT_EQ(shown->key_pem, two.key);
+  EXPECT_EQ(shown->ca_pem, two.certificate);
+  EXPECT_NE(shown->generation, first);
+  EXPECT_TRUE(base::RemoveTree(folder));
 }
 
 TEST_F(CredentialsTest, ReadsATokenFileAgainAsItAges) {

@@ -109,7 +109,6 @@ base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& s
       cluster.proxy_url.empty() ? net::ProxyFor(http.url, options.environment) : cluster.proxy_url;
   Credentials::Options shown;
   shown.selection = selection;
-  shown.ca_pem = http.ca_pem;
   shown.has_terminal = options.has_terminal;
   shown.run_plugin = [environment = options.environment](
                          const ExecPlugin& plugin, const std::string& info, bool interactive) {

@@ -44,6 +44,8 @@ class Kubernetes final : public Transport {
   // Whether the request is to be sent once more, after a pause; `attempt` is counted.
   base::Result<bool> MustRepeat(const net::HttpRequest& request, const Signed& made, int status,
                                 const net::Headers& headers, int& attempt, bool& has_renewed);
+  // Whether to try once more after no connection came about: certificates may have been rotated.
+  bool MustConnectAgain(const base::Error& error, int generation, bool& has_renewed);
   base::Result<net::HttpResponse> Settle(const net::HttpRequest& request, Signed made,
                                          base::Result<net::HttpResponse> answer);
 
@@ -58,8 +60,9 @@ base::Result<Kubernetes::Signed> Kubernetes::Sign(net::HttpRequest request) {
   TRY_ASSIGN(Credentials::Shown shown, credentials_->Show());
   {
     const std::lock_guard lock(mutex_);
-    if (generation_ != shown.generation) {
-      client_->UseCertificate(std::move(shown.cert_pem), std::move(shown.key_pem));
+    if (generation_ < shown.generation) {
+      client_->UseIdentity({std::move(shown.cert_pem), std::move(shown.key_pem)});
+      client_->UseAuthorities(std::move(shown.ca_pem));
       generation_ = shown.generation;
     }
   }
@@ -91,14 +94,25 @@ base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, const
   return true;
 }
 
+bool Kubernetes::MustConnectAgain(const base::Error& error, int generation, bool& has_renewed) {
+  if (error.code != Code::kInvalidArgument && error.code != Code::kUnauthenticated) return false;
+  if (has_renewed) return false;
+  has_renewed = credentials_->HaveFilesChanged(generation);
+  return has_renewed;
+}
+
 base::Result<net::HttpResponse> Kubernetes::Settle(const net::HttpRequest& request, Signed made,
                                                    base::Result<net::HttpResponse> answer) {
   int attempt = 1;
   bool has_renewed = false;
-  while (answer) {
-    TRY_ASSIGN(const bool again,
-               MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
-    if (!again) break;
+  while (true) {
+    if (answer) {
+      TRY_ASSIGN(const bool again,
+                 MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
+      if (!again) break;
+    } else if (!MustConnectAgain(answer.error(), made.generation, has_renewed)) {
+      break;
+    }
     TRY_ASSIGN(made, Sign(request));
     answer = client_->Send(made.request);
   }
@@ -131,9 +145,11 @@ base::Result<std::unique_ptr<net::BodyStream>> Kubernetes::Open(const net::HttpR
   bool has_renewed = false;
   while (true) {
     TRY_ASSIGN(const Signed made, Sign(request));
-    TRY_ASSIGN(auto stream, client_->Open(made.request));
-    TRY_ASSIGN(const bool again, MustRepeat(request, made, stream->status(), stream->headers(),
-                                            attempt, has_renewed));
+    auto stream = client_->Open(made.request);
+    if (!stream && MustConnectAgain(stream.error(), made.generation, has_renewed)) continue;
+    if (!stream) return stream;
+    TRY_ASSIGN(const bool again, MustRepeat(request, made, (*stream)->status(),
+                                            (*stream)->headers(), attempt, has_renewed));
     if (!again) return stream;
   }
 }
@@ -144,9 +160,11 @@ base::Result<net::WebSocketAnswer> Kubernetes::OpenWebSocket(
   bool has_renewed = false;
   while (true) {
     TRY_ASSIGN(const Signed made, Sign(request));
-    TRY_ASSIGN(auto answer, net::OpenWebSocket(*client_, made.request, protocols));
+    auto answer = net::OpenWebSocket(*client_, made.request, protocols);
+    if (!answer && MustConnectAgain(answer.error(), made.generation, has_renewed)) continue;
+    if (!answer) return answer;
     TRY_ASSIGN(const bool again,
-               MustRepeat(request, made, answer.status, answer.headers, attempt, has_renewed));
+               MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
     if (!again) return answer;
   }
 }

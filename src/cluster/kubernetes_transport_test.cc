@@ -1,8 +1,14 @@
 #include "cluster/kubernetes_transport.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <deque>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "net/certificate.h"
 
 namespace cluster {
 namespace {
@@ -14,12 +20,16 @@ class FakeHttp final : public net::CurlClient {
     std::vector<net::HttpRequest> requests;
     std::deque<net::HttpResponse> answers;
     int certificates = 0;
+    std::string ca_pem;
+    std::optional<base::Error> failure;  // of the next request
   };
   explicit FakeHttp(Seen& seen) : seen_(seen) {}
 
-  void UseCertificate(std::string, std::string) override { ++seen_.certificates; }
+  void UseIdentity(net::ClientIdentity) override { ++seen_.certificates; }
+  void UseAuthorities(std::string ca_pem) override { seen_.ca_pem = std::move(ca_pem); }
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     seen_.requests.push_back(request);
+    if (auto failure = std::exchange(seen_.failure, std::nullopt)) return base::Fail(*failure);
     if (seen_.answers.empty()) return base::Fail(base::Code::kUnavailable, "nothing queued");
     net::HttpResponse answer = std::move(seen_.answers.front());
     seen_.answers.pop_front();
@@ -152,6 +162,39 @@ TEST_F(KubernetesTransportTest, AWebSocketIsAskedForAsOtherThings) {
   EXPECT_EQ(net::FindHeader(seen_.requests[3].headers, "Impersonate-User"), "eve");
   EXPECT_EQ(net::FindHeader(seen_.requests[3].headers, "Sec-WebSocket-Protocol"), "p");
   EXPECT_EQ(pauses_, (std::vector<base::Duration>{std::chrono::seconds(2)}));
+}
+
+TEST_F(KubernetesTransportTest, ChangedAuthoritiesAreTriedAtOnce) {
+  char path[] = "/tmp/muster-ca-XXXXXX";
+  const base::Fd file(::mkstemp(path));
+  const auto write = [&path](std::string_view text) {
+    ASSERT_TRUE(base::WriteFileAtomic(path, text, 0600, base::Durability::kNone));
+  };
+  const base::Error untrusted{base::Code::kInvalidArgument, "not trusted", 0};
+  const auto pem_of = [](const char* name) {
+    return net::MakeAuthority(name, base::SystemClock().Now(), std::chrono::hours(1))->certificate;
+  };
+  const std::string one = pem_of("one");
+  const std::string two = pem_of("two");
+  write(one);
+  Credentials::Options options;
+  options.selection.cluster.ca_file = path;
+  const auto transport =
+      KubernetesTransport(std::make_unique<FakeHttp>(seen_),
+                          std::make_unique<Credentials>(std::move(options), clock_), {});
+  Queue(200);
+  ASSERT_TRUE(transport->Send(Request()));
+  EXPECT_EQ(seen_.ca_pem, one);
+  seen_.failure = untrusted;
+  EXPECT_FALSE(transport->Send(Request()));
+  EXPECT_EQ(seen_.requests.size(), 2U);
+  write(two);
+  seen_.failure = untrusted;
+  Queue(200);
+  EXPECT_TRUE(transport->Open(Request()));
+  EXPECT_EQ(seen_.ca_pem, two);
+  EXPECT_EQ(seen_.requests.size(), 4U);
+  ::unlink(path);
 }
 
 TEST_F(KubernetesTransportTest, AnswersInTheOrderOfTheRequests) {

@@ -1,13 +1,19 @@
-// A client certificate and its key, as PEM.
+// What TLS connections show and trust, as PEM.
 #pragma once
 
 #include <string>
 
 namespace net {
 
+// A client certificate and its key.
 struct ClientIdentity {
   std::string cert_pem;  // "" is none
   std::string key_pem;   // secret
+};
+
+struct Security {
+  ClientIdentity identity;
+  std::string ca_pem;  // trusted instead of the system's authorities; "" is the system's
 };
 
 }  // namespace net

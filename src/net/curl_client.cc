@@ -88,7 +88,9 @@ class CurlBodyStream final : public BodyStream {
 class Client final : public CurlClient {
  public:
   Client(const CurlLibrary& curl, CurlClientOptions options)
-      : curl_(curl), options_(std::move(options)) {}
+      : curl_(curl),
+        options_(std::move(options)),
+        security_(std::make_shared<const Security>(Security{{}, options_.ca_pem})) {}
 
   base::Status Start() {
     TRY_ASSIGN(loop_, CurlLoop::Start(curl_, [this](int code, CurlTransfer& transfer) {
@@ -97,11 +99,15 @@ class Client final : public CurlClient {
     return {};
   }
 
-  void UseCertificate(std::string cert_pem, std::string key_pem) override {
-    auto identity = std::make_shared<ClientIdentity>();
-    identity->cert_pem = std::move(cert_pem);
-    identity->key_pem = std::move(key_pem);
-    *identity_.Lock() = std::move(identity);
+  void UseIdentity(ClientIdentity identity) override {
+    auto security = security_.Lock();
+    *security =
+        std::make_shared<const Security>(Security{std::move(identity), (*security)->ca_pem});
+  }
+  void UseAuthorities(std::string ca_pem) override {
+    auto security = security_.Lock();
+    *security =
+        std::make_shared<const Security>(Security{(*security)->identity, std::move(ca_pem)});
   }
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override {
@@ -128,7 +134,7 @@ class Client final : public CurlClient {
                                                     long version = CURL_HTTP_VERSION_2TLS);
   base::Result<HttpResponse> Complete(const HttpRequest& request, CurlTransfer& transfer);
   void SetRequest(CurlTransfer& transfer) const;
-  void SetConnection(CURL* handle, const ClientIdentity* identity) const;
+  void SetConnection(CURL* handle, const Security& security) const;
   void SetDeadlines(const CurlTransfer& transfer, bool is_stream) const;
   base::Error Explain(int code, CurlTransfer& transfer) const;
 
@@ -139,7 +145,7 @@ class Client final : public CurlClient {
 
   const CurlLibrary& curl_;
   const CurlClientOptions options_;
-  base::Guarded<std::shared_ptr<const ClientIdentity>> identity_;
+  base::Guarded<std::shared_ptr<const Security>> security_;
   std::unique_ptr<CurlLoop> loop_;  // last: its thread uses the above
 };
 
@@ -183,7 +189,7 @@ void Client::SetRequest(CurlTransfer& transfer) const {
   }
 }
 
-void Client::SetConnection(CURL* handle, const ClientIdentity* identity) const {
+void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_NOSIGNAL, 1L);
   Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
@@ -199,14 +205,14 @@ void Client::SetConnection(CURL* handle, const ClientIdentity* identity) const {
   if (options_.is_insecure) {
     Set(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     Set(handle, CURLOPT_SSL_VERIFYHOST, 0L);
-  } else if (!options_.ca_pem.empty()) {
-    const curl_blob ca = BlobOf(options_.ca_pem);
+  } else if (!security.ca_pem.empty()) {
+    const curl_blob ca = BlobOf(security.ca_pem);
     Set(handle, CURLOPT_CAINFO_BLOB, &ca);
     Set(handle, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   }
-  if (identity != nullptr && !identity->cert_pem.empty()) {
-    const curl_blob cert = BlobOf(identity->cert_pem);
-    const curl_blob key = BlobOf(identity->key_pem);
+  if (!security.identity.cert_pem.empty()) {
+    const curl_blob cert = BlobOf(security.identity.cert_pem);
+    const curl_blob key = BlobOf(security.identity.key_pem);
     Set(handle, CURLOPT_SSLCERT_BLOB, &cert);
     Set(handle, CURLOPT_SSLKEY_BLOB, &key);
     Set(handle, CURLOPT_SSLCERTTYPE, "PEM");
@@ -246,9 +252,9 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Begin(const HttpRequest& req
   TRY(CheckRequest(request));
   CURL* const handle = curl_.easy_init();
   if (handle == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
-  std::shared_ptr<const ClientIdentity> identity = *identity_.Lock();
-  auto transfer = std::make_shared<CurlTransfer>(curl_, handle, request, identity, body_limit);
-  SetConnection(handle, identity.get());
+  std::shared_ptr<const Security> security = *security_.Lock();
+  auto transfer = std::make_shared<CurlTransfer>(curl_, handle, request, security, body_limit);
+  SetConnection(handle, *security);
   Set(handle, CURLOPT_HTTP_VERSION, version);
   SetRequest(*transfer);
   SetDeadlines(*transfer, !body_limit);
@@ -266,9 +272,10 @@ base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
   TRY(CheckRequest(request));
   Route route{options_.url, options_.proxy, {}};
   route.tls.server_name = options_.tls_server_name;
-  route.tls.ca_pem = options_.ca_pem;
   route.tls.is_insecure = options_.is_insecure;
-  if (const auto identity = *identity_.Lock()) route.tls.identity = *identity;
+  const auto security = *security_.Lock();
+  route.tls.ca_pem = security->ca_pem;
+  route.tls.identity = security->identity;
   HttpRequest sent = request;
   sent.target = options_.url.path + request.target;
   sent.headers.emplace_back("Host", options_.url.Authority());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "net/client_identity.h"
 #include "net/http_client.h"
 #include "net/url.h"
 
@@ -30,8 +31,10 @@ class CurlClient : public HttpClient {
   // Does not connect yet. kUnavailable when libcurl is missing.
   static base::Result<std::unique_ptr<CurlClient>> Create(CurlClientOptions options);
 
-  // For connections made from now on; "" is none. PEM.
-  virtual void UseCertificate(std::string cert_pem, std::string key_pem) = 0;
+  // For connections made from now on.
+  virtual void UseIdentity(ClientIdentity identity) = 0;
+  // Likewise; "" is the system's authorities. PEM.
+  virtual void UseAuthorities(std::string ca_pem) = 0;
 };
 
 }  // namespace net

@@ -23,12 +23,12 @@ int StatusOf(std::string_view line) {
 }  // namespace
 
 CurlTransfer::CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
-                           std::shared_ptr<const ClientIdentity> identity,
+                           std::shared_ptr<const Security> security,
                            std::optional<size_t> body_limit)
     : curl_(curl),
       handle_(handle),
       request_(std::move(request)),
-      identity_(std::move(identity)),
+      security_(std::move(security)),
       body_limit_(body_limit) {}
 
 CurlTransfer::~CurlTransfer() {

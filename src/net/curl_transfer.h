@@ -25,7 +25,7 @@ class CurlTransfer {
 
   // `body_limit`: bytes of a whole answer; with none it is a stream.
   CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
-               std::shared_ptr<const ClientIdentity> identity, std::optional<size_t> body_limit);
+               std::shared_ptr<const Security> security, std::optional<size_t> body_limit);
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
@@ -60,7 +60,7 @@ class CurlTransfer {
   const CurlLibrary& curl_;
   CURL* const handle_;
   const HttpRequest request_;
-  const std::shared_ptr<const ClientIdentity> identity_;
+  const std::shared_ptr<const Security> security_;
   const std::optional<size_t> body_limit_;
   curl_slist* headers_sent_ = nullptr;
   curl_slist* route_ = nullptr;

@@ -235,14 +235,14 @@ TEST_F(Route, OnlyTheRightServerIsTrusted) {
 TEST_F(Route, AnUnusableClientCertificateIsNamed) {
   auto client = CurlClient::Create(options_);
   ASSERT_TRUE(client);
-  (*client)->UseCertificate(identity_.certificate, "no key");
+  (*client)->UseIdentity({identity_.certificate, "no key"});
   const HttpRequest request{.method = "GET", .target = "/", .headers = {}, .body = {}};
   const auto answer = OpenWebSocket(**client, request, {"echo"});
   ASSERT_FALSE(answer);
   EXPECT_NE(answer.error().message.find("the client certificate or its key cannot be used"),
             std::string::npos)
       << answer.error().message;
-  (*client)->UseCertificate(identity_.certificate, identity_.key);
+  (*client)->UseIdentity({identity_.certificate, identity_.key});
   EXPECT_TRUE(OpenWebSocket(**client, request, {"echo"}));
 }
 

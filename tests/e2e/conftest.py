@@ -12,6 +12,7 @@ import time
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 NOBODY = 65534
 

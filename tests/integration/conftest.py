@@ -2,12 +2,14 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import pytest
 
 from real_kubernetes import ROOT, Kubernetes
 
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 
 

@@ -116,16 +116,19 @@ class Kubernetes:
                  "--initial-cluster", f"default={peer}", "--unsafe-no-fsync"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
-    def start_api_server(self):
-        """Returns when it is ready."""
-        cert, key = self._serving
+    def start_api_server(self, authority=None):
+        """Returns when it is ready. Another authority than ours: it shows and trusts only its own."""
+        names = ("IP:127.0.0.1", "DNS:localhost")
+        cert, key = (authority.issue("server", "kube-apiserver", names=names) if authority
+                     else self._serving)
+        authority = authority or self.authority
         with open(self.path("api-server.log"), "a") as log:
             self._api_server = subprocess.Popen(
                 [*BOUND, os.path.join(self.tools, "kube-apiserver"),
                  f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
                  "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
                  f"--secure-port={self.port}", f"--tls-cert-file={cert}",
-                 f"--tls-private-key-file={key}", f"--client-ca-file={self.authority.cert}",
+                 f"--tls-private-key-file={key}", f"--client-ca-file={authority.cert}",
                  f"--token-auth-file={self.path('tokens.csv')}", "--authorization-mode=RBAC",
                  "--service-account-issuer=https://kubernetes.default.svc",
                  f"--service-account-key-file={self.path('accounts.key')}",
@@ -138,15 +141,14 @@ class Kubernetes:
                  f"--cert-dir={self.path('generated')}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
-        while not self._is_ready():
+        while not self._is_ready(authority):
             if self._api_server.poll() is not None or time.monotonic() > deadline:
                 with open(self.path("api-server.log")) as log:
                     raise RuntimeError("kube-apiserver did not start:\n" + log.read()[-4000:])
             time.sleep(0.3)
 
-    def _is_ready(self):
-        context = ssl.create_default_context(cafile=self.authority.cert)
-        context.load_cert_chain(self.admin_cert, self.admin_key)
+    def _is_ready(self, authority):
+        context = ssl.create_default_context(cafile=authority.cert)
         try:
             with urllib.request.urlopen(self.url + "/readyz", context=context, timeout=5) as answer:
                 return answer.status == 200

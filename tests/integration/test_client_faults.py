@@ -1,12 +1,14 @@
 """What can go wrong between muster and a Kubernetes API server: each is one clear line."""
 import json
+import os
+import shutil
 import socket
 import threading
 
 import pytest
 
 from fake_servers import CannedServer, FakeKubelet, Proxy
-from real_kubernetes import free_ports
+from real_kubernetes import Authority, free_ports
 from test_client import (exec_user, one_line, play_operator, submit, write_program)
 
 
@@ -189,6 +191,44 @@ def test_following_a_log_survives_a_restart_of_the_api_server(real_cluster, kube
     assert following.returncode == 0, errors
     assert lines == [f"line {n}\n" for n in range(200)]
     assert rest == "the end\n"
+
+
+def test_certificates_are_rotated_under_a_running_command(real_cluster, kubelet, muster, muster_as,
+                                                          namespace):
+    """Authority, server's and client's certificate are others after a restart: the files are read again."""
+    folder = real_cluster.path("rotated")
+    os.makedirs(folder)
+    files = {name: os.path.join(folder, name) for name in ("ca", "crt", "key")}
+
+    def write(authority, cert, key):
+        for name, source in (("ca", authority.cert), ("crt", cert), ("key", key)):
+            shutil.copy(source, files[name] + ".new")
+            os.replace(files[name] + ".new", files[name])
+    write(real_cluster.authority, real_cluster.admin_cert, real_cluster.admin_key)
+    user = muster_as(real_cluster.write_kubeconfig(
+        "rotated", {"client-certificate": files["crt"], "client-key": files["key"]}, namespace,
+        cluster={"certificate-authority": files["ca"]}))
+    submit(muster, "turns", namespace)
+    play_operator(real_cluster, namespace, "turns")
+    where = (namespace, "turns-master-0", "pytorch")
+    kubelet.write(*where, "before")
+    following = user.start("logs", "-f", "turns")
+    assert following.stdout.readline() == "before\n"
+    real_cluster.stop_api_server(kill=True)
+    other = Authority(real_cluster.path("rotated-pki"), "rotated-ca")
+    write(other, *other.issue("admin", "admin", ["system:masters"]))
+    try:
+        real_cluster.start_api_server(other)
+        kubelet.write(*where, "after")
+        assert following.stdout.readline() == "after\n"
+        assert "turns" in user.run("list").stdout
+        # Who still has the old files is told so.
+        assert "is not trusted" in one_line(muster.run("list", "-n", namespace, code=1))
+    finally:
+        following.kill()
+        following.communicate()
+        real_cluster.stop_api_server(kill=True)
+        real_cluster.start_api_server()
 
 
 def test_one_connection_carries_a_command_and_all_its_watches(real_cluster, kubelet, muster_as, muster,

@@ -1,7 +1,10 @@
-"""Commands in pods of a real cluster: through kube-apiserver to a kubelet's own streaming code."""
+"""Commands in pods of a real cluster, and their ports: through kube-apiserver to a kubelet's own streaming code."""
+import http.server
 import os
 import subprocess
+import threading
 
+import port_clients
 import pytest
 
 from conftest import BINARY
@@ -110,3 +113,52 @@ def test_an_api_server_that_goes_ends_the_command(real_cluster, muster, job, nam
         real_cluster.start_api_server()
     assert client.returncode == 1
     assert "closed the connection" in errors.splitlines()[-1], errors
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """A large page."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"x" * 3_000_000)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def served():
+    """The port of a server that a pod is said to run."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+def test_ports_are_forwarded(real_cluster, muster, job, namespace, served):
+    command = [BINARY, "port-forward", "-n", namespace, job, f":{served}"]
+    with port_clients.Forwarder(command, env=muster.env, cwd=muster.folder) as forwarder:
+        bodies = []
+        clients = [threading.Thread(target=lambda: bodies.append(port_clients.get(forwarder.local)))
+                   for _ in range(5)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        assert [len(body) for body in bodies] == [3_000_000] * 5
+        real_cluster.kubectl("delete", "pod", "j-master-0", "-n", namespace, "--force",
+                             "--grace-period=0")
+        port_clients.touch(forwarder.local)
+        assert forwarder.wait() == 1
+        assert 'lost j-master-0: pods "j-master-0" not found' in forwarder.errors()
+
+
+def test_a_port_that_is_shut_is_reported(muster, job, namespace):
+    silent = port_clients.free_port()
+    command = [BINARY, "port-forward", "-n", namespace, job, "-i", "j-worker-0", f":{silent}"]
+    with port_clients.Forwarder(command, env=muster.env, cwd=muster.folder) as forwarder:
+        assert port_clients.touch(forwarder.local) == b""
+        line = forwarder.error_line()
+        assert line.startswith(f"error: port {silent} of j-worker-0: ") and "refused" in line, line

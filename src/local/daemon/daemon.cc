@@ -32,6 +32,7 @@
 #include "local/daemon/node_ports.h"
 #include "local/daemon/pod_execs.h"
 #include "local/daemon/pod_logs.h"
+#include "local/daemon/pod_ports.h"
 #include "local/daemon/scheduling.h"
 #include "local/daemon/submitter.h"
 #include "local/node/agent.h"
@@ -153,6 +154,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
   TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
+  TRY_ASSIGN(const auto pod_ports, PodPorts::Start());
   server::ApiServer::Options server_options;
   server_options.clock = &clock;
   node::PortAllocator ports = node::PortAllocator::OfMachine();
@@ -160,6 +162,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   server_options.log_source = logs.get();
   server_options.user = environment.GetOr("USER", "admin");
   server_options.exec_source = execs.get();
+  server_options.port_source = pod_ports.get();
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));

@@ -9,6 +9,7 @@
 #include "local/server/openapi.h"
 #include "local/server/pod_exec.h"
 #include "local/server/pod_log.h"
+#include "local/server/pod_port_forward.h"
 #include "local/server/reads.h"
 #include "local/server/reviews.h"
 #include "local/server/watches.h"
@@ -36,6 +37,8 @@ void RouteSubresource(Backend& backend, Call call) {
     if (IsRead(call) || method == "POST") return HandleExec(backend, std::move(call));
   } else if (subresource == "attach" && &resource == &api::kPods) {
     if (IsRead(call) || method == "POST") return HandleAttach(backend, std::move(call));
+  } else if (subresource == "portforward" && &resource == &api::kPods) {
+    if (IsRead(call) || method == "POST") return HandlePortForward(backend, std::move(call));
   } else if (subresource == "binding" && &resource == &api::kPods) {
     if (method == "POST") return HandleBinding(backend, std::move(call));
   } else {
@@ -83,6 +86,7 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   backend.admission = std::move(options.admission);
   backend.log_source = options.log_source;
   backend.exec_source = options.exec_source;
+  backend.port_source = options.port_source;
   backend.timers = options.timers ? std::move(options.timers) : ThreadTimers();
   backend.summaries = std::make_unique<JobSummaries>(*backend.clock);
 

@@ -6,7 +6,8 @@
 //            +-- writes ---------> mutation on the writer thread: rules, admission, deletion
 //            |                     --> durable --> answer
 //            +-- pods/x/log -----> LogSource
-//            `-- pods/x/exec ----> WebSocket, ExecSource
+//            +-- pods/x/exec ----> WebSocket, ExecSource
+//            `-- pods/x/portforward --> WebSocket, PortSource
 #pragma once
 
 #include <memory>
@@ -17,6 +18,7 @@
 #include "local/server/admission.h"
 #include "local/server/exec_source.h"
 #include "local/server/log_source.h"
+#include "local/server/port_source.h"
 #include "local/server/timers.h"
 #include "net/http.h"
 
@@ -31,6 +33,7 @@ class ApiServer {
     Admission admission = {};             // after the built-in checks
     LogSource* log_source = nullptr;      // borrowed; without one every log is empty
     ExecSource* exec_source = nullptr;    // borrowed; without one there is no exec
+    PortSource* port_source = nullptr;    // borrowed; without one there is no port forwarding
     net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
     std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
     int64_t max_store_bytes = 0;          // 0 is no limit

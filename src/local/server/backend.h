@@ -8,6 +8,7 @@
 #include "local/server/exec_source.h"
 #include "local/server/job_summaries.h"
 #include "local/server/log_source.h"
+#include "local/server/port_source.h"
 #include "local/server/timers.h"
 #include "local/store/store.h"
 
@@ -18,6 +19,7 @@ struct Backend {
   Admission admission;                // may be empty
   LogSource* log_source = nullptr;    // may be null
   ExecSource* exec_source = nullptr;  // may be null
+  PortSource* port_source = nullptr;  // may be null
   std::shared_ptr<Timers> timers;
   std::unique_ptr<JobSummaries> summaries;
   std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way

@@ -72,6 +72,8 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
       resources.push_back(SubresourceEntry(*resource, "log", "Pod", text::Array{"get"}));
       resources.push_back(
           SubresourceEntry(*resource, "exec", "PodExecOptions", text::Array{"create", "get"}));
+      resources.push_back(SubresourceEntry(*resource, "portforward", "PodPortForwardOptions",
+                                           text::Array{"create", "get"}));
       resources.push_back(SubresourceEntry(*resource, "binding", "Binding", text::Array{"create"}));
     }
     if (resource == &api::kPyTorchJobs) {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "local/server/schema.h"
+#include "text/utf8.h"
 
 namespace local::server {
 namespace {
@@ -21,6 +22,10 @@ using base::Result;
 
 constexpr std::string_view kMagic{"k8s\0", 4};
 constexpr int kMaxDepth = 50;
+// Of the JSON in managedFields, which lies inside an object.
+constexpr int kMaxRawDepth = 50;
+constexpr int64_t kLastSecond = 253'402'300'799;  // of the year 9999
+constexpr int64_t kNanosInSecond = 1'000'000'000;
 
 // Whole numbers that mean something at 0. Go sends the others even when they are not set.
 constexpr std::array<std::string_view, 16> kMeaningfulZeros = {"replicas",
@@ -54,6 +59,7 @@ class Wire {
   Result<std::optional<WireField>> Next() {
     if (bytes_.empty()) return std::nullopt;
     TRY_ASSIGN(const uint64_t tag, Varint());
+    if (tag > UINT32_MAX) return Fail(Code::kInvalidArgument, "a protobuf field has no number");
     WireField field;
     field.number = static_cast<int>(tag >> 3U);
     switch (tag & 7U) {
@@ -95,6 +101,24 @@ class Wire {
 
 Result<text::Json> ReadMessage(const ObjectType& type, std::string_view bytes, int depth);
 
+Result<text::Json> ReadString(std::string_view bytes) {
+  if (text::IsUtf8(bytes)) return text::Json(bytes);
+  return Fail(Code::kInvalidArgument, "a string in the protobuf message is not UTF-8");
+}
+
+bool IsDeeper(const text::Json& value, int levels) {
+  const auto is_deeper = [levels](const text::Json& below) { return IsDeeper(below, levels - 1); };
+  if (const text::Array* const array = value.if_array()) {
+    return levels == 0 || std::any_of(array->begin(), array->end(), is_deeper);
+  }
+  if (const text::Object* const object = value.if_object()) {
+    return levels == 0 || std::any_of(object->begin(), object->end(), [&](const auto& member) {
+             return is_deeper(member.value());
+           });
+  }
+  return false;
+}
+
 // {1: seconds, 2: nanoseconds}; null when not set.
 Result<text::Json> ReadTime(std::string_view bytes, bool is_micro) {
   Wire wire(bytes);
@@ -108,6 +132,9 @@ Result<text::Json> ReadTime(std::string_view bytes, bool is_micro) {
   }
   // Go's zero time is the first second of the year 1.
   if (!seconds || *seconds < 0) return nullptr;
+  if (*seconds > kLastSecond || nanos < 0 || nanos >= kNanosInSecond) {
+    return Fail(Code::kInvalidArgument, "a time in the protobuf message is out of range");
+  }
   std::string text = base::FormatRfc3339(base::Time(std::chrono::seconds(*seconds)));
   if (is_micro) text.insert(text.size() - 1, fmt::format(".{:06}", nanos / 1000));
   return text::Json(text);
@@ -116,12 +143,20 @@ Result<text::Json> ReadTime(std::string_view bytes, bool is_micro) {
 // {1: the string}
 Result<text::Json> ReadWrapped(std::string_view bytes) {
   Wire wire(bytes);
-  text::Json value = "";
+  std::string_view value;
   while (true) {
     TRY_ASSIGN(const auto field, wire.Next());
-    if (!field) return value;
+    if (!field) return ReadString(value);
     if (field->number == 1 && field->is_bytes) value = field->bytes;
   }
+}
+
+// {1: a JSON text}
+Result<text::Json> ReadJson(std::string_view bytes) {
+  TRY_ASSIGN(const text::Json raw, ReadWrapped(bytes));
+  TRY_ASSIGN(text::Json value, text::ParseJson(raw.get_string()));
+  if (!IsDeeper(value, kMaxRawDepth)) return value;
+  return Fail(Code::kInvalidArgument, "managedFields are nested too deeply");
 }
 
 // {1: 0 for the number, 1 for the string; 2: number; 3: string}
@@ -137,13 +172,13 @@ Result<text::Json> ReadIntOrString(std::string_view bytes) {
     if (field->number == 2) number = static_cast<int32_t>(field->value);
     if (field->number == 3) string = field->bytes;
   }
-  return is_string ? text::Json(string) : text::Json(number);
+  return is_string ? ReadString(string) : text::Json(number);
 }
 
 Result<text::Json> ReadScalar(char scalar, const WireField& field) {
   switch (scalar) {
     case 's':
-      return text::Json(field.bytes);
+      return ReadString(field.bytes);
     case 'y':
       return text::Json(base::Base64Encode(field.bytes));
     case 'b':
@@ -160,10 +195,8 @@ Result<text::Json> ReadScalar(char scalar, const WireField& field) {
       return ReadTime(field.bytes, true);
     case 'x':
       return ReadIntOrString(field.bytes);
-    case 'F': {
-      TRY_ASSIGN(const text::Json raw, ReadWrapped(field.bytes));
-      return text::ParseJson(raw.get_string());
-    }
+    case 'F':
+      return ReadJson(field.bytes);
     default:
       return Fail(Code::kInternal, "a field has no type");
   }
@@ -187,6 +220,7 @@ base::Status ReadEntry(const Shape& shape, std::string_view bytes, int depth, te
       TRY_ASSIGN(value, ReadElement(shape, *field, depth));
     }
   }
+  TRY(ReadString(key));
   map[key] = std::move(value);
   return {};
 }
@@ -278,6 +312,7 @@ Result<text::Json> DecodeProtobuf(std::string_view body) {
         Code::kInvalidArgument,
         fmt::format("objects of kind \"{}\" cannot be read from protobuf: send JSON", kind));
   }
+  TRY(ReadString(api_version));
   TRY_ASSIGN(text::Json fields, ReadMessage(*type, raw, 0));
   text::Object object{{"apiVersion", api_version}, {"kind", kind}};
   for (auto& [key, value] : fields.get_object()) object[key] = std::move(value);

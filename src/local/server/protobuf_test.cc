@@ -68,6 +68,28 @@ TEST(Protobuf, NothingThatWasSentIsDropped) {
   EXPECT_FALSE(DecodeProtobuf(Body("kubeflow.org/v1", "PyTorchJob", "")));
 }
 
+TEST(Protobuf, WhatJsonCannotHoldIsRefused) {
+  const auto why = [](const std::string& object) {
+    const auto decoded = DecodeProtobuf(Body("v1", "ConfigMap", object));
+    return decoded ? text::ToJson(*decoded) : decoded.error().message;
+  };
+  const std::string no_text = "\xff\xfe";
+  for (const std::string& object :
+       {Bytes(1, Bytes(1, no_text)), Bytes(2, Bytes(1, no_text) + Bytes(2, "v")),
+        Bytes(2, Bytes(1, "k") + Bytes(2, no_text))}) {
+    EXPECT_EQ(why(object), "a string in the protobuf message is not UTF-8");
+  }
+  EXPECT_FALSE(DecodeProtobuf(Body("v\xff", "ConfigMap", "")));
+  for (const std::string& time :
+       {Number(1, 1ULL << 62U), Number(1, 1) + Number(2, 1'000'000'000)}) {
+    EXPECT_EQ(why(Bytes(1, Bytes(8, time))), "a time in the protobuf message is out of range");
+  }
+  const std::string deep = std::string(60, '[') + std::string(60, ']');
+  EXPECT_EQ(why(Bytes(1, Bytes(17, Bytes(7, Bytes(1, deep))))),
+            "managedFields are nested too deeply");
+  EXPECT_EQ(why(Varint(1ULL << 40U) + "x"), "a protobuf field has no number");
+}
+
 TEST(Protobuf, RefusesWhatIsCutAnywhere) {
   const std::string body = Body("v1", "ConfigMap", Bytes(1, Bytes(1, "name")));
   for (size_t size = 0; size < body.size() - 4; ++size) {

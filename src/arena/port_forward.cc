@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "api/names.h"
+#include "api/pod.h"
+#include "arena/jobs.h"
+#include "arena/port_relay.h"
+#include "arena/trainer.h"
+#include "arena/verbs.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct PortForwardFlags {
+  std::string instance;
+  std::vector<std::string> addresses;
+};
+
+// The job's instance, or the pod that is named itself.
+base::Result<text::Json> FindPodOf(cluster::Client& client, const Context& context,
+                                   const std::string& name, const std::string& instance) {
+  auto job = FindJob(client, context, context.Namespace(), name);
+  if (!job) {
+    if (job.error().code != Code::kNotFound || !instance.empty()) return Fail(job.error());
+    auto pod = client.Get(api::kPods, context.Namespace(), name);
+    if (pod || pod.error().code != Code::kNotFound) return pod;
+    return Fail(job.error());
+  }
+  if (job->pods.empty()) {
+    return Fail(Code::kNotFound, fmt::format("the training job {} has no instances", name));
+  }
+  if (instance.empty()) {
+    const text::Json* const chief = job->Pod(job->summary.chief_name);
+    return chief != nullptr ? *chief : job->pods.front();
+  }
+  if (const text::Json* const pod = job->Pod(instance)) return *pod;
+  return Fail(UnknownInstance(context, instance, name));
+}
+
+base::Status RunPortForward(Context& context, const PortForwardFlags& flags,
+                            cli::Invocation& call) {
+  std::vector<PortPair> pairs;
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    TRY_ASSIGN(const PortPair pair, ParsePortPair(call.args[i]));
+    pairs.push_back(pair);
+  }
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const text::Json pod, FindPodOf(*client, context, call.args[0], flags.instance));
+  const std::string namespace_name(api::Namespace(pod));
+  const std::string name(api::Name(pod));
+  if (api::Phase(pod) != "Running") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("instance {} is not running: its phase is {}", name, api::Phase(pod)));
+  }
+  std::vector<std::string> addresses = flags.addresses;
+  if (addresses.empty()) addresses = {"localhost"};
+  TRY_ASSIGN(const auto listeners, ListenForPorts(addresses, pairs));
+  for (const PortListener& listener : listeners) {
+    TRY(call.out.Write(
+        fmt::format("Forwarding from {} -> {}\n", listener.address, listener.remote)));
+  }
+  PortReports reports;
+  reports.opened = [&](uint16_t remote) {
+    (void)call.out.Write(fmt::format("Handling connection for {}\n", remote));
+  };
+  reports.failed = [&](uint16_t remote, const base::Error& why) {
+    (void)call.err.Write(fmt::format("error: port {} of {}: {}\n", remote, name, why.message));
+  };
+  const auto dial = [&](uint16_t remote) { return client->OpenPort(namespace_name, name, remote); };
+  return Fail(RelayPorts(listeners, dial, reports).Wrap(fmt::format("lost {}", name)));
+}
+
+}  // namespace
+
+void AddPortForward(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("port-forward JOB|INSTANCE [LOCAL:]REMOTE...",
+                                "Reach ports of an instance through ports of this machine");
+  verb.Long(
+      "Listens on this machine, and carries every connection to a port of a running instance, by\n"
+      "default the job's master, until it is interrupted or the instance is gone. LOCAL is REMOTE\n"
+      "where it is left out, and any free port in :REMOTE. The other end does not hear when a\n"
+      "client closes only its sending half.");
+  verb.Example(
+      fmt::format("  {0} port-forward my-job 6006\n"
+                  "  {0} port-forward my-job -i my-job-worker-0 8888:5000\n"
+                  "  {0} port-forward my-job-tensorboard-5d8f :6006",
+                  context.program));
+  auto flags = std::make_shared<PortForwardFlags>();
+  cli::FlagSet& set = verb.flags();
+  set.String(&flags->instance, "instance", "", "the instance; by default the master")
+      .Short('i')
+      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  set.StringArray(&flags->addresses, "address",
+                  "where to listen, by default localhost: IP addresses of this machine");
+  verb.Check([](cli::Invocation& call) -> base::Status {
+    TRY(NeedJobName(call));
+    if (call.args.size() < 2) {
+      return Fail(Code::kInvalidArgument,
+                  "at least one port is needed: port-forward JOB [LOCAL:]REMOTE");
+    }
+    for (size_t i = 1; i < call.args.size(); ++i) TRY(ParsePortPair(call.args[i]));
+    return {};
+  });
+  verb.CompleteArgs([&context](cli::Invocation& call, std::string_view) {
+    return call.args.empty() ? CompleteJobNames(context) : std::vector<std::string>();
+  });
+  verb.Run([flags, &context](cli::Invocation& call) -> base::Result<int> {
+    TRY(RunPortForward(context, *flags, call));
+    return 0;
+  });
+}
+
+}  // namespace arena

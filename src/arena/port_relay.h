@@ -1,0 +1,49 @@
+// Local TCP connections carried to the ports of a pod.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "cluster/client.h"
+
+namespace arena {
+
+struct PortPair {
+  uint16_t local = 0;  // 0: any that is free
+  uint16_t remote = 0;
+};
+// "8080" (the same here), "8888:5000", ":5000".
+base::Result<PortPair> ParsePortPair(std::string_view text);
+
+struct PortListener {
+  base::Fd fd;
+  std::string address;  // as people read it: "127.0.0.1:8080"
+  uint16_t remote = 0;
+};
+// Listens at each address for each pair. "localhost" is both of this machine's own addresses, as
+// far as it has them.
+base::Result<std::vector<PortListener>> ListenForPorts(const std::vector<std::string>& addresses,
+                                                       const std::vector<PortPair>& pairs);
+
+// Opens a connection to a port of the pod; called from any thread.
+using DialPort = std::function<base::Result<std::unique_ptr<cluster::PortStream>>(uint16_t remote)>;
+
+struct PortReports {
+  std::function<void(uint16_t remote)> opened;
+  std::function<void(uint16_t remote, const base::Error& why)> failed;
+};
+
+// Carries every connection that comes, each on threads of its own; what is reported comes one after
+// another. Returns when the pod is gone or refuses for good, with the reason. Blocks.
+base::Error RelayPorts(const std::vector<PortListener>& listeners, const DialPort& dial,
+                       const PortReports& reports);
+
+}  // namespace arena

@@ -1,0 +1,205 @@
+#include "local/server/pod_port_forward.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/strings.h"
+#include "cluster/port_stream.h"
+#include "local/server/pod_container.h"
+#include "net/websocket_handshake.h"
+#include "net/websocket_server.h"
+
+namespace local::server {
+namespace {
+
+constexpr size_t kMaxForwardedPorts = 100;
+
+// Between a WebSocket and the connections to its ports: the n-th has the channels 2n and 2n + 1.
+// Held by the connections' sinks; the socket knows it weakly.
+class PortBridge : public std::enable_shared_from_this<PortBridge> {
+ public:
+  explicit PortBridge(std::vector<uint16_t> ports) : ports_(std::move(ports)) {}
+
+  // On the connection's thread, before anything can come over it.
+  void Open(PortSource& source, std::shared_ptr<net::Responder> responder, net::Headers headers) {
+    peer_ = net::WebSocketPeer::Start(std::move(responder), std::move(headers),
+                                      [weak = weak_from_this()](net::WebSocketPiece piece) {
+                                        if (const auto self = weak.lock()) {
+                                          self->OnPiece(std::move(piece));
+                                        }
+                                      });
+    left_ = ports_.size();
+    is_finished_.resize(left_);
+    unused_.resize(left_);
+    for (size_t n = 0; n < ports_.size(); ++n) {
+      const std::string number = cluster::PortNumber(ports_[n]);
+      Send(2 * n + static_cast<size_t>(cluster::kPortData), number);
+      Send(2 * n + static_cast<size_t>(cluster::kPortError), number);
+    }
+    for (size_t n = 0; n < ports_.size(); ++n) {
+      connections_.push_back(source.Open(ports_[n], std::make_shared<Lane>(shared_from_this(), n)));
+    }
+    peer_->OnClose([connections = connections_] {
+      for (const auto& connection : connections) connection->HangUp();
+    });
+  }
+
+ private:
+  class Lane final : public PortSink {
+   public:
+    Lane(std::shared_ptr<PortBridge> bridge, size_t index)
+        : bridge_(std::move(bridge)), index_(index) {}
+    void Write(std::string bytes) override {
+      bridge_->Send(2 * index_ + static_cast<size_t>(cluster::kPortData), bytes);
+    }
+    size_t PendingBytes() const override { return bridge_->peer_->PendingBytes(); }
+    void WhenTaken(size_t limit, std::function<void()> callback) override {
+      bridge_->WhenTaken(limit, std::move(callback));
+    }
+    void Used(size_t bytes) override { bridge_->OnUsed(index_, bytes); }
+    void Finish(const std::string& error) override {
+      if (!error.empty()) {
+        bridge_->Send(2 * index_ + static_cast<size_t>(cluster::kPortError), error);
+      }
+      bridge_->OnFinished(index_);
+    }
+
+   private:
+    const std::shared_ptr<PortBridge> bridge_;
+    const size_t index_;
+  };
+
+  void Send(size_t channel, const std::string& bytes) {
+    peer_->Send(std::string(1, static_cast<char>(channel)).append(bytes));
+  }
+
+  // The socket calls one back; the ports are several.
+  void WhenTaken(size_t limit, std::function<void()> callback) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(callback));
+    }
+    peer_->WhenTaken(limit, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      std::vector<std::function<void()>> waiting;
+      {
+        const std::lock_guard lock(self->mutex_);
+        waiting.swap(self->waiting_);
+      }
+      for (const auto& each : waiting) each();
+    });
+  }
+
+  void OnUsed(size_t index, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (is_finished_[index]) return;
+    unused_[index] -= bytes;
+    peer_->Used(bytes);
+  }
+
+  // What is still on its way to a port that has closed holds the others up no longer.
+  void OnFinished(size_t index) {
+    const std::lock_guard lock(mutex_);
+    is_finished_[index] = true;
+    peer_->Used(std::exchange(unused_[index], 0));
+    if (--left_ == 0) peer_->Close(net::WebSocketClose::kNormal, "");
+  }
+
+  void OnPiece(net::WebSocketPiece piece) {
+    const size_t size = piece.payload.size();
+    std::string bytes = std::move(piece.payload);
+    if (piece.begins) channel_.reset();
+    if (!channel_ && !bytes.empty()) {
+      channel_ = static_cast<unsigned char>(bytes.front());
+      bytes.erase(0, 1);
+    }
+    const bool is_data = channel_ && *channel_ % 2 == 0 && *channel_ / 2 < connections_.size();
+    if (!is_data || bytes.empty()) return peer_->Used(size);
+    const size_t index = *channel_ / 2;
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_finished_[index]) return peer_->Used(size);
+      unused_[index] += bytes.size();
+    }
+    peer_->Used(size - bytes.size());
+    connections_[index]->Write(std::move(bytes));
+  }
+
+  const std::vector<uint16_t> ports_;
+  std::shared_ptr<net::WebSocketPeer> peer_;
+  std::vector<std::shared_ptr<OpenPort>> connections_;  // of the connection's thread
+  std::optional<size_t> channel_;                       // likewise: of the message in hand
+
+  std::mutex mutex_;
+  size_t left_ = 0;  // ports that have not closed
+  std::vector<bool> is_finished_;
+  std::vector<size_t> unused_;  // bytes on their way to each port
+  std::vector<std::function<void()>> waiting_;
+};
+
+Answer<std::vector<uint16_t>> ReadPorts(const RestRequest& rest) {
+  std::vector<uint16_t> ports;
+  for (const auto& [name, value] : rest.target.query) {
+    if (name != "ports") continue;
+    for (const std::string& text : base::Split(value, ',')) {
+      const auto port = base::ParseInt(text);
+      if (!port || *port < 1 || *port > UINT16_MAX) {
+        return Refuse(BadRequest(fmt::format("unable to parse \"{}\" as a port", text)));
+      }
+      ports.push_back(static_cast<uint16_t>(*port));
+    }
+  }
+  if (ports.empty()) return Refuse(BadRequest("query parameter \"ports\" is required"));
+  if (ports.size() > kMaxForwardedPorts) return Refuse(BadRequest("too many ports"));
+  return ports;
+}
+
+// The text is kubectl's.
+Check CheckIsOpen(const text::Json& pod) {
+  if (api::Phase(pod) == "Running") return {};
+  return Refuse(BadRequest(fmt::format(
+      "unable to forward port because pod is not running. Current status={}", api::Phase(pod))));
+}
+
+Answer<net::Headers> AcceptPortUpgrade(const net::HttpRequest& http) {
+  constexpr const char* kInstead =
+      "SPDY is not served here: use `muster port-forward`, or the port itself, which is one of "
+      "this "
+      "machine's";
+  if (!net::WantsWebSocket(http)) {
+    const bool is_spdy = net::FindHeader(http.headers, "Upgrade").starts_with("SPDY");
+    return Refuse(BadRequest(is_spdy ? kInstead : "Upgrade request required"));
+  }
+  auto headers = net::AcceptWebSocket(http, {cluster::kPortProtocol});
+  if (headers) return std::move(*headers);
+  const bool is_spdy = net::FindHeader(http.headers, "Sec-WebSocket-Protocol").find("SPDY") !=
+                       std::string_view::npos;
+  return Refuse(BadRequest(is_spdy ? kInstead : headers.error().message));
+}
+
+}  // namespace
+
+void HandlePortForward(Backend& backend, Call call) {
+  const RestRequest& rest = call.rest;
+  const auto refuse = [&](const ApiError& error) { call.responder->Send(ToResponse(error)); };
+  const auto pod = ReadPod(backend, rest);
+  if (!pod) return refuse(pod.error());
+  if (auto open = CheckIsOpen(*pod); !open) return refuse(open.error());
+  auto headers = AcceptPortUpgrade(call.http);
+  if (!headers) return refuse(headers.error());
+  auto ports = ReadPorts(rest);
+  if (!ports) return refuse(ports.error());
+  if (backend.port_source == nullptr) {
+    return refuse(FromError({base::Code::kUnavailable, "no node has ports here", 0}));
+  }
+  const auto bridge = std::make_shared<PortBridge>(std::move(*ports));
+  bridge->Open(*backend.port_source, call.responder, std::move(*headers));
+}
+
+}  // namespace local::server
