@@ -186,19 +186,19 @@ bool Trust(SSL_CTX* context, const std::string& ca_pem) {
 }
 
 // A key that is encrypted is an error, not a question on the terminal.
-int NoPassword(char*, int, int, void*) { return 0; }
+int RefusePassword(char*, int, int, void*) { return 0; }
 
 bool Show(SSL_CTX* context, const ClientIdentity& identity) {
   const OwnedBio certificates = Memory(identity.cert_pem);
-  const OwnedX509 leaf{::PEM_read_bio_X509(certificates.get(), nullptr, &NoPassword, nullptr)};
+  const OwnedX509 leaf{::PEM_read_bio_X509(certificates.get(), nullptr, &RefusePassword, nullptr)};
   if (!leaf || ::SSL_CTX_use_certificate(context, leaf.get()) != 1) return false;
   while (const OwnedX509 next{
-      ::PEM_read_bio_X509(certificates.get(), nullptr, &NoPassword, nullptr)}) {
+      ::PEM_read_bio_X509(certificates.get(), nullptr, &RefusePassword, nullptr)}) {
     if (::SSL_CTX_add1_chain_cert(context, next.get()) != 1) return false;
   }
   ::ERR_clear_error();
   const OwnedBio pem = Memory(identity.key_pem);
-  const OwnedKey key{::PEM_read_bio_PrivateKey(pem.get(), nullptr, &NoPassword, nullptr)};
+  const OwnedKey key{::PEM_read_bio_PrivateKey(pem.get(), nullptr, &RefusePassword, nullptr)};
   return key && ::SSL_CTX_use_PrivateKey(context, key.get()) == 1;
 }
 
