@@ -184,13 +184,16 @@ class Simulation {
     for (auto& [id, agent] : agents_) {
       if (agent.is_connected || agent.is_silent || agent.is_dead || agent.is_running) continue;
       if (!is_calm_ && Pick(0, 9) != 0) continue;
-      agent.stops_at.reset();
-      agent.is_connected = true;
-      agent.heard = now_;
       rejoining_.push_back(id);
     }
+    // What is said before a node has joined again goes to its old connection, which nobody reads.
     for (const NodeId id : std::exchange(rejoining_, {})) {
-      if (agents_.contains(id)) Carry(membership_->Join(id, requests_[id], id == kHost, now_));
+      const auto found = agents_.find(id);
+      if (found == agents_.end()) continue;
+      found->second.stops_at.reset();
+      found->second.is_connected = true;
+      found->second.heard = now_;
+      Carry(membership_->Join(id, requests_[id], id == kHost, now_));
     }
   }
 
