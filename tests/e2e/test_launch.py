@@ -51,3 +51,32 @@ def test_redirection_can_be_turned_off(cluster):
     cluster.wait("plain", "SUCCEEDED")
     out = cluster.run("logs", "plain").stdout
     assert "path ." in out and "torchrun v" in out
+
+
+GLOO = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+value = torch.ones(1) * dist.get_rank()
+dist.all_reduce(value)
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and dist.get_rank() == FAILS:
+    os._exit(9)
+dist.barrier()
+print("sum", value.item(), "of", dist.get_world_size())
+"""
+
+
+@pytest.mark.parametrize("flags, fails", [
+    (["--workers=2"], -1), (["--elastic=2:2", "--retry=1"], -1),
+    (["--elastic=2:2", "--retry=1"], 1),
+])
+def test_gloo_over_pods_of_two_processes(cluster, flags, fails):
+    with open(cluster.path("gloo.py"), "w") as file:
+        file.write(GLOO.replace("FAILS", str(fails)))
+    os.chmod(cluster.folder, 0o755)
+    cluster.submit("gloo", f"torchrun --nproc-per-node=2 {cluster.path('gloo.py')}", *flags)
+    try:
+        cluster.wait("gloo", "SUCCEEDED", timeout=120)
+    finally:
+        out = cluster.run("logs", "gloo", "--all", code=None).stdout
+        print(out)
+    assert out.count("sum 6.0 of 4") == 4
