@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -103,6 +104,10 @@ base::Status Agent::WatchSides() {
 base::Status Agent::OpenStore() {
   rendezvous::StoreOptions store;
   store.port = static_cast<uint16_t>(options_.endpoint_port);
+  // A job that does not use the store never wakes the launcher up.
+  store.on_client = [this] {
+    if (wait_timer_ == 0) LookForWaitsLater();
+  };
   auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
   if (!opened) {
     return base::Fail(
@@ -143,7 +148,8 @@ base::Status Agent::StartAttempt() {
   group_ = std::make_unique<WorkerGroup>(*loop_, clock_,
                                          [this](const WorkerEnd& end) { OnWorkerEnd(end); });
   wait_looks_ = 0;
-  LookForWaitsLater();
+  loop_->Cancel(std::exchange(wait_timer_, 0));
+  if (rendezvous_) LookForWaitsLater();
   const Group group = MakeGroup();
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));

@@ -53,6 +53,17 @@ std::vector<std::string> GpuAddresses() {
   return found;
 }
 
+// Where the driver does not list them, as in some containers: /dev/nvidia0 ...
+int CountGpuDevices() {
+  int count = 0;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", failed)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("nvidia") && base::ParseInt(std::string_view(name).substr(6))) ++count;
+  }
+  return count;
+}
+
 std::vector<int> CpusOfFile(const std::string& path) {
   const auto text = base::ReadFile(path);
   return text ? ParseCpuList(base::Trim(*text)) : std::vector<int>();
@@ -131,7 +142,8 @@ std::vector<int> ParseCpuList(std::string_view text) {
 int UsableCpus() { return std::max<int>(1, static_cast<int>(AllowedCpus().size())); }
 
 int UsableGpus(const base::Environment& environment) {
-  const int installed = static_cast<int>(GpuAddresses().size());
+  int installed = static_cast<int>(GpuAddresses().size());
+  if (installed == 0) installed = CountGpuDevices();
   const auto found = environment.values().find("CUDA_VISIBLE_DEVICES");
   if (found == environment.values().end()) return installed;
   // CUDA stops at the first one that it does not know.

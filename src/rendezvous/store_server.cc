@@ -90,6 +90,7 @@ void StoreServer::Accept() {
       continue;
     }
     connections_.emplace(id, std::move(connection));
+    if (options_.on_client) options_.on_client();
   }
 }
 

@@ -29,6 +29,8 @@ struct StoreOptions {
   size_t slow_reader_bytes = 1 << 20;
   // ... and one that is told more than this on top of it (WATCH_KEY) is let go.
   size_t max_pending_bytes = 64 << 20;
+  // Called in the loop's thread after a client has connected; may be empty.
+  std::function<void()> on_client{};
   // Connections that begin with this byte are no store client's: they are handed over, with what
   // has been read from them. 0: none are.
   char other_first_byte = 0;
