@@ -36,8 +36,16 @@ inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kPythonAnnotation = "muster.dev/python";
 // JSON object of strings: the submitter's PATH and the like, for the job's pods.
 inline constexpr std::string_view kEnvironmentAnnotation = "muster.dev/environment";
-// TCP port of the job's rank 0 on the embedded cluster, decimal.
+// TCP port of the job's rank 0, decimal: on pods of the embedded cluster; on a job, "auto" has one
+// chosen.
 inline constexpr std::string_view kMasterPortAnnotation = "muster.dev/master-port";
+// On a job of a Kubernetes cluster: what a failed pod takes with it when it is replaced.
+inline constexpr std::string_view kRestartScopeAnnotation = "muster.dev/restart-scope";
+// On such a job how often each scope was restarted, "worker-0=2,worker-3=1"; on its pods how often
+// theirs had been when they were made.
+inline constexpr std::string_view kRestartsAnnotation = "muster.dev/restarts";
+// On a job: how workers wait for the master, dns, port or none.
+inline constexpr std::string_view kInitStepAnnotation = "muster.dev/init-step";
 // Which rank failed first and how, one line; on a failed job, since its pods may be deleted.
 inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 // Of a PersistentVolumeClaim on the embedded cluster: the directory that it stands for.

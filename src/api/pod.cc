@@ -97,27 +97,6 @@ bool IsPodFinished(const text::Json& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
-void TrimPod(text::Json& pod) {
-  text::Erase(pod, {"metadata", "managedFields"});
-  const text::Object* const spec = text::FindObject(pod, {"spec"});
-  if (spec == nullptr) return;
-  text::Object kept;
-  for (const auto& [key, value] : *spec) {
-    if (key == "containers" || key == "initContainers") {
-      text::Array names;
-      if (value.is_array()) {
-        for (const text::Json& container : value.get_array()) {
-          names.push_back(text::Object{{"name", text::GetString(container, {"name"})}});
-        }
-      }
-      kept[key] = std::move(names);
-    } else if (value.is_primitive()) {
-      kept[key] = value;
-    }
-  }
-  pod.as_object()["spec"] = std::move(kept);
-}
-
 void TrimFinishedPod(text::Json& pod) {
   if (!IsPodFinished(pod)) return;
   text::Object& object = pod.as_object();

@@ -20,9 +20,6 @@ std::string_view Phase(const text::Json& pod);
 // Succeeded or Failed.
 bool IsPodFinished(const text::Json& pod);
 
-// Leaves what a controller looks at, about a fifth: no managedFields, no volumes, and of the
-// containers the names. Never to be written back.
-void TrimPod(text::Json& pod);
 // Leaves of a pod that has ended its metadata, without annotations, and status.phase and startTime;
 // other pods as they are. Never to be written back.
 void TrimFinishedPod(text::Json& pod);

@@ -156,17 +156,6 @@ TEST(PodStatusText, IsKubectlsColumn) {
   }
 }
 
-TEST(TrimPod, LeavesWhatControllersLookAt) {
-  text::Json pod = Parsed(R"({"metadata": {"name": "a", "managedFields": [{}],
-      "annotations": {"k": "v"}}, "spec": {"nodeName": "n", "restartPolicy": "Never",
-      "volumes": [{"name": "v"}], "containers": [{"name": "c", "env": [{"name": "E"}]}]},
-      "status": {"phase": "Running"}})");
-  TrimPod(pod);
-  EXPECT_EQ(pod, Parsed(R"({"metadata": {"name": "a", "annotations": {"k": "v"}},
-      "spec": {"nodeName": "n", "restartPolicy": "Never", "containers": [{"name": "c"}]},
-      "status": {"phase": "Running"}})"));
-}
-
 TEST(TrimFinishedPod, LeavesWhoItWasAndThatItEnded) {
   text::Json pod = Parsed(R"({"metadata": {"name": "a", "uid": "u", "annotations": {"k": "v"}},
       "spec": {"nodeName": "n"}, "status": {"phase": "Failed", "startTime": "t", "reason": "r"}})");

@@ -86,8 +86,15 @@ void SetLogForm(LogForm form) { g_form.store(form, std::memory_order_relaxed); }
 void SetLogLevel(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
 bool LogEnabled(LogLevel level) { return level >= g_level.load(std::memory_order_relaxed); }
 
-void Log(LogLevel level, std::string_view message) {
+void Log(LogLevel level, std::string_view message) { Log(level, message, {}); }
+
+void Log(LogLevel level, std::string_view message, LogFields fields) {
   if (!LogEnabled(level)) return;
+  std::string after;
+  for (const auto& [key, value] : fields) {
+    after += fmt::format(" {}={}", key,
+                         IsBare(value) && !value.empty() ? std::string(value) : Quote(value));
+  }
   const LevelText text = TextOf(level);
   std::string line;
   const bool is_terminal = isatty(STDERR_FILENO) == 1;
@@ -97,10 +104,10 @@ void Log(LogLevel level, std::string_view message) {
     const std::string level_text = is_terminal
                                        ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
                                        : std::string(text.four);
-    line = fmt::format("{}[{:04}] {}\n", level_text, elapsed.count(), message);
+    line = fmt::format("{}[{:04}] {}{}\n", level_text, elapsed.count(), message, after);
   } else {
-    line = fmt::format("time=\"{}\" level={} msg={}\n", FormatRfc3339(SystemClock().Now()),
-                       text.word, IsBare(message) ? std::string(message) : Quote(message));
+    line = fmt::format("time=\"{}\" level={} msg={}{}\n", FormatRfc3339(SystemClock().Now()),
+                       text.word, IsBare(message) ? std::string(message) : Quote(message), after);
   }
   // One write: lines of several threads or processes do not mix.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());

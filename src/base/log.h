@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -26,6 +28,9 @@ Result<LogLevel> ParseLogLevel(std::string_view text);
 void SetLogLevel(LogLevel level);
 bool LogEnabled(LogLevel level);
 void Log(LogLevel level, std::string_view message);
+// With fields after it, ` key=value`, in either form.
+using LogFields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+void Log(LogLevel level, std::string_view message, LogFields fields);
 
 template <typename... Args>
 void LogDebug(fmt::format_string<Args...> format, Args&&... args) {

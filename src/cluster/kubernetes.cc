@@ -89,8 +89,8 @@ base::Result<KubeSelection> FindKubernetes(const KubernetesChoice& choice,
   return selection;
 }
 
-base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& selection,
-                                                          const KubernetesOptions& options) {
+base::Result<std::unique_ptr<Transport>> OpenKubernetes(const KubeSelection& selection,
+                                                        const KubernetesOptions& options) {
   const KubeCluster& cluster = selection.cluster;
   net::CurlClientOptions http;
   auto url = net::ParseUrl(cluster.server);
@@ -116,9 +116,14 @@ base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& s
   };
   auto credentials = std::make_unique<Credentials>(std::move(shown), options.clock);
   TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(http)));
-  return std::make_unique<Client>(
-      KubernetesTransport(std::move(client), std::move(credentials), options.pause),
-      options.warnings);
+  return KubernetesTransport(std::move(client), std::move(credentials), options.pause,
+                             options.gives_429_on);
+}
+
+base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& selection,
+                                                          const KubernetesOptions& options) {
+  TRY_ASSIGN(auto transport, OpenKubernetes(selection, options));
+  return std::make_unique<Client>(std::move(transport), options.warnings);
 }
 
 base::Result<std::string> FindUserName(Client& client, const KubeSelection& selection) {

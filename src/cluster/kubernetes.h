@@ -37,9 +37,13 @@ struct KubernetesOptions {
   std::function<void(base::Duration)> pause;  // between tries; blocks
   Client::WarningSink warnings;
   bool has_terminal = false;  // standard input is one: a credential program may ask
+  bool gives_429_on = false;  // FlowControl deals with a busy server
 };
 
 // Does not connect yet, but reads the certificates that the selection names.
+base::Result<std::unique_ptr<Transport>> OpenKubernetes(const KubeSelection& selection,
+                                                        const KubernetesOptions& options);
+// A client of such a transport.
 base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& selection,
                                                           const KubernetesOptions& options);
 

@@ -13,13 +13,15 @@ using base::Code;
 using base::Fail;
 
 constexpr int kUnauthorized = 401;
+constexpr int kBusy = 429;
 
 class Kubernetes final : public Transport {
  public:
   Kubernetes(std::unique_ptr<net::CurlClient> client, std::unique_ptr<Credentials> credentials,
-             std::function<void(base::Duration)> pause)
+             std::function<void(base::Duration)> pause, bool gives_429_on)
       : credentials_(std::move(credentials)),
         pause_(std::move(pause)),
+        gives_429_on_(gives_429_on),
         client_(std::move(client)) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
@@ -51,6 +53,7 @@ class Kubernetes final : public Transport {
 
   const std::unique_ptr<Credentials> credentials_;
   const std::function<void(base::Duration)> pause_;
+  const bool gives_429_on_;
   std::mutex mutex_;
   int generation_ = 0;  // whose certificate the client has
   const std::unique_ptr<net::CurlClient> client_;
@@ -85,6 +88,7 @@ base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, const
     }
     return Fail(Code::kUnauthenticated, credentials_->WhyRefused());
   }
+  if (gives_429_on_ && status == kBusy) return false;
   const auto wait = RetryAfter(request, status, headers, attempt);
   if (!wait) return false;
   ++attempt;
@@ -173,8 +177,10 @@ base::Result<net::WebSocketAnswer> Kubernetes::OpenWebSocket(
 
 std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
                                                std::unique_ptr<Credentials> credentials,
-                                               std::function<void(base::Duration)> pause) {
-  return std::make_unique<Kubernetes>(std::move(client), std::move(credentials), std::move(pause));
+                                               std::function<void(base::Duration)> pause,
+                                               bool gives_429_on) {
+  return std::make_unique<Kubernetes>(std::move(client), std::move(credentials), std::move(pause),
+                                      gives_429_on);
 }
 
 }  // namespace cluster

@@ -12,9 +12,10 @@
 
 namespace cluster {
 
-// `pause` blocks for that long.
+// `pause` blocks for that long. `gives_429_on`: that answer is the caller's to deal with.
 std::unique_ptr<Transport> KubernetesTransport(std::unique_ptr<net::CurlClient> client,
                                                std::unique_ptr<Credentials> credentials,
-                                               std::function<void(base::Duration)> pause);
+                                               std::function<void(base::Duration)> pause,
+                                               bool gives_429_on = false);
 
 }  // namespace cluster

@@ -143,7 +143,7 @@ base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
 void Reflector::Impl::CountRefusal(const base::Error& error) {
   using base::Code;
   const bool is_refused = error.code == Code::kPermissionDenied ||
-                          error.code == Code::kUnauthenticated ||
+                          error.code == Code::kUnauthenticated || error.code == Code::kNotFound ||
                           error.code == Code::kInvalidArgument;
   refusals_ = is_refused ? refusals_ + 1 : 0;
   if (refusals_ >= kRefusals && handler_.refused) handler_.refused(error);

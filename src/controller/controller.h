@@ -2,10 +2,10 @@
 // the embedded cluster.
 #pragma once
 
-#include <atomic>
-#include <functional>
+#include <condition_variable>
+#include <map>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,30 +14,9 @@
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "controller/event_recorder.h"
-#include "controller/job_cache.h"
-#include "controller/work_queue.h"
-#include "reconcile/reconcile.h"
+#include "controller/job_worker.h"
 
 namespace controller {
-
-struct Options {
-  reconcile::Options reconcile;
-  std::string namespace_name;  // "" is all
-  int workers = 1;
-  // Port of a job's rank 0 where the cluster assigns one per job; `existing` is what the job's pods
-  // carry already. Called from worker threads before pods are made.
-  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing)>
-      assign_master_port;
-  // The job needs its port no longer (finished or deleted).
-  std::function<void(const std::string& job_uid)> release_master_port;
-  // The job's object is gone.
-  std::function<void(const std::string& job_uid)> job_deleted;
-};
-
-// Totals since the start, by reconcile::Counter.
-struct Counters {
-  std::atomic<int64_t> created{0}, deleted{0}, succeeded{0}, failed{0}, restarted{0};
-};
 
 class Controller {
  public:
@@ -45,35 +24,35 @@ class Controller {
   Controller(cluster::Client& client, base::Clock& clock, Options options);
   ~Controller();  // stops and joins; what was decided and not yet written is decided again later
 
-  const Counters& counters() const { return counters_; }
-  // The first lists are complete: jobs are worked on.
-  bool HasLists() const { return lists_missing_ == 0; }
+  // The first lists are complete and jobs are worked on, or what stands in the way.
+  base::Status IsReady() const;
+  const JobWorker& worker() const { return worker_; }
+  const EventRecorder& events() const { return events_; }
 
  private:
-  void Enqueue(const std::string& key);
   void Work();
-  base::Status ReconcileOne(const std::string& key);
-  base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                        std::optional<int> master_port);
-  base::Status WriteStatus(const text::Json& job, text::Json status);
-  // Puts on record why a job failed, while the pods that tell it are there.
-  base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);
-  void CountUp(const reconcile::Plan& plan);
-  base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
-  std::unique_ptr<cluster::Reflector> ReflectJobs();
-  std::unique_ptr<cluster::Reflector> ReflectChildren(ChildKind kind);
+  std::unique_ptr<cluster::Reflector> Reflect(const api::Resource& resource,
+                                              cluster::ListOptions list,
+                                              cluster::ReflectorHandler handler);
+  void ReflectJobs();
+  void ReflectChildren(ChildKind kind);
+  void ReflectPriorities();
+  void ListIsComplete();
+  void SayTrouble(const api::Resource& resource, const std::string& trouble);
 
   cluster::Client& client_;
-  base::Clock& clock_;
   const Options options_;
-  JobCache cache_;
-  WorkQueue queue_;
   EventRecorder events_;
-  Counters counters_;
+  JobWorker worker_;
+
   // The first lists: reconciling on half of them would create what exists.
-  std::atomic<int> lists_missing_{3};
+  mutable std::mutex lists_mutex_;
+  std::condition_variable lists_changed_;
+  int lists_missing_ = 0;
+  bool is_stopping_ = false;
+  std::map<std::string, std::string> troubles_;  // by plural: why it cannot be listed
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;
-  std::vector<std::thread> workers_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace controller

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <utility>
+
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/uid.h"
@@ -11,7 +14,7 @@ namespace {
 // Events that can still be counted up rather than written anew.
 constexpr size_t kMaxRemembered = 4'096;
 // Written with one call.
-constexpr size_t kMaxBatch = 256;
+constexpr size_t kMaxBatch = 64;
 }  // namespace
 
 EventRecorder::EventRecorder(cluster::Client& client, base::Clock& clock, std::string component)
@@ -29,38 +32,57 @@ EventRecorder::~EventRecorder() {
   thread_.join();
 }
 
+size_t EventRecorder::Waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+int64_t EventRecorder::Dropped() const {
+  const std::lock_guard lock(mutex_);
+  return dropped_;
+}
+
 void EventRecorder::Record(const text::Json& involved, const reconcile::Event& event) {
-  const std::string namespace_name(text::GetString(involved, {"metadata", "namespace"}));
-  const std::string name(text::GetString(involved, {"metadata", "name"}));
-  const std::string uid(text::GetString(involved, {"metadata", "uid"}));
-  const std::string now = base::FormatRfc3339(clock_.Now());
-  const char* const type = event.is_warning ? "Warning" : "Normal";
-  text::Json object = text::Object{
+  const auto read = [&involved](text::Path path) {
+    return std::string(text::GetString(involved, path));
+  };
+  WaitingEvent waiting{read({"apiVersion"}),
+                       read({"kind"}),
+                       read({"metadata", "namespace"}),
+                       read({"metadata", "name"}),
+                       read({"metadata", "uid"}),
+                       read({"metadata", "resourceVersion"}),
+                       event,
+                       clock_.Now()};
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= kMaxWaiting) {
+    waiting_.pop_front();
+    ++dropped_;
+  }
+  waiting_.push_back(std::move(waiting));
+  wake_.notify_one();
+}
+
+text::Json EventRecorder::ToObject(const WaitingEvent& waiting, std::string name) const {
+  const std::string time = base::FormatRfc3339(waiting.at);
+  return text::Object{
       {"apiVersion", "v1"},
       {"kind", "Event"},
-      {"metadata", text::Object{{"name", fmt::format("{}.{}", name, base::RandomName(12))},
-                                {"namespace", namespace_name}}},
-      {"involvedObject",
-       text::Object{
-           {"apiVersion", text::GetString(involved, {"apiVersion"})},
-           {"kind", text::GetString(involved, {"kind"})},
-           {"namespace", namespace_name},
-           {"name", name},
-           {"uid", uid},
-           {"resourceVersion", text::GetString(involved, {"metadata", "resourceVersion"})}}},
-      {"type", type},
-      {"reason", event.reason},
-      {"message", event.message},
+      {"metadata", text::Object{{"name", std::move(name)}, {"namespace", waiting.namespace_name}}},
+      {"involvedObject", text::Object{{"apiVersion", waiting.api_version},
+                                      {"kind", waiting.kind},
+                                      {"namespace", waiting.namespace_name},
+                                      {"name", waiting.name},
+                                      {"uid", waiting.uid},
+                                      {"resourceVersion", waiting.version}}},
+      {"type", waiting.event.is_warning ? "Warning" : "Normal"},
+      {"reason", waiting.event.reason},
+      {"message", waiting.event.message},
       {"source", text::Object{{"component", component_}}},
       {"reportingComponent", component_},
-      {"firstTimestamp", now},
-      {"lastTimestamp", now},
+      {"firstTimestamp", time},
+      {"lastTimestamp", time},
       {"count", 1}};
-  const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= kMaxWaiting) waiting_.pop_front();
-  waiting_.push_back(
-      {std::move(object), fmt::format("{}|{}|{}|{}", uid, type, event.reason, event.message)});
-  wake_.notify_one();
 }
 
 void EventRecorder::Run() {
@@ -68,7 +90,7 @@ void EventRecorder::Run() {
   while (true) {
     wake_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    std::deque<Waiting> batch;
+    std::deque<WaitingEvent> batch;
     while (!waiting_.empty() && batch.size() < kMaxBatch) {
       batch.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
@@ -79,33 +101,36 @@ void EventRecorder::Run() {
   }
 }
 
-void EventRecorder::WriteAll(std::deque<Waiting> batch) {
+void EventRecorder::WriteAll(std::deque<WaitingEvent> batch) {
   if (written_.size() > kMaxRemembered) written_.clear();
   std::vector<cluster::BatchWrite> writes;
-  for (Waiting& waiting : batch) {
+  std::vector<uint64_t> keys;
+  for (const WaitingEvent& waiting : batch) {
+    const uint64_t key =
+        std::hash<std::string>()(fmt::format("{}|{}|{}|{}", waiting.uid, waiting.event.is_warning,
+                                             waiting.event.reason, waiting.event.message));
+    keys.push_back(key);
     cluster::BatchWrite write;
     write.resource = &api::kEvents;
-    write.namespace_name = text::GetString(waiting.object, {"metadata", "namespace"});
-    const auto known = written_.find(waiting.aggregate_key);
+    write.namespace_name = waiting.namespace_name;
+    const auto known = written_.find(key);
     if (known == written_.end()) {
-      written_[waiting.aggregate_key] = {
-          write.namespace_name, std::string(text::GetString(waiting.object, {"metadata", "name"})),
-          1};
+      std::string name = fmt::format("{}.{}", waiting.name, base::RandomName(12));
+      written_[key] = {name, 1};
       write.verb = cluster::BatchWrite::Verb::kCreate;
-      write.object = std::move(waiting.object);
+      write.object = ToObject(waiting, std::move(name));
     } else {
       write.verb = cluster::BatchWrite::Verb::kPatch;
       write.name = known->second.name;
-      write.object =
-          text::Object{{"count", ++known->second.count},
-                       {"lastTimestamp", text::GetString(waiting.object, {"lastTimestamp"})}};
+      write.object = text::Object{{"count", ++known->second.count},
+                                  {"lastTimestamp", base::FormatRfc3339(waiting.at)}};
     }
     writes.push_back(std::move(write));
   }
   const auto results = client_.Batch(writes);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i]) continue;
-    written_.erase(batch[i].aggregate_key);
+    written_.erase(keys[i]);
     base::LogDebug("event not written: {}", results[i].error().message);
   }
 }

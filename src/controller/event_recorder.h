@@ -3,11 +3,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 #include "base/clock.h"
 #include "cluster/client.h"
@@ -27,27 +28,32 @@ class EventRecorder {
   // About `involved` (any object with metadata). The same event again raises its count.
   void Record(const text::Json& involved, const reconcile::Event& event);
 
+  size_t Waiting() const;
+  int64_t Dropped() const;
+
  private:
-  struct Waiting {
-    text::Json object;  // the Event to create
-    std::string aggregate_key;
+  struct WaitingEvent {
+    std::string api_version, kind, namespace_name, name, uid, version;  // of what it is about
+    reconcile::Event event;
+    base::Time at;
   };
   struct Written {
-    std::string namespace_name;
     std::string name;
     int64_t count = 1;
   };
   void Run();
-  void WriteAll(std::deque<Waiting> batch);
+  void WriteAll(std::deque<WaitingEvent> batch);
+  text::Json ToObject(const WaitingEvent& waiting, std::string name) const;
 
   cluster::Client& client_;
   base::Clock& clock_;
   const std::string component_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  std::deque<Waiting> waiting_;
-  std::map<std::string, Written> written_;  // only the recorder's thread
+  int64_t dropped_ = 0;
+  std::deque<WaitingEvent> waiting_;
+  std::unordered_map<uint64_t, Written> written_;  // the thread's; by a hash of what was said
   std::thread thread_;
 };
 

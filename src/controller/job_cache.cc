@@ -1,8 +1,11 @@
 #include "controller/job_cache.h"
 
+#include <algorithm>
 #include <set>
 
 #include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
 #include "base/strings.h"
 
 namespace controller {
@@ -32,8 +35,13 @@ std::string JobKey(const text::Json& job) {
   return Key(text::GetString(job, {"metadata", "namespace"}), NameOf(job));
 }
 
-std::string OwnerKey(const text::Json& child) {
-  const std::string_view job = text::GetString(child, {"metadata", "labels", api::kJobNameLabel});
+std::string OwnerKey(ChildKind kind, const text::Json& child) {
+  std::string_view job;
+  if (kind != ChildKind::kPodGroup) {
+    job = text::GetString(child, {"metadata", "labels", api::kJobNameLabel});
+  } else if (const text::Json* const owner = api::ControllerReference(child)) {
+    job = text::GetString(*owner, {"name"});
+  }
   if (job.empty()) return "";
   return Key(text::GetString(child, {"metadata", "namespace"}), job);
 }
@@ -76,7 +84,7 @@ std::string JobCache::PutChild(ChildKind kind, text::Json child) {
 }
 
 std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
-  std::string key = OwnerKey(child);
+  std::string key = OwnerKey(kind, child);
   if (key.empty()) return "";
   Entry& entry = entries_[key];
   if (!entry.settled_uid.empty()) return "";
@@ -86,13 +94,17 @@ std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   if (deleted != children.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
   ObjectPtr& known = children.by_name[name];
   if (IsKnown(child, known)) return "";
+  if (kind == ChildKind::kPod && known != nullptr && api::Phase(child) == "Failed" &&
+      api::Phase(*known) != "Failed") {
+    ++failed_pods_;
+  }
   known = std::make_shared<const text::Json>(std::move(child));
   return key;
 }
 
 std::string JobCache::RemoveChild(ChildKind kind, const text::Json& child) {
   const std::lock_guard lock(mutex_);
-  std::string key = OwnerKey(child);
+  std::string key = OwnerKey(kind, child);
   const auto entry = key.empty() ? entries_.end() : entries_.find(key);
   if (entry == entries_.end() || !entry->second.settled_uid.empty()) return "";
   Children& children = entry->second.Of(kind);
@@ -110,10 +122,10 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   const Entry& entry = found->second;
-  if (entry.job == nullptr && entry.settled_uid.empty() && entry.pods.by_name.empty() &&
-      entry.services.by_name.empty()) {
-    entries_.erase(found);
-  }
+  const bool has_children =
+      std::any_of(entry.children.begin(), entry.children.end(),
+                  [](const Children& children) { return !children.by_name.empty(); });
+  if (entry.job == nullptr && entry.settled_uid.empty() && !has_children) entries_.erase(found);
 }
 
 std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
@@ -142,7 +154,7 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
   std::map<std::string, std::set<std::string>> listed;
   std::set<std::string> keys;
   for (text::Json& child : children) {
-    listed[OwnerKey(child)].insert(NameOf(child));
+    listed[OwnerKey(kind, child)].insert(NameOf(child));
     if (std::string key = PutChildLocked(kind, std::move(child)); !key.empty()) keys.insert(key);
   }
   std::vector<std::string> touched;
@@ -164,12 +176,17 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.job == nullptr) return std::nullopt;
+  const Entry& entry = found->second;
   Snapshot snapshot;
-  snapshot.job = found->second.job;
-  for (const auto& [name, pod] : found->second.pods.by_name) snapshot.pods.push_back(pod);
-  for (const auto& [name, service] : found->second.services.by_name) {
-    snapshot.services.push_back(service);
-  }
+  snapshot.job = entry.job;
+  const auto copy = [&entry](ChildKind kind, std::vector<ObjectPtr>& to) {
+    const auto& by_name = entry.Of(kind).by_name;
+    to.reserve(by_name.size());
+    for (const auto& [name, child] : by_name) to.push_back(child);
+  };
+  copy(ChildKind::kPod, snapshot.pods);
+  copy(ChildKind::kService, snapshot.services);
+  copy(ChildKind::kPodGroup, snapshot.pod_groups);
   return snapshot;
 }
 
@@ -182,6 +199,11 @@ void JobCache::Settle(const std::string& key, const std::string& uid) {
   }
   found->second = Entry{};
   found->second.settled_uid = uid;
+}
+
+int64_t JobCache::FailedPods() const {
+  const std::lock_guard lock(mutex_);
+  return failed_pods_;
 }
 
 size_t JobCache::ActiveJobs() const {

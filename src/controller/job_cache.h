@@ -2,6 +2,7 @@
 // left: a settled job costs its name.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,12 +18,13 @@ namespace controller {
 
 using ObjectPtr = std::shared_ptr<const text::Json>;
 
-enum class ChildKind { kPod, kService };
+enum class ChildKind { kPod, kService, kPodGroup };
 
 // "<namespace>/<name>" of a job.
 std::string JobKey(const text::Json& job);
-// Key of the job that a child belongs to by label; "" when it has none.
-std::string OwnerKey(const text::Json& child);
+// Key of the job that a child belongs to, by label, a PodGroup by its controller; "" when it has
+// none.
+std::string OwnerKey(ChildKind kind, const text::Json& child);
 
 // Thread safe. Versions are compared as the numbers that every API server of today uses; older news
 // than what is known is ignored, so that watch events and answers to own writes may come in any
@@ -33,6 +35,7 @@ class JobCache {
     ObjectPtr job;
     std::vector<ObjectPtr> pods;
     std::vector<ObjectPtr> services;
+    std::vector<ObjectPtr> pod_groups;
   };
 
   // Return the key to look at; "" when there is nothing to do.
@@ -52,6 +55,8 @@ class JobCache {
   void Settle(const std::string& key, const std::string& uid);
 
   size_t ActiveJobs() const;
+  // Pods that were seen to become Failed.
+  int64_t FailedPods() const;
 
  private:
   struct Children {
@@ -62,9 +67,9 @@ class JobCache {
   struct Entry {
     ObjectPtr job;
     std::string settled_uid;
-    Children pods;
-    Children services;
-    Children& Of(ChildKind kind) { return kind == ChildKind::kPod ? pods : services; }
+    std::array<Children, 3> children;
+    Children& Of(ChildKind kind) { return children[static_cast<size_t>(kind)]; }
+    const Children& Of(ChildKind kind) const { return children[static_cast<size_t>(kind)]; }
   };
 
   std::string PutJobLocked(text::Json job);
@@ -73,6 +78,7 @@ class JobCache {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Entry> entries_;
+  int64_t failed_pods_ = 0;
 };
 
 }  // namespace controller

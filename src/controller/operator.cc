@@ -3,17 +3,28 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "controller/operator_http.h"
+#include "controller/rival.h"
 
 namespace controller {
 namespace {
 
+using Lane = cluster::FlowControl::Lane;
+
 // glibc gives each thread an arena of its own; few threads here do much at once.
 constexpr int kMaxArenas = 2;
+// What is under way when the operator is to end gets so long; a kubelet kills after 30 s.
+constexpr std::chrono::seconds kEndingPatience{20};
 
 // The signals that end the operator, kept from every thread but the one that waits for them.
 class EndSignals {
@@ -35,12 +46,195 @@ class EndSignals {
   sigset_t signals_{};
 };
 
-std::string Metrics(const Controller& controller) {
-  return fmt::format(
-      "# HELP training_operator_jobs_created_total Jobs seen for the first time.\n"
-      "# TYPE training_operator_jobs_created_total counter\n"
-      "training_operator_jobs_created_total{{framework=\"pytorch\"}} {}\n",
-      controller.counters().created.load());
+// Whether jobs are to be worked on here and now, from those who know a part of it.
+class Call {
+ public:
+  void SetLeads(bool leads) {
+    Change([&] { leads_ = leads; });
+  }
+  void SetRival(std::string pod) {
+    Change([&] { rival_ = std::move(pod); });
+  }
+  void End() {
+    Change([&] { is_over_ = true; });
+  }
+  bool leads() const {
+    const std::lock_guard lock(mutex_);
+    return leads_;
+  }
+  // Blocks until it is another than `works`; nothing at the end.
+  std::optional<bool> AwaitOther(bool works) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_over_ || Works() != works; });
+    return is_over_ ? std::nullopt : std::optional(!works);
+  }
+
+ private:
+  template <typename F>
+  void Change(F change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+  bool Works() const { return leads_ && rival_ && rival_->empty(); }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool leads_ = false;
+  bool is_over_ = false;
+  std::optional<std::string> rival_;  // nothing: not known yet
+};
+
+// Ends the process when it does not end by itself.
+class EndingDeadline {
+ public:
+  EndingDeadline()
+      : thread_([this](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          ended_.wait_for(lock, stop, kEndingPatience, [] { return false; });
+          if (stop.stop_requested()) return;
+          base::LogError("the API server does not answer: ending without it");
+          ::_exit(0);
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;
+};
+
+class Operator {
+ public:
+  Operator(OperatorOptions options, base::Clock& clock,
+           std::shared_ptr<cluster::Transport> transport)
+      : options_(std::move(options)),
+        clock_(clock),
+        flow_(clock, FlowOptions()),
+        client_(FlowControlled(transport, flow_, Lane::kCritical)),
+        event_client_(FlowControlled(transport, flow_, Lane::kBackground)),
+        lease_client_(SharedTransport(std::move(transport))) {
+    options_.controller.is_operator = true;
+    options_.controller.event_client = &event_client_;
+    options_.controller.metrics = &metrics_;
+  }
+
+  base::Status Run(const EndSignals& end_signals);
+
+ private:
+  cluster::FlowControl::Options FlowOptions() {
+    cluster::FlowControl::Options flow = options_.flow;
+    flow.on_answer = [this](std::string_view method, int status, base::Duration took) {
+      metrics_.CountRequest(method, status, took);
+    };
+    return flow;
+  }
+  std::string PrintMetrics() const;
+  base::Status IsReady() const;
+  void WorkWhenCalled();
+  void TellOfRival(const std::string& pod);
+
+  OperatorOptions options_;
+  base::Clock& clock_;
+  Metrics metrics_;
+  cluster::FlowControl flow_;
+  cluster::Client client_, event_client_, lease_client_;
+  Call call_;
+  mutable std::mutex controller_mutex_;
+  std::unique_ptr<Controller> controller_;
+};
+
+std::string Operator::PrintMetrics() const {
+  Metrics::Gauges gauges;
+  const cluster::FlowControl::View flow = flow_.Look();
+  gauges.requests_under_way = flow.under_way;
+  gauges.requests_limit = flow.limit;
+  gauges.requests_waiting = flow.waiting;
+  gauges.requests_refused = flow.refused;
+  gauges.is_leader = call_.leads();
+  gauges.lease_name = options_.leader.lease_name;
+  const std::lock_guard lock(controller_mutex_);
+  if (controller_) {
+    gauges.queue_depth = controller_->worker().QueueDepth();
+    gauges.jobs_active = controller_->worker().ActiveJobs();
+    gauges.failed_pods = controller_->worker().FailedPods();
+    gauges.events_waiting = controller_->events().Waiting();
+    gauges.events_dropped = controller_->events().Dropped();
+  }
+  return metrics_.Print(gauges);
+}
+
+base::Status Operator::IsReady() const {
+  const std::lock_guard lock(controller_mutex_);
+  return controller_ ? controller_->IsReady() : base::Status();
+}
+
+void Operator::TellOfRival(const std::string& pod) {
+  if (!pod.empty()) {
+    base::LogWarn(
+        "Kubeflow's training operator runs on this cluster (pod {}): two operators would fight "
+        "over "
+        "each job, so this one waits until that one is gone. To hand over, scale its Deployment to "
+        "0 replicas",
+        pod);
+  }
+  call_.SetRival(pod);
+}
+
+void Operator::WorkWhenCalled() {
+  bool works = false;
+  while (const auto next = call_.AwaitOther(works)) {
+    works = *next;
+    auto made =
+        works ? std::make_unique<Controller>(client_, clock_, options_.controller) : nullptr;
+    base::LogInfo("{}", works ? "working on jobs" : "waiting");
+    {
+      const std::lock_guard lock(controller_mutex_);
+      controller_.swap(made);
+    }
+    // Its end takes as long as what it has under way.
+    made.reset();
+    ::malloc_trim(0);
+  }
+  const std::lock_guard lock(controller_mutex_);
+  controller_.reset();
+}
+
+base::Status Operator::Run(const EndSignals& end_signals) {
+  Readiness readiness;
+  TRY_ASSIGN(const auto probes,
+             OperatorServer::Start("health-probe-bind-address", options_.probe_address,
+                                   ProbeHandler(readiness)));
+  TRY_ASSIGN(const auto metrics,
+             OperatorServer::Start("metrics-bind-address", options_.metrics_address,
+                                   MetricsHandler([this] { return PrintMetrics(); })));
+  readiness.Add("pytorchjobs", [this] { return IsReady(); });
+  // Before the controller and on every replica, leader or not.
+  const Webhook webhook(lease_client_, clock_, options_.webhook);
+  readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
+
+  std::optional<Leader> leader;
+  if (options_.elects_leader) {
+    leader.emplace(lease_client_, clock_, options_.leader, [this](bool leads) {
+      base::LogInfo("{} lease {}/{}", leads ? "leading by" : "not leading any more: lost",
+                    options_.leader.namespace_name, options_.leader.lease_name);
+      call_.SetLeads(leads);
+    });
+  } else {
+    call_.SetLeads(true);
+  }
+  std::optional<Rival> rival;
+  rival.emplace(lease_client_, options_.controller.namespace_name, options_.pod_name,
+                [this](const std::string& pod) { TellOfRival(pod); });
+  std::jthread worker([this] { WorkWhenCalled(); });
+
+  base::LogInfo("ending on {}", ::strsignal(end_signals.Await()));
+  const EndingDeadline deadline;
+  call_.End();
+  worker.join();
+  rival.reset();
+  flow_.Stop();
+  leader.reset();
+  return {};
 }
 
 }  // namespace
@@ -50,32 +244,13 @@ base::Status RunOperator(OperatorOptions options, const base::Environment& envir
   const EndSignals end_signals;
   ::signal(SIGPIPE, SIG_IGN);
   ::mallopt(M_ARENA_MAX, kMaxArenas);
-
   TRY_ASSIGN(const cluster::KubeSelection selection,
              cluster::FindKubernetes(options.cluster, environment));
-  TRY_ASSIGN(const auto client,
-             cluster::ConnectToKubernetes(selection, {environment, clock, pause, {}, false}));
-
-  Readiness readiness;
-  TRY_ASSIGN(const auto probes,
-             OperatorServer::Start("health-probe-bind-address", options.probe_address,
-                                   ProbeHandler(readiness)));
-  // Before the controller and on every replica, leader or not.
-  const Webhook webhook(*client, clock, std::move(options.webhook));
-  readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
-
-  const Controller controller(*client, clock, std::move(options.controller));
-  readiness.Add("lists", [&controller]() -> base::Status {
-    if (controller.HasLists()) return {};
-    return base::Fail(base::Code::kUnavailable, "the first lists are not complete yet");
-  });
-  TRY_ASSIGN(const auto metrics,
-             OperatorServer::Start("metrics-bind-address", options.metrics_address,
-                                   MetricsHandler([&controller] { return Metrics(controller); })));
-  base::LogInfo("operator v" MUSTER_VERSION " at {}", selection.cluster.server);
-
-  base::LogInfo("ending on {}", ::strsignal(end_signals.Await()));
-  return {};
+  TRY_ASSIGN(std::shared_ptr<cluster::Transport> transport,
+             cluster::OpenKubernetes(selection, {environment, clock, pause, {}, false, true}));
+  base::LogInfo("muster operator v" MUSTER_VERSION " at {}", selection.cluster.server);
+  Operator service(std::move(options), clock, std::move(transport));
+  return service.Run(end_signals);
 }
 
 }  // namespace controller

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <climits>
 #include <memory>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/uid.h"
 #include "controller/operator.h"
+#include "reconcile/init_container.h"
 
 namespace controller {
 namespace {
@@ -27,8 +30,15 @@ struct OperatorFlags {
   std::string init_template_file;
   std::vector<std::string> schemes;
   WebhookOptions webhook;
+  std::string init_step;
+  std::string lease_name;
+  std::string lease_namespace;
   int64_t init_tries = 0;
   int64_t threads = 0;
+  int64_t qps = 0;
+  int64_t burst = 0;
+  bool elects_leader = false;
+  bool tells_first_failure = true;
 };
 
 void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
@@ -42,10 +52,25 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
   set.Int(&flags.threads, "controller-threads", 8, "jobs worked on at once");
   set.String(&flags.init_image, "pytorch-init-container-image", "alpine:3.10",
              "image of the container in which workers wait for the master's name");
+  set.String(&flags.init_step, "init-step", "dns",
+             "how workers wait for the master: dns (its name resolves), port (its port is open, in "
+             "the job's own image) or none; a job's annotation muster.dev/init-step goes first")
+      .Choices({"dns", "port", "none"});
+  set.Bool(&flags.tells_first_failure, "failure-details", true,
+           "say in the message of Failed which pod failed first, and how");
   set.Int(&flags.init_tries, "pytorch-init-container-max-tries", 100,
           "how often, every two seconds, workers look for the master's name");
   set.String(&flags.init_template_file, "pytorch-init-container-template-file", kTemplateFile,
              "YAML list of containers that stands in for the built-in one");
+  set.Bool(&flags.elects_leader, "leader-elect", false,
+           "work only while holding the Lease, so that several may stand by");
+  set.String(&flags.lease_name, "leader-election-id", "1ca428e5.training-operator.kubeflow.org",
+             "name of the Lease");
+  set.String(&flags.lease_namespace, "leader-election-namespace", "",
+             "namespace of the Lease; $MY_POD_NAMESPACE, else kubeflow, when not given");
+  set.Int(&flags.qps, "kube-api-qps", 0,
+          "most requests a second; 0 is as many as the API server likes, learnt from its answers");
+  set.Int(&flags.burst, "kube-api-burst", 30, "requests at once with --kube-api-qps");
   set.StringArray(&flags.schemes, "enable-scheme",
                   "kind of job to run; pytorchjob is the only one");
   DeclareWebhookFlags(set, flags.webhook);
@@ -78,6 +103,13 @@ base::Status CheckSchemes(const std::vector<std::string>& schemes) {
   return {};
 }
 
+// Of this process among those that ask for the Lease.
+std::string Identity(const std::string& pod_name) {
+  char host[HOST_NAME_MAX + 1] = {};
+  if (pod_name.empty()) ::gethostname(host, sizeof host - 1);
+  return fmt::format("{}_{}", pod_name.empty() ? host : pod_name, base::RandomName(8));
+}
+
 base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const ProgramFlags& program,
                                         const base::Environment& environment) {
   OperatorOptions options;
@@ -95,8 +127,25 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
   controller.reconcile.gang_scheduler_name = flags.gang_scheduler_name;
   controller.reconcile.init_container_image = flags.init_image;
   controller.reconcile.init_container_max_tries = static_cast<int>(flags.init_tries);
+  options.flow.rate = static_cast<double>(flags.qps);
+  options.flow.burst = static_cast<double>(flags.burst);
+  options.elects_leader = flags.elects_leader;
+  options.pod_name = environment.GetOr("MY_POD_NAME", "");
+  options.leader.lease_name = flags.lease_name;
+  options.leader.namespace_name = flags.lease_namespace.empty()
+                                      ? environment.GetOr("MY_POD_NAMESPACE", "kubeflow")
+                                      : flags.lease_namespace;
+  options.leader.identity = Identity(options.pod_name);
+  controller.reconcile.init_step = flags.init_step;
+  controller.reconcile.tells_first_failure = flags.tells_first_failure;
   auto init_template = base::ReadFile(flags.init_template_file, kMaxTemplateBytes);
   if (init_template) {
+    if (!reconcile::IsInitContainerTemplate(*init_template)) {
+      return base::Fail(Code::kInvalidArgument,
+                        fmt::format("--pytorch-init-container-template-file: {} is no YAML list of "
+                                    "containers",
+                                    flags.init_template_file));
+    }
     controller.reconcile.init_container_template = std::move(*init_template);
   } else if (flags.init_template_file != kTemplateFile) {
     return base::Fail(init_template.error().Wrap("--pytorch-init-container-template-file"));
@@ -116,6 +165,13 @@ base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program)
   if (flags.init_tries < 1 || flags.init_tries > INT32_MAX) {
     return base::Fail(Code::kInvalidArgument,
                       "--pytorch-init-container-max-tries: must be at least 1");
+  }
+  if (flags.init_step != "dns" && flags.init_step != "port" && flags.init_step != "none") {
+    return base::Fail(Code::kInvalidArgument, "--init-step: must be dns, port or none");
+  }
+  if (flags.qps < 0 || flags.burst < 1) {
+    return base::Fail(Code::kInvalidArgument,
+                      "--kube-api-qps: must not be negative, and --kube-api-burst at least 1");
   }
   return CheckSchemes(flags.schemes);
 }

@@ -1,7 +1,5 @@
 #include "controller/work_queue.h"
 
-#include <algorithm>
-
 namespace controller {
 
 void WorkQueue::Add(const std::string& key) {
@@ -10,7 +8,7 @@ void WorkQueue::Add(const std::string& key) {
 }
 
 void WorkQueue::AddLocked(const std::string& key) {
-  if (is_stopped_ || !dirty_.insert(key).second) return;
+  if (is_stopped_ || !dirty_.try_emplace(key, clock_.Steady()).second) return;
   if (processing_.contains(key)) return;
   ready_.push_back(key);
   wake_.notify_one();
@@ -22,10 +20,18 @@ void WorkQueue::AddAfter(const std::string& key, base::Duration wait) {
     AddLocked(key);
     return;
   }
-  const Instant at = clock_.Steady() + wait;
+  DelayLocked(key, clock_.Steady() + wait);
+}
+
+void WorkQueue::DelayLocked(const std::string& key, Instant at) {
   const auto [entry, is_new] = delayed_.emplace(key, at);
-  if (!is_new) entry->second = std::min(entry->second, at);
-  wake_.notify_one();
+  if (!is_new) {
+    if (entry->second <= at) return;
+    by_time_.erase({entry->second, key});
+    entry->second = at;
+  }
+  by_time_.emplace(at, key);
+  if (by_time_.begin()->second == key) wake_.notify_one();
 }
 
 void WorkQueue::AddWithBackoff(const std::string& key) {
@@ -42,49 +48,70 @@ void WorkQueue::Forget(const std::string& key) {
   backoffs_.erase(key);
 }
 
+void WorkQueue::Drop(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  backoffs_.erase(key);
+  const auto found = delayed_.find(key);
+  if (found == delayed_.end()) return;
+  by_time_.erase({found->second, key});
+  delayed_.erase(found);
+}
+
 void WorkQueue::MoveDueLocked() {
+  if (by_time_.empty()) return;
   const Instant now = clock_.Steady();
-  for (auto entry = delayed_.begin(); entry != delayed_.end();) {
-    if (entry->second <= now) {
-      AddLocked(entry->first);
-      entry = delayed_.erase(entry);
-    } else {
-      ++entry;
-    }
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    const std::string key = by_time_.begin()->second;
+    by_time_.erase(by_time_.begin());
+    delayed_.erase(key);
+    AddLocked(key);
   }
 }
 
-std::optional<std::string> WorkQueue::Get() {
+std::optional<std::string> WorkQueue::TakeLocked(base::Duration* waited) {
+  MoveDueLocked();
+  if (ready_.empty()) return std::nullopt;
+  std::string key = std::move(ready_.front());
+  ready_.pop_front();
+  const auto since = dirty_.find(key);
+  if (waited != nullptr) {
+    *waited = std::chrono::duration_cast<base::Duration>(clock_.Steady() - since->second);
+  }
+  dirty_.erase(since);
+  processing_.insert(key);
+  return key;
+}
+
+std::optional<std::string> WorkQueue::TryGet(base::Duration* waited) {
+  const std::lock_guard lock(mutex_);
+  return is_stopped_ ? std::nullopt : TakeLocked(waited);
+}
+
+std::optional<std::string> WorkQueue::Get(base::Duration* waited) {
   std::unique_lock lock(mutex_);
   while (true) {
     if (is_stopped_) return std::nullopt;
-    MoveDueLocked();
-    if (!ready_.empty()) {
-      std::string key = std::move(ready_.front());
-      ready_.pop_front();
-      dirty_.erase(key);
-      processing_.insert(key);
-      return key;
-    }
-    if (delayed_.empty()) {
+    if (auto key = TakeLocked(waited)) return key;
+    if (by_time_.empty()) {
       wake_.wait(lock);
     } else {
-      const auto next =
-          std::min_element(delayed_.begin(), delayed_.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
       // wait_for against the argument clock, so that a fake one decides what is due.
-      wake_.wait_for(lock, next->second - clock_.Steady());
+      wake_.wait_for(lock, by_time_.begin()->first - clock_.Steady());
     }
   }
 }
 
-void WorkQueue::Done(const std::string& key) {
+void WorkQueue::Done(const std::string& key, base::Duration rest) {
   const std::lock_guard lock(mutex_);
   processing_.erase(key);
-  if (dirty_.contains(key)) {
-    ready_.push_back(key);
-    wake_.notify_one();
+  if (!dirty_.contains(key)) return;
+  if (rest > base::Duration::zero()) {
+    dirty_.erase(key);
+    DelayLocked(key, clock_.Steady() + rest);
+    return;
   }
+  ready_.push_back(key);
+  wake_.notify_one();
 }
 
 void WorkQueue::Stop() {

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <queue>
 #include <set>
 #include <string>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -29,10 +29,16 @@ class WorkQueue {
   // After the key's own back-off, which doubles with each call until Forget.
   void AddWithBackoff(const std::string& key);
   void Forget(const std::string& key);
+  // Of a key that is gone: a delayed wake-up too.
+  void Drop(const std::string& key);
 
-  // Blocks; nothing after Stop(). The key is the caller's until Done(key).
-  std::optional<std::string> Get();
-  void Done(const std::string& key);
+  // Blocks; nothing after Stop(). The key is the caller's until Done(key). `waited`: since it was
+  // first asked for.
+  std::optional<std::string> Get(base::Duration* waited = nullptr);
+  // The same without blocking: nothing, too, when no key is due.
+  std::optional<std::string> TryGet(base::Duration* waited = nullptr);
+  // `rest`: if it was asked for again meanwhile, it comes after so long at the earliest.
+  void Done(const std::string& key, base::Duration rest = {});
   void Stop();
 
   size_t Depth() const;
@@ -40,7 +46,9 @@ class WorkQueue {
  private:
   using Instant = std::chrono::steady_clock::time_point;
   void AddLocked(const std::string& key);
+  void DelayLocked(const std::string& key, Instant at);
   void MoveDueLocked();
+  std::optional<std::string> TakeLocked(base::Duration* waited);
 
   base::Clock& clock_;
   const base::Duration first_backoff_;
@@ -49,11 +57,12 @@ class WorkQueue {
   std::condition_variable wake_;
   bool is_stopped_ = false;
   std::deque<std::string> ready_;
-  std::set<std::string> dirty_;
-  std::set<std::string> processing_;
-  // One wake-up per key: the earliest asked for.
-  std::map<std::string, Instant> delayed_;
-  std::map<std::string, base::Backoff> backoffs_;
+  std::unordered_map<std::string, Instant> dirty_;  // since when
+  std::unordered_set<std::string> processing_;
+  // One wake-up per key, the earliest asked for; and the same by time.
+  std::unordered_map<std::string, Instant> delayed_;
+  std::set<std::pair<Instant, std::string>> by_time_;
+  std::unordered_map<std::string, base::Backoff> backoffs_;
 };
 
 }  // namespace controller

@@ -73,5 +73,35 @@ TEST_F(WorkQueueTest, WakesAWaiterOnStop) {
   waiter.join();
 }
 
+TEST_F(WorkQueueTest, AnEarlierWakeUpReplacesALaterOne) {
+  queue_.AddAfter("a", seconds(9));
+  queue_.AddAfter("a", seconds(2));
+  queue_.AddAfter("b", seconds(3));
+  clock_.Advance(seconds(4));
+  EXPECT_EQ(queue_.Get(), "a");
+  EXPECT_EQ(queue_.Get(), "b");
+  queue_.Done("a");
+  clock_.Advance(seconds(60));
+  queue_.Add("end");
+  EXPECT_EQ(queue_.Get(), "end");
+}
+
+TEST_F(WorkQueueTest, ADroppedKeyIsNotWokenUp) {
+  queue_.AddAfter("gone", seconds(1));
+  queue_.Drop("gone");
+  clock_.Advance(seconds(2));
+  queue_.Add("end");
+  EXPECT_EQ(queue_.Get(), "end");
+}
+
+TEST_F(WorkQueueTest, SaysHowLongAKeyHasWaited) {
+  queue_.Add("a");
+  clock_.Advance(milliseconds(30));
+  queue_.Add("a");
+  base::Duration waited{};
+  EXPECT_EQ(queue_.Get(&waited), "a");
+  EXPECT_EQ(waited, milliseconds(30));
+}
+
 }  // namespace
 }  // namespace controller

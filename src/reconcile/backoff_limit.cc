@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "api/pod.h"
+#include "reconcile/restart_scope.h"
 
 namespace reconcile {
 namespace {
@@ -55,6 +56,7 @@ bool HasNewFailure(const Pass& pass) {
 bool HasReachedBackoffLimit(const Pass& pass) {
   const auto& limit = pass.job.run_policy.backoff_limit;
   if (!limit) return false;
+  if (HasSpentRestarts(pass)) return true;
   if (*limit < 1 && HasNewFailure(pass)) return true;
   const int64_t restarts = RestartsOfRunningPods(pass);
   return *limit == 0 ? restarts > 0 : restarts >= *limit;

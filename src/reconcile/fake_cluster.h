@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "reconcile/reconcile.h"
 #include "text/json.h"
+#include "text/patch.h"
 
 namespace reconcile {
 
@@ -210,7 +211,9 @@ class FakeCluster {
 
   bool Apply(const Write& write) {
     std::string error;
-    if (write.resource == &api::kPyTorchJobs) {
+    if (write.resource == &api::kPyTorchJobs && write.verb == Write::Verb::kPatch) {
+      text::MergePatch(job, write.object);
+    } else if (write.resource == &api::kPyTorchJobs) {
       EXPECT_EQ(write.verb, Write::Verb::kDelete);
       job = nullptr;
     } else {
@@ -243,6 +246,9 @@ class FakeCluster {
       case Write::Verb::kUpdate:
         EXPECT_NE(found, objects.end());
         found->second = write.object;
+        return "";
+      case Write::Verb::kPatch:
+        ADD_FAILURE() << "only the job is patched";
         return "";
       case Write::Verb::kDelete:
         EXPECT_NE(found, objects.end()) << write.name;

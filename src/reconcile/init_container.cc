@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "reconcile/pod_template.h"
 #include "text/yaml.h"
 
 namespace reconcile {
@@ -57,12 +58,66 @@ text::Array BuiltIn(const Options& options, std::string_view master) {
   return containers;
 }
 
+// Training images have Python; other images some other way to try a port.
+constexpr std::string_view kPortScript =
+    "h=$0; p=$1; i=0; while [ $i -lt $2 ]; do "
+    "if command -v python3 >/dev/null; then python3 -c "
+    "'import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3).close()' "
+    "$h $p 2>/dev/null && exit 0; "
+    "elif command -v nc >/dev/null; then nc -z -w 3 $h $p && exit 0; "
+    "elif command -v bash >/dev/null; then "
+    "bash -c 'exec 3<>/dev/tcp/$0/$1' $h $p 2>/dev/null && exit 0; "
+    "else echo 'no python3, nc or bash to try the port with'; exit 1; fi; "
+    "echo waiting for $h:$p; i=$((i+1)); sleep 2; done; exit 1";
+
+text::Array ForPort(const api::PyTorchJob& job, const Options& options, std::string_view master,
+                    std::optional<int> master_port) {
+  text::Array containers = BuiltIn(options, master);
+  text::Object& container = containers.front().get_object();
+  if (const text::Json* const main = MainContainer(job.Worker()->template_json)) {
+    container["image"] = text::GetString(*main, {"image"});
+    const std::string_view pull = text::GetString(*main, {"imagePullPolicy"});
+    if (!pull.empty()) container["imagePullPolicy"] = pull;
+  }
+  // What Kubernetes' "restricted" profile asks of a container.
+  container["securityContext"] =
+      text::Object{{"allowPrivilegeEscalation", false},
+                   {"capabilities", text::Object{{"drop", text::Array{"ALL"}}}},
+                   {"seccompProfile", text::Object{{"type", "RuntimeDefault"}}}};
+  // Starting Python takes more than looking up a name.
+  container["resources"] =
+      text::Object{{"limits", text::Object{{"cpu", "500m"}, {"memory", "128Mi"}}},
+                   {"requests", text::Object{{"cpu", "50m"}, {"memory", "32Mi"}}}};
+  container["command"] =
+      text::Array{"sh",
+                  "-c",
+                  kPortScript,
+                  master,
+                  fmt::to_string(JobPort(job.Master()->template_json, master_port)),
+                  fmt::to_string(options.init_container_max_tries)};
+  return containers;
+}
+
 }  // namespace
 
+InitStep InitStepOf(const api::PyTorchJob& job, const Options& options) {
+  std::string_view word = options.init_step;
+  const auto said = job.annotations.find(std::string(api::kInitStepAnnotation));
+  if (said != job.annotations.end() &&
+      (said->second == "dns" || said->second == "port" || said->second == "none")) {
+    word = said->second;
+  }
+  if (!options.init_container || word == "none") return InitStep::kNone;
+  return word == "port" ? InitStep::kPort : InitStep::kDns;
+}
+
 text::Array InitContainers(const api::PyTorchJob& job, std::string_view type,
-                           const Options& options) {
-  if (!options.init_container || type != api::kWorker || job.Master() == nullptr) return {};
+                           const Options& options, std::optional<int> master_port) {
+  if (type != api::kWorker || job.Master() == nullptr) return {};
+  const InitStep step = InitStepOf(job, options);
+  if (step == InitStep::kNone) return {};
   const std::string master = api::ReplicaName(job.name, api::kMaster, 0);
+  if (step == InitStep::kPort) return ForPort(job, options, master, master_port);
   if (auto containers = FromTemplate(options, master)) return *std::move(containers);
   return BuiltIn(options, master);
 }

@@ -5,6 +5,7 @@
 #include "reconcile/backoff_limit.h"
 #include "reconcile/conditions.h"
 #include "reconcile/deadline.h"
+#include "reconcile/outcome.h"
 
 namespace reconcile {
 namespace {
@@ -22,7 +23,7 @@ std::string DeadlineMessage(const Pass& pass) {
 }  // namespace
 
 std::optional<std::string> FindExceededLimit(const Pass& pass) {
-  if (HasReachedBackoffLimit(pass)) return BackoffMessage(pass);
+  if (HasReachedBackoffLimit(pass)) return BackoffMessage(pass) + FirstFailureOf(pass, ": ");
   const auto deadline = Deadline(pass.job.run_policy, pass.status);
   if (deadline && pass.now >= *deadline) return DeadlineMessage(pass);
   return std::nullopt;
@@ -31,7 +32,8 @@ std::optional<std::string> FindExceededLimit(const Pass& pass) {
 bool HasEndedByLimit(const Pass& pass) {
   const api::Condition* const failed = pass.status.Find(kFailed);
   return failed != nullptr && failed->status == "True" &&
-         (failed->message == BackoffMessage(pass) || failed->message == DeadlineMessage(pass));
+         (failed->message.starts_with(BackoffMessage(pass)) ||
+          failed->message == DeadlineMessage(pass));
 }
 
 }  // namespace reconcile

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "api/failure_cause.h"
 #include "reconcile/conditions.h"
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
@@ -85,9 +87,22 @@ bool IsRunning(const Pass& pass) {
 
 std::optional<Failure> FindFailure(const Pass& pass) {
   for (const Replicas* const replicas : pass.Types()) {
-    if (auto failure = FindFailure(pass, *replicas)) return failure;
+    if (auto failure = FindFailure(pass, *replicas)) {
+      failure->message += FirstFailureOf(pass, " ");
+      return failure;
+    }
   }
   return std::nullopt;
+}
+
+std::string FirstFailureOf(const Pass& pass, std::string_view before) {
+  if (!pass.options.tells_first_failure) return "";
+  std::vector<const text::Json*> pods;
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) pods.push_back(pod.object);
+  }
+  const std::string failure = api::FirstFailure(pods, pass.HasMaster());
+  return failure.empty() ? "" : std::string(before) + failure;
 }
 
 void RecordCounts(Pass& pass) {

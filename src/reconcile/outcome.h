@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "reconcile/pass.h"
 
@@ -30,6 +31,10 @@ struct Failure {
 // ExitCode. Under Never a running pod that somebody deletes counts, as it does in v1; one whose
 // deletion was asked for before the job's start (by suspending it) does not.
 std::optional<Failure> FindFailure(const Pass& pass);
+
+// `before` and the pod that failed first, and how: "rank 1 (j-worker-0) exited with code 3". ""
+// when the pods do not tell, and unless the options ask for it.
+std::string FirstFailureOf(const Pass& pass, std::string_view before);
 
 // The steps that write these into the status.
 void RecordCounts(Pass& pass);

@@ -11,8 +11,9 @@
 
 namespace reconcile {
 
-// Creations in one plan, pods and services counted apart; the next passes make the rest.
-inline constexpr int kMaxCreationsPerPass = 5'000;
+// Creations of one type in one plan, pods and services counted apart; the next passes make the rest.
+// A plan is held in memory whole.
+inline constexpr int kMaxCreationsPerPass = 250;
 
 struct Pass {
   Pass(const Observed& seen, const Options& chosen, base::Time called_at, api::PyTorchJob parsed)

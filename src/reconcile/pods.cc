@@ -11,6 +11,7 @@
 #include "reconcile/init_container.h"
 #include "reconcile/pod_template.h"
 #include "reconcile/restart.h"
+#include "reconcile/restart_scope.h"
 #include "reconcile/services.h"
 #include "reconcile/writes.h"
 
@@ -43,6 +44,11 @@ text::Json BuildMetadata(const Pass& pass, const Replicas& replicas, int index) 
   for (const std::string_view kept : {"annotations", "finalizers"}) {
     const text::Json* const value = text::Find(pod_template, {"metadata", kept});
     if (value != nullptr && !value->is_null()) metadata[kept] = *value;
+  }
+  if (const int restarts = RestartsOf(pass, replicas, index); restarts > 0) {
+    text::Json& annotations = metadata["annotations"];
+    if (!annotations.is_object()) annotations.emplace_object();
+    annotations.get_object()[api::kRestartsAnnotation] = fmt::to_string(restarts);
   }
   metadata["ownerReferences"] = OwnerReferences(pass.job);
   return metadata;
@@ -98,10 +104,15 @@ void WarnOfTemplate(Pass& pass, const api::ReplicaSpec& spec) {
 
 void CreateMissing(Pass& pass, const Replicas& replicas) {
   const std::vector<int> pods =
-      MissingIndexes(replicas.pods, replicas.Wanted(), kMaxCreationsPerPass);
+      MustWaitForRestart(pass, replicas)
+          ? std::vector<int>()
+          : MissingIndexes(replicas.pods, replicas.Wanted(), kMaxCreationsPerPass);
   const std::vector<int> services =
       MissingIndexes(replicas.services, replicas.Wanted(), kMaxCreationsPerPass);
   if (!pods.empty()) WarnOfTemplate(pass, *replicas.spec);
+  if (std::max(pods.size(), services.size()) >= size_t{kMaxCreationsPerPass}) {
+    pass.plan.has_more = true;
+  }
   auto pod = pods.begin();
   auto service = services.begin();
   while (pod != pods.end() || service != services.end()) {
@@ -152,7 +163,8 @@ text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
   text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(*replicas.spec)));
   if (pass.observed.master_port) AssignPort(pod, *pass.observed.master_port);
   AddEnvironment(pod, Environment(pass.job, replicas.type, index, pass.observed.master_port));
-  text::Array init_containers = InitContainers(pass.job, replicas.type, pass.options);
+  text::Array init_containers =
+      InitContainers(pass.job, replicas.type, pass.options, pass.observed.master_port);
   if (!init_containers.empty()) {
     text::Array& all = EnsureArray(fields["spec"], "initContainers");
     for (text::Json& container : init_containers) all.push_back(std::move(container));

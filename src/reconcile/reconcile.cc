@@ -14,10 +14,12 @@
 #include "reconcile/deadline.h"
 #include "reconcile/gang.h"
 #include "reconcile/limits.h"
+#include "reconcile/master_port.h"
 #include "reconcile/outcome.h"
 #include "reconcile/pass.h"
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
+#include "reconcile/restart_scope.h"
 #include "reconcile/suspend.h"
 #include "reconcile/ttl.h"
 #include "reconcile/writes.h"
@@ -122,6 +124,13 @@ void Run(Pass& pass) {
   ResumeIfSuspended(pass);
   AnnounceAbnormalPods(pass);
   if (RecordEnd(pass)) return;
+  if (RecordRestarts(pass)) {
+    // First it is on record, then it is done.
+    pass.status = pass.job.status;
+    pass.plan.events.clear();
+    pass.plan.counters.clear();
+    return;
+  }
   ReconcileAutoscaler(pass);
   const bool has_to_wait = HasToWaitForPodGroup(pass);
   if (has_to_wait) {
@@ -156,7 +165,15 @@ Plan Reconcile(const Observed& observed, const Options& options, base::Time now)
   }
   api::SetDefaults(*job);
   if (job->Master() == nullptr && job->Worker() == nullptr) return {};
-  Pass pass(observed, options, now, *std::move(job));
+  const auto chosen_port = observed.master_port ? std::nullopt : ChosenMasterPort(*job);
+  if (!chosen_port) {
+    Pass pass(observed, options, now, *std::move(job));
+    Run(pass);
+    return Finish(pass);
+  }
+  Observed with_port = observed;
+  with_port.master_port = chosen_port;
+  Pass pass(with_port, options, now, *std::move(job));
   Run(pass);
   return Finish(pass);
 }

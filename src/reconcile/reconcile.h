@@ -20,7 +20,12 @@ struct Options {
   std::string init_container_image = "alpine:3.10";
   int init_container_max_tries = 100;
   std::string init_container_template;  // YAML list with {{.MasterAddr}} ...; "" is the built-in
-  std::string gang_scheduler_name;      // "" is off (2.11)
+  // How workers wait for the master where the job does not say: by its name (`dns`, as v1), by its
+  // port (`port`, in the job's own image), or not at all (`none`).
+  std::string init_step = "dns";
+  std::string gang_scheduler_name;  // "" is off (2.11)
+  // Failed says which pod failed first and how, after v1's text.
+  bool tells_first_failure = false;
   // Pods that have ended stay when a limit ended the job, so that their logs can tell why. The
   // original deletes them (2.5).
   bool keep_ended_pods = false;
@@ -50,11 +55,11 @@ struct Event {
 };
 
 struct Write {
-  enum class Verb { kCreate, kUpdate, kDelete };
+  enum class Verb { kCreate, kUpdate, kPatch, kDelete };
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;  // kCreate, kUpdate
+  text::Json object;  // kCreate, kUpdate; kPatch: the merge patch, of the job alone
   std::string uid;    // kDelete: precondition, so that a successor of the same name is spared
   std::optional<Event> on_success;
   // Emitted with `: <error>` replaced by the error's text appended to the message.
@@ -71,6 +76,8 @@ struct Plan {
   std::vector<Event> events;  // best effort, after the writes
   std::vector<Counter> counters;
   std::optional<base::Time> look_again;  // deadline, TTL
+  // There is more to be made than one plan may hold: look again once this one is carried out.
+  bool has_more = false;
   // The job is finished or foreign, and no later pass can find work: its cache may be dropped.
   bool is_settled = false;
 };

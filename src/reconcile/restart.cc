@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reconcile/conditions.h"
+#include "reconcile/restart_scope.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -10,17 +11,21 @@ namespace {
 
 constexpr int kFirstRetryableExitCode = 128;
 
+// How many of the pods that go have failed: with a scope, others go with them.
 int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
   if (replicas.spec == nullptr) return 0;
-  int replaced = 0;
+  const bool has_scope = ScopeOf(pass.job) != RestartScope::kUnset;
+  int failed = 0;
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod) || pod.is_terminating) continue;
-    if (!IsToBeReplaced(*replicas.spec, pod)) continue;
+    const bool has_failed = IsToBeReplaced(*replicas.spec, pod);
+    if (has_scope ? !IsOutdated(pass, replicas, pod) : !has_failed) continue;
     pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+    if (!has_failed) continue;
     pass.plan.counters.push_back(Counter::kRestarted);
-    ++replaced;
+    ++failed;
   }
-  return replaced;
+  return failed;
 }
 
 }  // namespace

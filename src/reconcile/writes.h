@@ -23,6 +23,8 @@ Write CreateChild(const api::Resource& resource, text::Json object);
 // Deletion of a pod or a service, with its events.
 Write DeleteChild(const api::Resource& resource, const Child& child);
 Write DeleteJob(const api::PyTorchJob& job);
+// Sets one annotation of the job, of the version that was seen.
+Write AnnotateJob(const api::PyTorchJob& job, std::string_view key, std::string_view value);
 
 // Without events.
 Write Create(const api::Resource& resource, text::Json object);

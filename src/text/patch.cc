@@ -261,6 +261,24 @@ void MergePatch(Json& target, const Json& patch) {
   }
 }
 
+Json MakeMergePatch(const Json& from, const Json& to) {
+  if (!from.is_object() || !to.is_object()) return to;
+  const Object& before = from.get_object();
+  Object patch;
+  for (const auto& [key, value] : to.get_object()) {
+    const Json* const old = before.if_contains(key);
+    if (old == nullptr) {
+      patch[key] = value;
+    } else if (*old != value) {
+      patch[key] = MakeMergePatch(*old, value);
+    }
+  }
+  for (const auto& [key, value] : before) {
+    if (!to.get_object().contains(key)) patch[key] = nullptr;
+  }
+  return patch;
+}
+
 Status JsonPatch(Json& target, const Json& patch) {
   const Array* const operations = patch.if_array();
   if (operations == nullptr) {

@@ -8,6 +8,9 @@ namespace text {
 
 // RFC 7386.
 void MergePatch(Json& target, const Json& patch);
+// The merge patch that makes `to` of `from`: empty when they are equal. A null inside an object of
+// `to` cannot be said; it comes out as absence.
+Json MakeMergePatch(const Json& from, const Json& to);
 // RFC 6902, all or nothing. kInvalidArgument for a malformed patch or a failed `test`.
 base::Status JsonPatch(Json& target, const Json& patch);
 

@@ -183,5 +183,17 @@ TEST(JsonPatch, BoundsWhatItMakes) {
   EXPECT_TRUE(Fails("{}", "[" + add("") + "," + add(path) + "," + add(path + path) + "]"));
 }
 
+TEST(MakeMergePatch, SaysWhatHasChanged) {
+  const auto parse = [](const char* text) { return *ParseJson(text); };
+  const Json from = parse(R"({"a": 1, "b": {"c": [1], "d": 2, "e": {"x": 1}}, "g": {"h": 1}})");
+  const Json to = parse(R"({"a": 1, "b": {"c": [2], "e": {"x": 1}, "f": {}}, "g": 3})");
+  const Json patch = MakeMergePatch(from, to);
+  EXPECT_EQ(patch, parse(R"({"b": {"c": [2], "f": {}, "d": null}, "g": 3})"));
+  Json made = from;
+  MergePatch(made, patch);
+  EXPECT_EQ(made, to);
+  EXPECT_EQ(MakeMergePatch(to, to), parse("{}"));
+}
+
 }  // namespace
 }  // namespace text

@@ -1,0 +1,69 @@
+#include "controller/event_aggregation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace controller {
+namespace {
+
+// Room for ", and 1234567890 more".
+constexpr size_t kTailRoom = 24;
+
+// "Created pod: j-worker-0" -> {"Created", "pod", "j-worker-0"}; empty when it is none such.
+struct Told {
+  std::string_view verb;
+  std::string_view noun;
+  std::string_view name;
+};
+
+Told Read(const reconcile::Event& event) {
+  const std::string_view text = event.message;
+  const size_t blank = text.find(' ');
+  const size_t colon = text.find(": ");
+  const bool is_of_child =
+      event.reason.starts_with("SuccessfulCreate") || event.reason.starts_with("SuccessfulDelete");
+  if (!is_of_child || colon == std::string_view::npos || blank >= colon) return {};
+  return {text.substr(0, blank), text.substr(blank + 1, colon - blank - 1), text.substr(colon + 2)};
+}
+
+std::string Tell(const std::vector<Told>& all) {
+  std::string text = fmt::format("{} {} {}s: ", all[0].verb, all.size(), all[0].noun);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (text.size() + all[i].name.size() + kTailRoom > kMaxEventMessage) {
+      return text + fmt::format("and {} more", all.size() - i);
+    }
+    text += all[i].name;
+    if (i + 1 < all.size()) text += ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<reconcile::Event> AggregateEvents(std::vector<reconcile::Event> events) {
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<Told>> groups;
+  for (const reconcile::Event& event : events) {
+    const Told told = Read(event);
+    if (!told.noun.empty()) groups[{event.reason, told.noun}].push_back(told);
+  }
+  std::vector<reconcile::Event> out;
+  out.reserve(events.size());
+  for (const reconcile::Event& event : events) {
+    const Told told = Read(event);
+    const auto group = groups.find({event.reason, told.noun});
+    if (told.noun.empty() || group == groups.end() || group->second.size() == 1) {
+      out.push_back(event);
+      continue;
+    }
+    if (group->second.front().name.data() != told.name.data()) continue;
+    out.push_back({event.is_warning, event.reason, Tell(group->second)});
+  }
+  return out;
+}
+
+}  // namespace controller

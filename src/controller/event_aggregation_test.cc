@@ -1,0 +1,48 @@
+#include "controller/event_aggregation.h"
+
+#include <gtest/gtest.h>
+
+namespace controller {
+namespace {
+
+using Events = std::vector<reconcile::Event>;
+
+TEST(AggregateEvents, TellsOfChildrenOfOneKindAtOnce) {
+  const Events told = AggregateEvents({{false, "SuccessfulCreatePod", "Created pod: j-master-0"},
+                                       {false, "SuccessfulCreateService", "Created service: j-a"},
+                                       {false, "SuccessfulCreatePod", "Created pod: j-worker-0"},
+                                       {false, "PyTorchJobSucceeded", "PyTorchJob j is done: x"},
+                                       {false, "SuccessfulCreatePod", "Created pod: j-worker-1"}});
+  EXPECT_EQ(
+      told,
+      (Events{{false, "SuccessfulCreatePod", "Created 3 pods: j-master-0, j-worker-0, j-worker-1"},
+              {false, "SuccessfulCreateService", "Created service: j-a"},
+              {false, "PyTorchJobSucceeded", "PyTorchJob j is done: x"}}));
+}
+
+TEST(AggregateEvents, ADeletedJobIsNoPod) {
+  const Events events = {{false, "SuccessfulDeletePod", "Deleted pod: j-worker-0"},
+                         {false, "SuccessfulDeletePod", "Deleted job: j"}};
+  EXPECT_EQ(AggregateEvents(events), events);
+}
+
+TEST(AggregateEvents, CountsNamesThatDoNotFit) {
+  Events many;
+  for (int i = 0; i < 1000; ++i) {
+    many.push_back({false, "SuccessfulCreatePod", "Created pod: job-worker-" + std::to_string(i)});
+  }
+  const Events told = AggregateEvents(many);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_LE(told[0].message.size(), kMaxEventMessage);
+  EXPECT_TRUE(told[0].message.starts_with("Created 1000 pods: job-worker-0, job-worker-1, "));
+  EXPECT_TRUE(told[0].message.ends_with(" more")) << told[0].message;
+}
+
+TEST(AggregateEvents, FailuresStayApart) {
+  const Events events = {{true, "FailedCreatePod", "Error creating: a"},
+                         {true, "FailedCreatePod", "Error creating: b"}};
+  EXPECT_EQ(AggregateEvents(events), events);
+}
+
+}  // namespace
+}  // namespace controller

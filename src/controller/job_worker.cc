@@ -1,0 +1,226 @@
+#include "controller/job_worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace controller {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr base::Duration kFirstBackoff = milliseconds(5);
+constexpr base::Duration kMaxBackoff = seconds(60);
+// A pass that takes so long to think is of a large job: it rests a multiple of that time before the
+// next, in which news gather.
+constexpr base::Duration kLongThought = milliseconds(10);
+constexpr int kRestFactor = 3;
+constexpr base::Duration kLongestRest = seconds(1);
+
+int32_t PriorityValue(const text::Json& priority_class) {
+  return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
+}
+
+std::string ClassName(const text::Json& priority_class) {
+  return std::string(text::GetString(priority_class, {"metadata", "name"}));
+}
+
+std::string UidOf(const text::Json& job) {
+  return std::string(text::GetString(job, {"metadata", "uid"}));
+}
+
+}  // namespace
+
+JobWorker::JobWorker(cluster::Client& client, base::Clock& clock, const Options& options,
+                     EventSink events)
+    : client_(client),
+      clock_(clock),
+      options_(options),
+      events_(std::move(events)),
+      queue_(clock, kFirstBackoff, kMaxBackoff) {}
+
+void JobWorker::Enqueue(const std::string& key) {
+  if (!key.empty()) queue_.Add(key);
+}
+
+void JobWorker::ReplaceJobs(std::vector<text::Json> jobs) {
+  for (const std::string& key : cache_.ReplaceJobs(std::move(jobs))) Enqueue(key);
+}
+
+void JobWorker::TakeJob(cluster::WatchEvent event) {
+  if (event.type != cluster::WatchEvent::Type::kDeleted) {
+    Enqueue(cache_.PutJob(std::move(event.object)));
+    return;
+  }
+  const std::string uid = UidOf(event.object);
+  if (options_.release_master_port) options_.release_master_port(uid);
+  if (options_.job_deleted) options_.job_deleted(uid);
+  autoscaled_.Lock()->erase(uid);
+  Enqueue(cache_.RemoveJob(event.object));
+}
+
+void JobWorker::ReplaceChildren(ChildKind kind, std::vector<text::Json> children) {
+  for (const std::string& key : cache_.ReplaceChildren(kind, std::move(children))) Enqueue(key);
+}
+
+void JobWorker::TakeChild(ChildKind kind, cluster::WatchEvent event) {
+  Enqueue(event.type == cluster::WatchEvent::Type::kDeleted
+              ? cache_.RemoveChild(kind, event.object)
+              : cache_.PutChild(kind, std::move(event.object)));
+}
+
+void JobWorker::ReplacePriorities(const std::vector<text::Json>& classes) {
+  auto priorities = priorities_.Lock();
+  priorities->clear();
+  for (const text::Json& one : classes) (*priorities)[ClassName(one)] = PriorityValue(one);
+}
+
+void JobWorker::TakePriority(const cluster::WatchEvent& event) {
+  auto priorities = priorities_.Lock();
+  if (event.type == cluster::WatchEvent::Type::kDeleted) {
+    priorities->erase(ClassName(event.object));
+  } else {
+    (*priorities)[ClassName(event.object)] = PriorityValue(event.object);
+  }
+}
+
+bool JobWorker::WorkOne() {
+  base::Duration waited{};
+  const auto key = queue_.Get(&waited);
+  if (key) WorkOn(*key, waited);
+  return key.has_value();
+}
+
+bool JobWorker::WorkOneNow() {
+  base::Duration waited{};
+  const auto key = queue_.TryGet(&waited);
+  if (key) WorkOn(*key, waited);
+  return key.has_value();
+}
+
+void JobWorker::WorkOn(const std::string& key, base::Duration waited) {
+  const auto begin = clock_.Steady();
+  base::Duration rest{};
+  const base::Status status = ReconcileOne(key, waited, rest);
+  if (options_.metrics != nullptr) {
+    options_.metrics->CountPass(status.has_value(),
+                                std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin),
+                                waited);
+  }
+  if (status) {
+    queue_.Forget(key);
+    complained_.Lock()->erase(key);
+  } else {
+    // A conflict is news on its way, and said once is enough of the rest.
+    const base::Code code = status.error().code;
+    const bool is_news = code != base::Code::kConflict && code != base::Code::kCancelled &&
+                         complained_.Lock()->insert(key).second;
+    base::Log(is_news && options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
+              status.error().message + "; trying on", {{"job", key}});
+    queue_.AddWithBackoff(key);
+  }
+  queue_.Done(key, rest);
+}
+
+base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration waited,
+                                     base::Duration& rest) {
+  const auto snapshot = cache_.Get(key);
+  if (!snapshot) {
+    queue_.Drop(key);
+    return {};
+  }
+  const auto begin = clock_.Steady();
+  TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
+  TRY_ASSIGN(const std::optional<text::Json> autoscaler, FindAutoscaler(*snapshot->job));
+  const auto thinking = clock_.Steady();
+  reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler);
+  const auto thought = std::chrono::duration_cast<base::Duration>(clock_.Steady() - thinking);
+  if (thought > kLongThought && !plan.has_more) {
+    rest = std::min<base::Duration>(thought * kRestFactor, kLongestRest);
+  }
+  const bool makes_pods =
+      std::any_of(plan.writes.begin(), plan.writes.end(), [](const reconcile::Write& write) {
+        return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
+      });
+  TRY(CarryOut(*snapshot, plan, port));
+  CountPlan(*snapshot, plan);
+  if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
+    options_.metrics->job_ready.Observe(
+        waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
+  }
+  if (plan.has_more) queue_.Add(key);
+  if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
+  if (plan.is_settled) {
+    const std::string uid(text::GetString(*snapshot->job, {"metadata", "uid"}));
+    if (options_.release_master_port) options_.release_master_port(uid);
+    cache_.Settle(key, uid);
+  }
+  return {};
+}
+
+void JobWorker::CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan) {
+  if (options_.metrics == nullptr) return;
+  const std::string namespace_name(text::GetString(*snapshot.job, {"metadata", "namespace"}));
+  for (const reconcile::Counter counter : plan.counters) {
+    options_.metrics->Count(counter, namespace_name);
+  }
+}
+
+reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
+                                    std::optional<int> master_port,
+                                    const std::optional<text::Json>& autoscaler) {
+  reconcile::Observed observed;
+  observed.job = snapshot.job.get();
+  for (const ObjectPtr& pod : snapshot.pods) observed.pods.push_back(pod.get());
+  for (const ObjectPtr& service : snapshot.services) observed.services.push_back(service.get());
+  const std::string_view name = text::GetString(*snapshot.job, {"metadata", "name"});
+  for (const ObjectPtr& group : snapshot.pod_groups) {
+    if (text::GetString(*group, {"metadata", "name"}) == name) observed.pod_group = group.get();
+  }
+  if (autoscaler) observed.autoscaler = &*autoscaler;
+  if (!options_.reconcile.gang_scheduler_name.empty()) {
+    observed.priority_values = *priorities_.Lock();
+  }
+  observed.master_port = master_port;
+  return reconcile::Reconcile(observed, options_.reconcile, clock_.Now());
+}
+
+base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot& snapshot) {
+  if (!options_.assign_master_port) return std::optional<int>();
+  std::optional<int> existing;
+  for (const ObjectPtr& pod : snapshot.pods) {
+    const auto port = base::ParseInt(
+        text::GetString(*pod, {"metadata", "annotations", api::kMasterPortAnnotation}));
+    if (port) existing = static_cast<int>(*port);
+  }
+  TRY_ASSIGN(const int port,
+             options_.assign_master_port(
+                 std::string(text::GetString(*snapshot.job, {"metadata", "uid"})), existing));
+  return std::optional<int>(port);
+}
+
+// An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
+// one: it is asked for.
+base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
+  const std::string uid(text::GetString(job, {"metadata", "uid"}));
+  const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
+  if (!has_metrics && !autoscaled_.Lock()->contains(uid)) return std::optional<text::Json>();
+  auto found =
+      client_.Get(api::kHorizontalPodAutoscalers, text::GetString(job, {"metadata", "namespace"}),
+                  text::GetString(job, {"metadata", "name"}));
+  if (found) {
+    autoscaled_.Lock()->insert(uid);
+    return std::optional<text::Json>(std::move(*found));
+  }
+  if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+  autoscaled_.Lock()->erase(uid);
+  return std::optional<text::Json>();
+}

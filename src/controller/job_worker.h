@@ -1,0 +1,104 @@
+// One pass after another: from what is known of a job to what is written about it. Has no thread
+// of its own; whoever drives it tells it the news and calls it to work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "cluster/client.h"
+#include "controller/job_cache.h"
+#include "controller/metrics.h"
+#include "controller/work_queue.h"
+#include "reconcile/reconcile.h"
+
+namespace controller {
+
+struct Options {
+  reconcile::Options reconcile;
+  std::string namespace_name;  // "" is all
+  int workers = 1;
+  // Where events go; null: where everything goes.
+  cluster::Client* event_client = nullptr;
+  // Events of one kind on one job are told as one, and the log gets a line for each of a job's
+  // conditions.
+  bool is_operator = false;
+  Metrics* metrics = nullptr;  // borrowed; null counts nothing
+  // Port of a job's rank 0 where the cluster assigns one per job; `existing` is what the job's pods
+  // carry already. Called from worker threads before pods are made.
+  std::function<base::Result<int>(const std::string& job_uid, std::optional<int> existing)>
+      assign_master_port;
+  // The job needs its port no longer (finished or deleted).
+  std::function<void(const std::string& job_uid)> release_master_port;
+  // The job's object is gone.
+  std::function<void(const std::string& job_uid)> job_deleted;
+};
+
+// Thread safe. A job is worked on by one caller at a time.
+class JobWorker {
+ public:
+  using EventSink = std::function<void(const text::Json& job, const reconcile::Event& event)>;
+
+  // `client`, `clock` and `options` outlive it.
+  JobWorker(cluster::Client& client, base::Clock& clock, const Options& options, EventSink events);
+
+  // News. Objects are projected already (projection.h).
+  void ReplaceJobs(std::vector<text::Json> jobs);
+  void TakeJob(cluster::WatchEvent event);
+  void ReplaceChildren(ChildKind kind, std::vector<text::Json> children);
+  void TakeChild(ChildKind kind, cluster::WatchEvent event);
+  void ReplacePriorities(const std::vector<text::Json>& classes);
+  void TakePriority(const cluster::WatchEvent& event);
+
+  // Waits for a job to look at, and looks. False once stopped.
+  bool WorkOne();
+  // The same without waiting. False when no job is due.
+  bool WorkOneNow();
+  void Stop() { queue_.Stop(); }
+
+  size_t QueueDepth() const { return queue_.Depth(); }
+  size_t ActiveJobs() const { return cache_.ActiveJobs(); }
+  int64_t FailedPods() const { return cache_.FailedPods(); }
+
+ private:
+  void Enqueue(const std::string& key);
+  void WorkOn(const std::string& key, base::Duration waited);
+  base::Status ReconcileOne(const std::string& key, base::Duration waited, base::Duration& rest);
+  reconcile::Plan MakePlan(const JobCache::Snapshot& snapshot, std::optional<int> master_port,
+                           const std::optional<text::Json>& autoscaler);
+  base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                        std::optional<int> master_port);
+  // One write's answer: into the cache, the counters and `events`.
+  base::Status TakeAnswer(const JobCache::Snapshot& snapshot, const reconcile::Write& write,
+                          base::Result<text::Json> answer, std::vector<reconcile::Event>& events);
+  // A child to be made that exists: our own, of a pass whose answer was lost, is taken as made.
+  bool Adopt(const JobCache::Snapshot& snapshot, const reconcile::Write& write, bool& is_going);
+  base::Status WriteStatus(const text::Json& job, const text::Json& status);
+  // Puts on record why a job failed, while the pods that tell it are there.
+  base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);
+  // A line for each condition that is not what it was.
+  void LogConditions(const text::Json& job, const text::Json& status) const;
+  void Tell(const text::Json& job, std::vector<reconcile::Event> events);
+  void CountWrite(const reconcile::Write& write, bool is_success);
+  void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
+  base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
+  base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);
+
+  cluster::Client& client_;
+  base::Clock& clock_;
+  const Options& options_;
+  const EventSink events_;
+  JobCache cache_;
+  WorkQueue queue_;
+  base::Guarded<std::map<std::string, int32_t>> priorities_;  // of PriorityClasses, by name
+  base::Guarded<std::set<std::string>> autoscaled_;           // uids of jobs that have one
+  base::Guarded<std::set<std::string>> complained_;           // keys whose passes fail
+};
+
+}  // namespace controller

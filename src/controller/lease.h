@@ -1,0 +1,50 @@
+// One leader among several operators, by a Lease of coordination.k8s.io, with client-go's rules:
+// who holds it renews it; who does not takes it when it is free, or when it has not changed for as
+// long as its holder promised, by the watcher's own clock. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace controller {
+
+struct LeaseRecord {
+  std::string holder;  // "" is nobody
+  std::chrono::seconds duration{0};
+  std::string acquired, renewed;  // MicroTime, as written
+  int64_t transitions = 0;
+
+  bool operator==(const LeaseRecord&) const = default;
+};
+
+LeaseRecord ReadLease(const text::Json& lease);
+
+// What this operator remembers of the Lease between its looks at it.
+class LeaseWatcher {
+ public:
+  using Instant = std::chrono::steady_clock::time_point;
+
+  LeaseWatcher(std::string identity, std::chrono::seconds duration)
+      : identity_(std::move(identity)), duration_(duration) {}
+
+  // The Lease as it is now, null when there is none. The spec to write, to create the Lease or in
+  // its place; nothing: another holds it.
+  std::optional<text::Object> Want(const text::Json& lease, base::Time now, Instant steady);
+  // The spec that leaves the Lease to whoever comes; nothing when it is not ours.
+  std::optional<text::Object> Release(const text::Json& lease, base::Time now) const;
+
+ private:
+  text::Object Spec(const LeaseRecord& before, base::Time now) const;
+
+  const std::string identity_;
+  const std::chrono::seconds duration_;
+  std::optional<LeaseRecord> seen_;
+  Instant seen_at_{};
+};
+
+}  // namespace controller

@@ -1,0 +1,170 @@
+#include "controller/metrics.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "api/names.h"
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace controller {
+namespace {
+
+struct JobCounter {
+  std::string_view name;
+  std::string_view help;
+};
+
+// In the order of reconcile::Counter.
+constexpr JobCounter kJobCounters[] = {
+    {"training_operator_jobs_created_total", "Jobs that were seen for the first time."},
+    {"training_operator_jobs_deleted_total", "Jobs deleted after their time to live."},
+    {"training_operator_jobs_successful_total", "Jobs that have succeeded."},
+    {"training_operator_jobs_failed_total", "Jobs that have failed."},
+    {"training_operator_jobs_restarted_total", "Pods that were replaced after a failure."},
+};
+
+std::string Head(std::string_view name, std::string_view type, std::string_view help) {
+  return fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+}
+
+template <typename T>
+std::string One(std::string_view name, std::string_view type, std::string_view help, T value) {
+  return Head(name, type, help) + fmt::format("{} {}\n", name, value);
+}
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+int64_t ResidentBytes() {
+  const auto text = base::ReadFile("/proc/self/statm", 4096);
+  if (!text) return 0;
+  const auto fields = base::Split(*text, ' ');
+  const auto pages = fields.size() > 1 ? base::ParseInt(fields[1]) : std::nullopt;
+  return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
+}
+
+std::string ProcessMetrics() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return One("process_cpu_seconds_total", "counter", "CPU time spent.",
+             Seconds(usage.ru_utime) + Seconds(usage.ru_stime)) +
+         One("process_resident_memory_bytes", "gauge", "Resident memory.", ResidentBytes());
+}
+
+std::string GaugeMetrics(const Metrics::Gauges& gauges) {
+  std::string text =
+      Head("workqueue_depth", "gauge", "Jobs that wait to be looked at.") +
+      fmt::format("workqueue_depth{{name=\"{}\"}} {}\n", api::kControllerName, gauges.queue_depth);
+  text += One("muster_jobs_active", "gauge", "Jobs with work left.", gauges.jobs_active);
+  text += One("muster_events_waiting", "gauge", "Events not yet written.", gauges.events_waiting);
+  text += One("muster_events_dropped_total", "counter", "Events given up for want of room.",
+              gauges.events_dropped);
+  text += One("muster_requests_under_way", "gauge", "Requests the API server is answering.",
+              gauges.requests_under_way);
+  text += One("muster_requests_waiting", "gauge", "Batches of requests that wait their turn.",
+              gauges.requests_waiting);
+  text += One("muster_requests_limit", "gauge", "Requests that may be under way at once.",
+              gauges.requests_limit);
+  text += One("muster_requests_refused_total", "counter", "Answers 429: the server was busy.",
+              gauges.requests_refused);
+  text += Head("leader_election_master_status", "gauge", "1 on the leader.") +
+          fmt::format("leader_election_master_status{{name=\"{}\"}} {}\n", gauges.lease_name,
+                      gauges.is_leader ? 1 : 0);
+  return text;
+}
+
+}  // namespace
+
+void Histogram::Observe(base::Duration duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  size_t bucket = 0;
+  while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
+  ++counts_[bucket];
+  micros_ += duration.count();
+}
+
+std::string Histogram::Print(std::string_view name, std::string_view labels) const {
+  const std::string_view comma = labels.empty() ? "" : ",";
+  std::string text;
+  int64_t total = 0;
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    total += counts_[i];
+    const std::string bound = i < kBounds.size() ? fmt::format("{}", kBounds[i]) : "+Inf";
+    text += fmt::format("{}_bucket{{{}{}le=\"{}\"}} {}\n", name, labels, comma, bound, total);
+  }
+  const std::string braces = labels.empty() ? "" : fmt::format("{{{}}}", labels);
+  return text + fmt::format("{0}_sum{1} {2}\n{0}_count{1} {3}\n", name, braces,
+                            static_cast<double>(micros_.load()) / 1e6, total);
+}
+
+void Metrics::Count(reconcile::Counter counter, const std::string& namespace_name) {
+  const std::lock_guard lock(mutex_);
+  ++jobs_[namespace_name][static_cast<size_t>(counter)];
+}
+
+void Metrics::CountPass(bool is_success, base::Duration took, base::Duration waited) {
+  ++passes_[is_success ? 1 : 0];
+  pass_seconds_.Observe(took);
+  wait_seconds_.Observe(waited);
+}
+
+void Metrics::CountRequest(std::string_view method, int status, base::Duration took) {
+  const std::lock_guard lock(mutex_);
+  ++requests_[{std::string(method), status}];
+  request_seconds_[std::string(method)].Observe(took);
+}
+
+std::string Metrics::Print(const Gauges& gauges) const {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < kCounters; ++i) {
+      text += Head(kJobCounters[i].name, "counter", kJobCounters[i].help);
+      for (const auto& [namespace_name, counts] : jobs_) {
+        text += fmt::format("{}{{framework=\"pytorch\",job_namespace=\"{}\"}} {}\n",
+                            kJobCounters[i].name, namespace_name, counts[i]);
+      }
+    }
+    text += Head("rest_client_requests_total", "counter", "Answers of the API server.");
+    for (const auto& [key, count] : requests_) {
+      text +=
+          fmt::format("rest_client_requests_total{{code=\"{}\",method=\"{}\"}} {}\n",
+                      key.second == 0 ? "<error>" : std::to_string(key.second), key.first, count);
+    }
+    text += Head("muster_request_seconds", "histogram", "Time to an answer of the API server.");
+    for (const auto& [method, histogram] : request_seconds_) {
+      text += histogram.Print("muster_request_seconds", fmt::format("method=\"{}\"", method));
+    }
+  }
+  const auto total = [&text](std::string_view name, std::string_view help, int64_t value) {
+    text += One(name, "counter", help, value);
+  };
+  total("created_pods_total", "Pods made.", created_pods);
+  total("deleted_pods_total", "Pods deleted.", deleted_pods);
+  total("failed_pods_total", "Pods seen to fail.", gauges.failed_pods);
+  total("succeeded_service_creation_total", "Services made.", created_services);
+  total("failed_service_creation_total", "Services that could not be made.", failed_services);
+  total("created_pod_groups_total", "PodGroups made.", created_pod_groups);
+  total("deleted_pod_groups_total", "PodGroups deleted.", deleted_pod_groups);
+  const std::string label = fmt::format("controller=\"{}\"", api::kControllerName);
+  text += Head("controller_runtime_reconcile_total", "counter", "Passes over jobs.");
+  text += fmt::format(
+      "controller_runtime_reconcile_total{{{0},result=\"error\"}} {1}\n"
+      "controller_runtime_reconcile_total{{{0},result=\"success\"}} {2}\n",
+      label, passes_[0].load(), passes_[1].load());
+  text += Head("controller_runtime_reconcile_time_seconds", "histogram", "Time of a pass.");
+  text += pass_seconds_.Print("controller_runtime_reconcile_time_seconds", label);
+  text += Head("workqueue_queue_duration_seconds", "histogram", "Time that a job has to wait.");
+  text += wait_seconds_.Print("workqueue_queue_duration_seconds",
+                              fmt::format("name=\"{}\"", api::kControllerName));
+  text += Head("muster_job_ready_seconds", "histogram", "From news of a job to all its pods.");
+  text += job_ready.Print("muster_job_ready_seconds", "");
+  return text + GaugeMetrics(gauges) + ProcessMetrics();
+}
+
+}  // namespace controller

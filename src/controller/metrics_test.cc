@@ -1,0 +1,60 @@
+#include "controller/metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace controller {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool Has(const std::string& text, std::string_view line) {
+  return ("\n" + text).find("\n" + std::string(line) + "\n") != std::string::npos;
+}
+
+TEST(Metrics, HaveKubeflowsNamesAndOurs) {
+  Metrics metrics;
+  metrics.Count(reconcile::Counter::kCreated, "team");
+  metrics.Count(reconcile::Counter::kCreated, "team");
+  metrics.Count(reconcile::Counter::kSucceeded, "team");
+  metrics.CountPass(true, milliseconds(3), milliseconds(1));
+  metrics.CountPass(false, milliseconds(3), milliseconds(1));
+  metrics.CountRequest("POST", 201, milliseconds(7));
+  metrics.CountRequest("POST", 0, milliseconds(7));
+  metrics.created_pods = 4;
+  Metrics::Gauges gauges;
+  gauges.queue_depth = 5;
+  gauges.is_leader = true;
+  gauges.lease_name = "lease";
+  const std::string text = metrics.Print(gauges);
+  for (const char* const line :
+       {"# TYPE training_operator_jobs_created_total counter",
+        "training_operator_jobs_created_total{framework=\"pytorch\",job_namespace=\"team\"} 2",
+        "training_operator_jobs_successful_total{framework=\"pytorch\",job_namespace=\"team\"} 1",
+        "training_operator_jobs_failed_total{framework=\"pytorch\",job_namespace=\"team\"} 0",
+        "created_pods_total 4", "failed_service_creation_total 0",
+        "controller_runtime_reconcile_total{controller=\"pytorchjob-controller\",result=\"error\"} "
+        "1",
+        "workqueue_depth{name=\"pytorchjob-controller\"} 5",
+        "rest_client_requests_total{code=\"201\",method=\"POST\"} 1",
+        "rest_client_requests_total{code=\"<error>\",method=\"POST\"} 1",
+        "leader_election_master_status{name=\"lease\"} 1"}) {
+    EXPECT_TRUE(Has(text, line)) << line << "\nin\n" << text;
+  }
+}
+
+TEST(Histogram, CountsWhatIsNotLongerThanABound) {
+  Histogram histogram;
+  histogram.Observe(milliseconds(1));
+  histogram.Observe(milliseconds(2));
+  histogram.Observe(std::chrono::seconds(100));
+  const std::string text = histogram.Print("x", "a=\"b\"");
+  EXPECT_TRUE(Has(text, "x_bucket{a=\"b\",le=\"0.001\"} 1")) << text;
+  EXPECT_TRUE(Has(text, "x_bucket{a=\"b\",le=\"0.0025\"} 2")) << text;
+  EXPECT_TRUE(Has(text, "x_bucket{a=\"b\",le=\"30\"} 2")) << text;
+  EXPECT_TRUE(Has(text, "x_bucket{a=\"b\",le=\"+Inf\"} 3")) << text;
+  EXPECT_TRUE(Has(text, "x_sum{a=\"b\"} 100.003")) << text;
+  EXPECT_TRUE(Has(histogram.Print("x", ""), "x_count 3"));
+}
+
+}  // namespace
+}  // namespace controller

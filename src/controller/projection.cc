@@ -1,0 +1,133 @@
+#include "controller/projection.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/resources.h"
+
+namespace controller {
+namespace {
+
+using Keys = std::initializer_list<std::string_view>;
+
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+// The values at `keys`, where they are; the object has no room to spare.
+text::Object Pick(const text::Object& from, Keys keys) {
+  size_t count = 0;
+  for (const std::string_view key : keys) count += from.contains(key) ? 1 : 0;
+  text::Object kept;
+  kept.reserve(count);
+  for (const std::string_view key : keys) {
+    if (const text::Json* const value = from.if_contains(key)) kept[key] = *value;
+  }
+  return kept;
+}
+
+void PutUnlessEmpty(text::Object& object, std::string_view key, text::Object value) {
+  if (!value.empty()) object[key] = std::move(value);
+}
+
+text::Object MetadataOf(const text::Json& object) {
+  const text::Object* const metadata = text::FindObject(object, {"metadata"});
+  if (metadata == nullptr) return {};
+  text::Object kept =
+      Pick(*metadata, {"name", "namespace", "uid", "resourceVersion", "creationTimestamp",
+                       "deletionTimestamp", "deletionGracePeriodSeconds"});
+  if (const text::Object* const labels = text::FindObject(object, {"metadata", "labels"})) {
+    PutUnlessEmpty(kept, "labels",
+                   Pick(*labels, {api::kOperatorNameLabel, api::kJobNameLabel,
+                                  api::kReplicaTypeLabel, api::kReplicaIndexLabel}));
+  }
+  if (const text::Object* const notes = text::FindObject(object, {"metadata", "annotations"})) {
+    PutUnlessEmpty(kept, "annotations",
+                   Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation}));
+  }
+  if (const text::Json* const owner = api::ControllerReference(object)) {
+    text::Array owners;
+    owners.emplace_back(Pick(owner->get_object(), {"uid", "controller"}));
+    kept["ownerReferences"] = std::move(owners);
+  }
+  return kept;
+}
+
+text::Array StatusesOf(const text::Array& statuses) {
+  text::Array kept;
+  kept.reserve(statuses.size());
+  for (const text::Json& status : statuses) {
+    const text::Object* const object = status.if_object();
+    if (object == nullptr) continue;
+    text::Object one = Pick(*object, {"name", "restartCount", "state", "lastState"});
+    const auto is_empty = [&one](std::string_view key) {
+      const text::Json* const value = one.if_contains(key);
+      return value != nullptr && value->is_object() && value->get_object().empty();
+    };
+    for (const std::string_view key : {"state", "lastState"}) {
+      if (is_empty(key)) one.erase(key);
+    }
+    kept.emplace_back(std::move(one));
+  }
+  return kept;
+}
+
+bool HasWaiting(const text::Array& statuses) {
+  return std::any_of(statuses.begin(), statuses.end(), [](const text::Json& status) {
+    return text::Find(status, {"state", "waiting"}) != nullptr;
+  });
+}
+
+text::Object StatusOf(const text::Json& pod) {
+  const text::Object* const status = text::FindObject(pod, {"status"});
+  if (status == nullptr) return {};
+  text::Object kept = Pick(*status, {"phase", "reason", "message", "startTime"});
+  bool needs_conditions = true;
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+    const text::Json* const value = status->if_contains(list);
+    if (value == nullptr || !value->is_array() || value->get_array().empty()) continue;
+    kept[list] = StatusesOf(value->get_array());
+    needs_conditions = HasWaiting(value->get_array());
+  }
+  // Conditions speak for a pod whose containers have not been started, and date their troubles.
+  const text::Json* const conditions = status->if_contains("conditions");
+  if (needs_conditions && conditions != nullptr) kept["conditions"] = *conditions;
+  return kept;
+}
+
+}  // namespace
+
+void ProjectJob(text::Json& job) {
+  text::Erase(job, {"metadata", "managedFields"});
+  text::Erase(job, {"metadata", "annotations", kLastApplied});
+}
+
+void ProjectPod(text::Json& pod) {
+  text::Object kept;
+  kept.reserve(3);
+  kept["metadata"] = MetadataOf(pod);
+  const std::string_view node = text::GetString(pod, {"spec", "nodeName"});
+  if (!node.empty()) kept["spec"] = text::Object{{"nodeName", node}};
+  kept["status"] = StatusOf(pod);
+  pod = std::move(kept);
+}
+
+void ProjectService(text::Json& service) {
+  text::Object kept;
+  kept.reserve(1);
+  kept["metadata"] = MetadataOf(service);
+  service = std::move(kept);
+}
+
+void ProjectPodGroup(text::Json& group) {
+  const text::Json* const owner = api::ControllerReference(group);
+  if (owner == nullptr || text::GetString(*owner, {"kind"}) != api::kPyTorchJobs.kind) {
+    group = nullptr;
+    return;
+  }
+  text::Erase(group, {"metadata", "managedFields"});
+}
+
+}  // namespace controller

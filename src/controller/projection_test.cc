@@ -1,0 +1,80 @@
+#include "controller/projection.h"
+
+#include <gtest/gtest.h>
+
+namespace controller {
+namespace {
+
+text::Json Parse(std::string_view text) {
+  auto parsed = text::ParseJson(text);
+  EXPECT_TRUE(parsed) << text;
+  return parsed ? *parsed : text::Json();
+}
+
+TEST(Projection, KeepsOfAPodWhatTheReconcilerReads) {
+  text::Json pod = Parse(R"({"apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "j-worker-0", "namespace": "n", "uid": "u", "resourceVersion": "7",
+      "creationTimestamp": "2026-07-30T10:00:00Z", "managedFields": [{"manager": "m"}],
+      "annotations": {"note": "long", "muster.dev/master-port": "4000"},
+      "labels": {"app": "x", "training.kubeflow.org/job-name": "j",
+                 "training.kubeflow.org/replica-index": "0"},
+      "ownerReferences": [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "j",
+                           "uid": "job", "controller": true, "blockOwnerDeletion": true}]},
+    "spec": {"nodeName": "a", "containers": [{"name": "pytorch", "image": "i", "env": []}]},
+    "status": {"phase": "Running", "podIP": "10.0.0.1",
+      "conditions": [{"type": "Ready", "status": "True"}],
+      "containerStatuses": [{"name": "pytorch", "image": "i", "restartCount": 2, "lastState": {},
+                             "state": {"running": {"startedAt": "2026-07-30T10:00:01Z"}}}]}})");
+  ProjectPod(pod);
+  EXPECT_EQ(pod, Parse(R"({
+    "metadata": {"name": "j-worker-0", "namespace": "n", "uid": "u", "resourceVersion": "7",
+      "creationTimestamp": "2026-07-30T10:00:00Z",
+      "labels": {"training.kubeflow.org/job-name": "j", "training.kubeflow.org/replica-index": "0"},
+      "annotations": {"muster.dev/master-port": "4000"},
+      "ownerReferences": [{"uid": "job", "controller": true}]},
+    "spec": {"nodeName": "a"},
+    "status": {"phase": "Running",
+      "containerStatuses": [{"name": "pytorch", "restartCount": 2,
+                             "state": {"running": {"startedAt": "2026-07-30T10:00:01Z"}}}]}})"));
+}
+
+TEST(Projection, ConditionsSpeakForAPodWithoutContainers) {
+  text::Json pod = Parse(R"({"metadata": {"name": "p"}, "status": {"phase": "Pending",
+    "containerStatuses": [], "conditions": [{"type": "PodScheduled", "status": "False"}]}})");
+  ProjectPod(pod);
+  EXPECT_EQ(pod, Parse(R"({"metadata": {"name": "p"}, "status": {"phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False"}]}})"));
+}
+
+TEST(Projection, TakesWhatIsOfTheWrongShape) {
+  for (const char* const text : {"null", "[]", "7", R"({"metadata": [], "spec": "x", "status": 3})",
+                                 R"({"metadata": {"labels": 1, "ownerReferences": {}},
+            "status": {"containerStatuses": [1, null, {"state": 5}], "conditions": "no"}})"}) {
+    text::Json object = Parse(text);
+    ProjectPod(object);
+    EXPECT_TRUE(object.is_object()) << text;
+    object = Parse(text);
+    ProjectService(object);
+    object = Parse(text);
+    ProjectJob(object);
+    object = Parse(text);
+    ProjectPodGroup(object);
+    EXPECT_TRUE(object.is_null()) << text;
+  }
+}
+
+TEST(Projection, KeepsOnlyPodGroupsOfJobs) {
+  text::Json group = Parse(R"({"metadata": {"name": "j", "managedFields": [],
+    "ownerReferences": [{"kind": "PyTorchJob", "name": "j", "uid": "u", "controller": true}]},
+    "spec": {"minMember": 3, "theirs": 1}})");
+  ProjectPodGroup(group);
+  EXPECT_EQ(text::GetInt(group, {"spec", "theirs"}), 1);
+  EXPECT_EQ(text::Find(group, {"metadata", "managedFields"}), nullptr);
+  group = Parse(R"({"metadata": {"ownerReferences":
+    [{"kind": "Job", "name": "j", "uid": "u", "controller": true}]}})");
+  ProjectPodGroup(group);
+  EXPECT_TRUE(group.is_null());
+}
+
+}  // namespace
+}  // namespace controller

@@ -1,0 +1,355 @@
+// Whole lives of the loop against a simulated cluster: watches come late, twice, in any order
+// between kinds, or are cut; writes meet conflicts; the operator crashes at any write; two work at
+// once. One seed is one life, and always the same one.
+//   MUSTER_SIMULATIONS=100000 MUSTER_SEED=1 muster_controller_test --gtest_filter=Simulation*
+#include <optional>
+#include <random>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "controller/job_worker.h"
+#include "controller/projection.h"
+#include "controller/simulated_cluster.h"
+
+namespace controller {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr unsigned kSimulations = 100;
+constexpr int kWritesOfALife = 150;
+constexpr int kMovesOfALife = 2'000;
+constexpr int kCalmRounds = 300;
+
+// One operator's way to the server; it ends, for good, at a write.
+class SimulatedLink final : public cluster::Transport {
+ public:
+  SimulatedLink(SimulatedServer& server, std::optional<int> writes_left, bool is_last_done)
+      : server_(server), writes_left_(writes_left), is_last_done_(is_last_done) {}
+
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    const bool is_write = request.method != "GET";
+    if (writes_left_ && is_write) {
+      if (*writes_left_ <= 0) return base::Fail(base::Code::kUnavailable, "crashed");
+      if (--*writes_left_ == 0) {
+        if (is_last_done_) server_.Handle(request);
+        return base::Fail(base::Code::kUnavailable, "crashed");
+      }
+    }
+    return server_.Handle(request);
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
+    return base::Fail(base::Code::kInternal, "watches are told by hand");
+  }
+  bool has_crashed() const { return writes_left_ && *writes_left_ <= 0; }
+
+ private:
+  SimulatedServer& server_;
+  std::optional<int> writes_left_;
+  const bool is_last_done_;
+};
+
+// An operator, told what its watches bring when the test says so.
+class SimulatedOperator {
+ public:
+  SimulatedOperator(SimulatedServer& server, base::Clock& clock, const Options& options,
+                    std::optional<int> crashes_at, bool is_last_done)
+      : server_(server),
+        link_(new SimulatedLink(server, crashes_at, is_last_done)),
+        client_(std::unique_ptr<cluster::Transport>(link_)),
+        worker_(client_, clock, options, [](const text::Json&, const reconcile::Event&) {}) {
+    for (const SimKind kind : kSimKinds) Relist(kind);
+  }
+
+  bool has_crashed() const { return link_->has_crashed(); }
+  bool Work() { return worker_.WorkOneNow(); }
+
+  void Relist(SimKind kind) {
+    std::vector<text::Json> items;
+    for (const auto& [name, object] : server_.Of(kind)) items.push_back(Projected(kind, object));
+    CursorOf(kind) = server_.LogOf(kind).size();
+    if (kind == SimKind::kJob) return worker_.ReplaceJobs(std::move(items));
+    worker_.ReplaceChildren(ChildOf(kind), std::move(items));
+  }
+  // The next event of the watch; false when there is none.
+  bool Hear(SimKind kind) {
+    size_t& cursor = CursorOf(kind);
+    if (cursor >= server_.LogOf(kind).size()) return false;
+    Tell(kind, server_.LogOf(kind)[cursor++]);
+    return true;
+  }
+  void HearAgain(SimKind kind) {
+    const size_t cursor = CursorOf(kind);
+    if (cursor > 0) Tell(kind, server_.LogOf(kind)[cursor - 1]);
+  }
+
+ private:
+  static ChildKind ChildOf(SimKind kind) {
+    return kind == SimKind::kPod ? ChildKind::kPod : ChildKind::kService;
+  }
+  static text::Json Projected(SimKind kind, text::Json object) {
+    if (kind == SimKind::kJob) ProjectJob(object);
+    if (kind == SimKind::kPod) ProjectPod(object);
+    if (kind == SimKind::kService) ProjectService(object);
+    return object;
+  }
+  void Tell(SimKind kind, cluster::WatchEvent event) {
+    event.object = Projected(kind, std::move(event.object));
+    if (kind == SimKind::kJob) return worker_.TakeJob(std::move(event));
+    worker_.TakeChild(ChildOf(kind), std::move(event));
+  }
+  size_t& CursorOf(SimKind kind) { return cursors_[static_cast<size_t>(kind)]; }
+
+  SimulatedServer& server_;
+  SimulatedLink* link_;  // client_ owns it
+  cluster::Client client_;
+  std::array<size_t, 3> cursors_{};
+  JobWorker worker_;
+};
+
+class Lifetime {
+ public:
+  explicit Lifetime(unsigned seed) : random_(seed), server_(clock_) {
+    options_.is_operator = true;
+    options_.reconcile.tells_first_failure = Chance(50);
+    server_.is_graceful = [this] { return Chance(50); };
+    const int jobs = 1 + Below(3);
+    for (int i = 0; i < jobs; ++i) server_.CreateJob(RandomJob("j" + std::to_string(i)));
+  }
+
+  void Run() {
+    Restart();
+    for (int i = 0; i < kMovesOfALife && server_.writes() < kWritesOfALife; ++i) {
+      Move();
+      if (testing::Test::HasFailure()) return;
+    }
+    CalmDown();
+  }
+
+ private:
+  int Below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+  bool Chance(int percent) { return Below(100) < percent; }
+  const char* Pick(std::initializer_list<const char*> choices) {
+    return *(choices.begin() + Below(static_cast<int>(choices.size())));
+  }
+
+  text::Json RandomJob(const std::string& name) {
+    const auto replica = [this](int count) {
+      return text::Object{
+          {"replicas", count},
+          {"restartPolicy", Pick({"OnFailure", "Always", "Never", "ExitCode"})},
+          {"template",
+           text::Object{
+               {"spec", text::Object{{"containers", text::Array{text::Object{{"name", "pytorch"},
+                                                                             {"image", "i"}}}}}}}}};
+    };
+    text::Json job = text::Object{{"apiVersion", "kubeflow.org/v1"},
+                                  {"kind", "PyTorchJob"},
+                                  {"metadata", text::Object{{"name", name}}}};
+    const bool has_master = Chance(70);
+    if (has_master) text::Set(job, {"spec", "pytorchReplicaSpecs", "Master"}, replica(1));
+    if (!has_master || Chance(80)) {
+      text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker"}, replica(1 + Below(3)));
+    }
+    text::Object run{{"cleanPodPolicy", Pick({"None", "Running", "All"})}, {"suspend", Chance(15)}};
+    if (Chance(30)) run["backoffLimit"] = Below(4);
+    if (Chance(15)) run["ttlSecondsAfterFinished"] = Below(20);
+    if (Chance(15)) run["activeDeadlineSeconds"] = 10 + Below(100);
+    text::Set(job, {"spec", "runPolicy"}, std::move(run));
+    if (Chance(30)) {
+      text::Set(job, {"metadata", "annotations", api::kRestartScopeAnnotation},
+                text::Json(Pick({"pod", "replica", "job"})));
+    }
+    return job;
+  }
+
+  void Restart() {
+    std::optional<int> crashes_at;
+    if (Chance(60)) crashes_at = 1 + Below(25);
+    operators_[0].emplace(server_, clock_, options_, crashes_at, Chance(50));
+  }
+
+  std::string Any(SimKind kind) {
+    auto object = server_.Of(kind).begin();
+    std::advance(object, Below(static_cast<int>(server_.Of(kind).size())));
+    return object->first;
+  }
+
+  void MovePod() {
+    if (server_.Of(SimKind::kPod).empty()) return;
+    const std::string pod = Any(SimKind::kPod);
+    const text::Json& object = server_.Of(SimKind::kPod).at(pod);
+    const bool has_ended = api::IsPodFinished(object);
+    const int what = Below(20);
+    if (api::IsDeleting(object) && what < 10) return server_.Remove(SimKind::kPod, pod);
+    if (what == 19 && Chance(30)) return server_.Remove(SimKind::kPod, pod);
+    if (has_ended) return;
+    if (what < 12) return server_.SetPhase(pod, "Running", 0);
+    if (what < 16) return server_.SetPhase(pod, "Succeeded", 0);
+    if (what < 19) server_.SetPhase(pod, "Failed", Chance(50) ? 137 : 1);
+  }
+
+  void MoveUser() {
+    if (server_.Of(SimKind::kJob).empty()) return;
+    const std::string job = Any(SimKind::kJob);
+    text::Json patch = text::Object();
+    switch (Below(8)) {
+      case 0:
+        text::Set(patch, {"spec", "runPolicy", "suspend"}, text::Json(Chance(50)));
+        break;
+      case 1:
+        if (text::Find(server_.Of(SimKind::kJob).at(job),
+                       {"spec", "pytorchReplicaSpecs", "Worker"}) == nullptr) {
+          return;
+        }
+        text::Set(patch, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, 1 + Below(3));
+        break;
+      case 2:
+        if (Chance(20)) {
+          server_.Remove(SimKind::kJob, job);
+          if (Chance(50)) server_.CreateJob(RandomJob(job));
+        }
+        return;
+      default:
+        text::Set(patch, {"metadata", "labels", "touched"},
+                  text::Json(std::to_string(server_.writes())));
+        break;
+    }
+    server_.Patch(SimKind::kJob, job, patch);
+  }
+
+  void MoveOperator(std::optional<SimulatedOperator>& one) {
+    if (!one) return;
+    const SimKind kind = kSimKinds[static_cast<size_t>(Below(3))];
+    const int what = Below(100);
+    if (what < 50) {
+      for (int i = Below(4); i >= 0; --i) one->Hear(kind);
+    } else if (what < 55) {
+      one->HearAgain(kind);
+    } else if (what < 58) {
+      one->Relist(kind);
+    } else {
+      one->Work();
+    }
+  }
+
+  void Move() {
+    const int what = Below(100);
+    if (what < 60) {
+      MoveOperator(operators_[0]);
+    } else if (what < 66) {
+      MoveOperator(operators_[1]);
+    } else if (what < 86) {
+      MovePod();
+    } else if (what < 90) {
+      MoveUser();
+    } else if (what < 92) {
+      server_.CollectGarbage();
+    } else if (what < 98) {
+      clock_.Advance(std::chrono::milliseconds(Below(3'000)));
+    } else if (what == 98) {
+      // Two work at once, or the second ends.
+      if (operators_[1]) {
+        operators_[1].reset();
+      } else {
+        operators_[1].emplace(server_, clock_, options_, std::nullopt, false);
+      }
+    } else if (Chance(20)) {
+      Restart();
+    }
+    if (operators_[0]->has_crashed()) Restart();
+  }
+
+  // Nothing bad happens any more: every job has to come to its end.
+  void CalmDown() {
+    operators_[1].reset();
+    operators_[0].emplace(server_, clock_, options_, std::nullopt, false);
+    for (int round = 0; round < kCalmRounds && !testing::Test::HasFailure(); ++round) {
+      const int before = server_.writes();
+      for (const SimKind kind : kSimKinds) {
+        while (operators_[0]->Hear(kind)) {
+        }
+      }
+      while (operators_[0]->Work()) {
+      }
+      RunPods(round);
+      ResumeAll();
+      server_.CollectGarbage();
+      clock_.Advance(seconds(1));
+      if (server_.writes() == before && round > 100) break;
+    }
+    CheckEnd();
+  }
+
+  void RunPods(int round) {
+    std::vector<std::string> names;
+    for (const auto& [name, pod] : server_.Of(SimKind::kPod)) names.push_back(name);
+    for (const std::string& name : names) {
+      const text::Json& pod = server_.Of(SimKind::kPod).at(name);
+      if (api::IsDeleting(pod)) {
+        server_.Remove(SimKind::kPod, name);
+      } else if (api::Phase(pod) == "Pending") {
+        server_.SetPhase(name, "Running", 0);
+      } else if (api::Phase(pod) == "Running" && round % 4 == 3) {
+        server_.SetPhase(name, "Succeeded", 0);
+      }
+    }
+  }
+
+  void ResumeAll() {
+    std::vector<std::string> suspended;
+    for (const auto& [name, job] : server_.Of(SimKind::kJob)) {
+      if (text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false)) {
+        suspended.push_back(name);
+      }
+    }
+    text::Json patch = text::Object();
+    text::Set(patch, {"spec", "runPolicy", "suspend"}, text::Json(false));
+    for (const std::string& name : suspended) server_.Patch(SimKind::kJob, name, patch);
+  }
+
+  void CheckEnd() {
+    for (const auto& [name, job] : server_.Of(SimKind::kJob)) {
+      const text::Json* const stored = text::Find(job, {"status"});
+      ASSERT_NE(stored, nullptr) << text::ToJson(job);
+      const auto status = api::ParseJobStatus(*stored);
+      ASSERT_TRUE(status && status->IsFinished()) << text::ToJson(job);
+      EXPECT_TRUE(status->completion_time) << text::ToJson(job);
+      const std::string_view policy = text::GetString(job, {"spec", "runPolicy", "cleanPodPolicy"});
+      for (const auto& [pod_name, pod] : server_.Of(SimKind::kPod)) {
+        if (api::ControllerUid(pod) != api::Uid(job)) continue;
+        EXPECT_NE(policy, "All") << pod_name << " is left of " << text::ToJson(job);
+        if (policy == "Running") {
+          EXPECT_TRUE(api::IsPodFinished(pod)) << pod_name << " of " << text::ToJson(job);
+        }
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  base::FakeClock clock_{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
+  Options options_;
+  SimulatedServer server_;
+  std::array<std::optional<SimulatedOperator>, 2> operators_;
+};
+
+unsigned FromEnvironment(const char* name, unsigned otherwise) {
+  const auto value = base::Environment::OfProcess().Get(name);
+  const auto number = value ? base::ParseInt(*value) : std::nullopt;
+  return number ? static_cast<unsigned>(*number) : otherwise;
+}
+
+TEST(Simulation, EveryJobEndsRightWhateverHappens) {
+  base::SetLogLevel(base::LogLevel::kError);
+  const unsigned first = FromEnvironment("MUSTER_SEED", 1);
+  const unsigned count = FromEnvironment("MUSTER_SIMULATIONS", kSimulations);
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("MUSTER_SEED=" + std::to_string(seed) + " MUSTER_SIMULATIONS=1");
+    Lifetime(seed).Run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace controller

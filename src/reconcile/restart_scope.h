@@ -1,0 +1,38 @@
+// What a failed pod takes with it when it is replaced: by default nothing, as in v1; with the
+// annotation muster.dev/restart-scope on the job
+//   pod      nothing, but replacements are counted towards backoffLimit
+//   replica  all pods of its type
+//   job      all pods: ranks meet anew
+// A restart is put on record in the job's annotation muster.dev/restarts before a pod is touched,
+// and pods carry the count they were made under: those of an older count go, whoever crashes when.
+#pragma once
+
+#include <string_view>
+
+#include "reconcile/pass.h"
+
+namespace reconcile {
+
+enum class RestartScope { kUnset, kPod, kReplica, kJob };
+
+// A word that is none of the three is kUnset.
+RestartScope ScopeOf(const api::PyTorchJob& job);
+
+// Whether the restarts on record and those that failed pods call for are more than backoffLimit.
+// Never without a scope or a limit.
+bool HasSpentRestarts(const Pass& pass);
+
+// Puts on record the restarts that failed pods call for. Returns whether there are any: nothing
+// else is to be done in this pass.
+bool RecordRestarts(Pass& pass);
+
+// Whether the pod is of before a restart on record.
+bool IsOutdated(const Pass& pass, const Replicas& replicas, const Pod& pod);
+
+// Whether pods of this type have to wait with their creation for outdated ones to be gone.
+bool MustWaitForRestart(const Pass& pass, const Replicas& replicas);
+
+// The count that a pod of that place is made under; 0 without a scope.
+int RestartsOf(const Pass& pass, const Replicas& replicas, int index);
+
+}  // namespace reconcile

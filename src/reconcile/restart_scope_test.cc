@@ -1,0 +1,237 @@
+#include "reconcile/restart_scope.h"
+
+#include "reconcile/fake_cluster.h"
+
+namespace reconcile {
+namespace {
+
+TestJob ScopedJob(const std::string& scope, const std::string& run_policy = "{}") {
+  return TestJob{.workers = 2,
+                 .master_policy = "ExitCode",
+                 .worker_policy = "ExitCode",
+                 .run_policy = run_policy,
+                 .metadata = R"({"annotations":{"muster.dev/restart-scope":")" + scope + R"("}})"};
+}
+
+std::string OnRecord(const FakeCluster& cluster) {
+  return std::string(
+      text::GetString(cluster.job, {"metadata", "annotations", api::kRestartsAnnotation}));
+}
+
+std::map<std::string, std::string> Uids(const FakeCluster& cluster) {
+  std::map<std::string, std::string> uids;
+  for (const auto& [name, pod] : cluster.pods) uids[name] = cluster.Uid(name);
+  return uids;
+}
+
+// Names of the pods that are others than before.
+Strings Replaced(const std::map<std::string, std::string>& before, const FakeCluster& cluster) {
+  Strings replaced;
+  for (const auto& [name, uid] : Uids(cluster)) {
+    if (before.contains(name) && before.at(name) != uid) replaced.push_back(name);
+  }
+  return replaced;
+}
+
+struct ScopeCase {
+  const char* scope;
+  const char* fails;
+  Strings replaced;
+  const char* record;
+};
+
+TEST(RestartScope, SaysWhatAFailedPodTakesWithIt) {
+  const ScopeCase cases[] = {
+      {"pod", "j-worker-1", {"j-worker-1"}, "worker-1=1"},
+      {"replica", "j-worker-1", {"j-worker-0", "j-worker-1"}, "worker=1"},
+      {"replica", "j-master-0", {"j-master-0"}, "master=1"},
+      {"job", "j-worker-1", {"j-master-0", "j-worker-0", "j-worker-1"}, "job=1"},
+      {"elsewhere", "j-worker-1", {"j-worker-1"}, ""},
+  };
+  for (const ScopeCase& entry : cases) {
+    SCOPED_TRACE(std::string(entry.scope) + " " + entry.fails);
+    FakeCluster cluster(ScopedJob(entry.scope));
+    cluster.Settle();
+    cluster.AllRunning();
+    cluster.Settle();
+    const auto before = Uids(cluster);
+    cluster.Phase(entry.fails, "Failed", 137);
+    cluster.Settle();
+    EXPECT_EQ(Replaced(before, cluster), entry.replaced);
+    EXPECT_EQ(cluster.pods.size(), 3U);
+    EXPECT_EQ(OnRecord(cluster), entry.record);
+    EXPECT_EQ(cluster.counters[Counter::kRestarted], 1);
+  }
+}
+
+TEST(RestartScope, IsOnRecordBeforeAPodIsTouched) {
+  FakeCluster cluster(ScopedJob("job"));
+  cluster.Settle();
+  cluster.Phase("j-worker-0", "Failed", 137);
+  const Plan first = cluster.Step();
+  ASSERT_EQ(first.writes.size(), 1U);
+  EXPECT_EQ(first.writes[0].verb, Write::Verb::kPatch);
+  EXPECT_FALSE(first.status);
+  // Whoever looks next goes on from there, and counts nothing twice.
+  const Plan second = cluster.Step();
+  EXPECT_EQ(second.writes.size(), 3U);
+  cluster.Settle();
+  EXPECT_EQ(OnRecord(cluster), "job=1");
+}
+
+TEST(RestartScope, NewPodsWaitForAllOldOnesToBeGone) {
+  FakeCluster cluster(ScopedJob("job"));
+  cluster.is_graceful = true;
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-0", "Failed", 137);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Types(), "Created=True Restarting=True");
+  cluster.pods.erase("j-master-0");
+  cluster.Settle();
+  EXPECT_FALSE(cluster.pods.contains("j-master-0"));
+  cluster.FinishDeletions();
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 3U);
+  for (const auto& [name, pod] : cluster.pods) {
+    EXPECT_EQ(text::GetString(pod, {"metadata", "annotations", api::kRestartsAnnotation}), "1");
+  }
+}
+
+TEST(RestartScope, BackoffLimitCountsRestarts) {
+  for (const char* const scope : {"pod", "replica", "job"}) {
+    SCOPED_TRACE(scope);
+    FakeCluster cluster(ScopedJob(scope, R"({"backoffLimit":2})"));
+    cluster.Settle();
+    for (int failure = 1; failure <= 3; ++failure) {
+      cluster.AllRunning();
+      cluster.Settle();
+      cluster.Phase(failure == 2 ? "j-worker-0" : "j-worker-1", "Failed", 137);
+      cluster.Settle();
+      EXPECT_EQ(cluster.Types().find("Failed") != std::string::npos, failure == 3) << failure;
+    }
+    EXPECT_EQ(cluster.Conditions().back(),
+              "Failed=True PyTorchJobFailed: Job j has failed because it has reached the specified "
+              "backoff limit");
+    EXPECT_TRUE(cluster.pods.empty());
+  }
+}
+
+TEST(RestartScope, WithoutOneReplacedPodsAreNotCounted) {
+  TestJob job = ScopedJob("", R"({"backoffLimit":2})");
+  FakeCluster cluster(job);
+  cluster.Settle();
+  for (int failure = 0; failure < 5; ++failure) {
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.Phase("j-worker-1", "Failed", 137);
+    cluster.Settle();
+  }
+  EXPECT_EQ(cluster.Types().find("Failed"), std::string::npos);
+}
+
+TEST(RestartScope, TakesARecordThatIsNone) {
+  FakeCluster cluster(ScopedJob("pod"));
+  cluster.PatchJob({"metadata", "annotations", "muster.dev/restarts"},
+                   R"("worker-1=many,=3,,x,worker-0=-7,job=99999999999")");
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Phase("j-worker-1", "Failed", 137);
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 3U);
+}
+
+TEST(MasterPort, FollowsFromTheJob) {
+  TestJob built;
+  built.metadata = R"({"annotations":{"muster.dev/master-port":"auto"}})";
+  FakeCluster cluster(built);
+  cluster.Settle();
+  const auto port_of = [](const FakeCluster& in, const std::string& pod) {
+    for (const text::Json& entry : *text::FindArray(
+             *text::FindArray(in.pods.at(pod), {"spec", "containers"})->begin(), {"env"})) {
+      if (text::GetString(entry, {"name"}) == "MASTER_PORT") {
+        return std::string(text::GetString(entry, {"value"}));
+      }
+    }
+    return std::string();
+  };
+  const std::string port = port_of(cluster, "j-master-0");
+  EXPECT_GE(std::stoi(port), 20000);
+  EXPECT_LT(std::stoi(port), 30000);
+  EXPECT_EQ(port_of(cluster, "j-worker-1"), port);
+  EXPECT_EQ(std::to_string(*text::GetInt(
+                *text::FindArray(cluster.services.at("j-master-0"), {"spec", "ports"})->begin(),
+                {"port"})),
+            port);
+  built.name = "another";
+  FakeCluster other(built);
+  other.Settle();
+  EXPECT_NE(port_of(other, "another-master-0"), port);
+  built.metadata = R"({"annotations":{"muster.dev/master-port":"29500"}})";
+  FakeCluster chosen(built);
+  chosen.Settle();
+  EXPECT_EQ(port_of(chosen, "another-master-0"), "29500");
+  built.metadata = R"({"annotations":{"muster.dev/master-port":"70000"}})";
+  FakeCluster nonsense(built);
+  nonsense.Settle();
+  EXPECT_EQ(port_of(nonsense, "another-master-0"), "23456");
+}
+
+TEST(InitStep, WaitsForThePortInTheJobsOwnImage) {
+  TestJob built;
+  built.metadata = R"({"annotations":{"muster.dev/init-step":"port"}})";
+  FakeCluster cluster(built);
+  cluster.Settle();
+  const text::Json* const list =
+      text::Find(cluster.pods.at("j-worker-0"), {"spec", "initContainers"});
+  ASSERT_NE(list, nullptr);
+  const text::Json& container = list->get_array().front();
+  EXPECT_EQ(text::GetString(container, {"image"}), "registry.local/train:1");
+  EXPECT_EQ(text::GetBool(container, {"securityContext", "allowPrivilegeEscalation"}), false);
+  const text::Array& command = *text::FindArray(container, {"command"});
+  EXPECT_EQ(command[3], "j-master-0");
+  EXPECT_EQ(command[4], "23456");
+  EXPECT_EQ(text::Find(cluster.pods.at("j-master-0"), {"spec", "initContainers"}), nullptr);
+}
+
+TEST(InitStep, IsLeftOutOnRequest) {
+  Options options;
+  options.init_step = "none";
+  FakeCluster cluster(TestJob{}, options);
+  cluster.Settle();
+  EXPECT_EQ(text::Find(cluster.pods.at("j-worker-0"), {"spec", "initContainers"}), nullptr);
+  TestJob built;
+  built.metadata = R"({"annotations":{"muster.dev/init-step":"dns"}})";
+  FakeCluster asked(built, options);
+  asked.Settle();
+  EXPECT_NE(text::Find(asked.pods.at("j-worker-0"), {"spec", "initContainers"}), nullptr);
+}
+
+TEST(FirstFailure, IsToldAfterV1sText) {
+  Options options;
+  options.tells_first_failure = true;
+  FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-1", "Failed", 3);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Conditions().back(),
+            "Failed=True PyTorchJobFailed: PyTorchJob j is failed because 1 Worker replica(s) "
+            "failed. rank 2 (j-worker-1) exited with code 3");
+  FakeCluster limited(TestJob{.run_policy = R"({"backoffLimit":0})"}, options);
+  limited.Settle();
+  limited.AllRunning();
+  limited.Settle();
+  limited.Phase("j-worker-1", "Failed", 137);
+  limited.Settle();
+  EXPECT_TRUE(limited.Conditions().back().starts_with(
+      "Failed=True PyTorchJobFailed: Job j has failed because it has reached the specified backoff "
+      "limit: rank 2 (j-worker-1) "))
+      << limited.Conditions().back();
+  EXPECT_TRUE(limited.pods.empty());
+}
+
+}  // namespace
+}  // namespace reconcile

@@ -1,0 +1,278 @@
+"""`muster operator` when things go wrong around it: against an API server of its own, which the
+tests stop, and whose CRD and rights they take away."""
+import json
+import os
+import random
+import threading
+
+import pytest
+
+from real_kubernetes import ROOT, Kubernetes
+from running_operator import Api, Operator, job, wait_until
+
+ALL = ["j-master-0", "j-worker-0", "j-worker-1"]
+CRD = os.path.join(ROOT, "deploy", "crd.yaml")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Kubernetes()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def api(cluster):
+    return Api(cluster)
+
+
+@pytest.fixture
+def namespace(cluster):
+    return cluster.new_namespace("fault")
+
+
+@pytest.fixture
+def operator(cluster, namespace):
+    """operator(flags…): an operator of the namespace; killed at the end."""
+    made = []
+
+    def start(*flags, kubeconfig=None, **options):
+        made.append(Operator(kubeconfig or cluster.kubeconfig, f"--namespace={namespace}", *flags,
+                             **options))
+        return made[-1]
+    yield start
+    for one in made:
+        one.kill()
+
+
+def await_pods(api, namespace, pods):
+    wait_until(f"pods {pods}", lambda: api.names("pods", namespace) == pods)
+
+
+def test_one_leads_and_hands_over(api, namespace, operator):
+    flags, env = ["--leader-elect", "--leader-election-id=muster"], {"MY_POD_NAMESPACE": namespace}
+    first = operator(*flags, env={**env, "MY_POD_NAME": "first"})
+
+    def holder():
+        lease = api.get("leases", namespace, "muster")
+        return lease["spec"]["holderIdentity"] if lease else ""
+    wait_until("the first leads", lambda: holder().startswith("first_"))
+    second = operator(*flags, env={**env, "MY_POD_NAME": "second"})
+    api.create("pytorchjobs", namespace, job())
+    await_pods(api, namespace, ALL)
+    assert second.metrics()['leader_election_master_status{name="muster"}'] == 0
+    assert first.stop() == 0, first.log()
+    # Released: nobody has to wait for it to run out.
+    wait_until("the second leads", lambda: holder().startswith("second_"))
+    assert api.get("leases", namespace, "muster")["spec"]["leaseTransitions"] >= 1
+    for pod in ALL:
+        api.set_pod(namespace, pod, "Running")
+    wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
+    assert "working on jobs" in second.log()
+
+
+def test_yields_while_kubeflows_operator_runs(api, namespace, operator):
+    api.create("pods", namespace, {
+        "metadata": {"name": "training-operator-1",
+                     "labels": {"control-plane": "kubeflow-training-operator"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    api.set_pod(namespace, "training-operator-1", "Running")
+    ours = operator()
+    wait_until("it is said", lambda: f"(pod {namespace}/training-operator-1)" in ours.log())
+    api.create("pytorchjobs", namespace, job())
+    assert "working on jobs" not in ours.log()
+    assert "status" not in api.get("pytorchjobs", namespace, "j")
+    api.delete("pods", namespace, "training-operator-1")
+    await_pods(api, namespace, ALL)
+    api.create("pods", namespace, {
+        "metadata": {"name": "training-operator-2",
+                     "labels": {"control-plane": "kubeflow-training-operator"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    api.set_pod(namespace, "training-operator-2", "Running")
+    wait_until("it yields again", lambda: "msg=waiting" in ours.log())
+
+
+def test_waits_for_the_crd(cluster, api, namespace, operator):
+    cluster.kubectl("delete", "crd", "pytorchjobs.kubeflow.org", "--wait=true")
+    ours = operator(await_ready=False)
+    try:
+        wait_until("it is said", lambda: "`muster install`" in ours.log())
+        status, text = ours.readyz()
+        assert status == 503 and "the cluster has no PyTorchJobs" in text
+    finally:
+        cluster.kubectl("apply", "--server-side", "-f", CRD)
+        cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s",
+                        "crd/pytorchjobs.kubeflow.org")
+    wait_until("it goes on", ours.is_ready)
+    api.create("pytorchjobs", namespace, job())
+    await_pods(api, namespace, ALL)
+
+
+RULES = [
+    {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs", "pytorchjobs/status"], "verbs": ["*"]},
+    {"apiGroups": [""], "resources": ["pods", "services", "events"], "verbs": ["*"]}]
+
+
+def test_rights_taken_away_and_given_back(cluster, api, namespace, operator):
+    cluster.allow(namespace, "operators", RULES)
+    ours = operator(kubeconfig=cluster.user_kubeconfig("oscar", ["operators"]))
+    api.create("pytorchjobs", namespace, job("before", workers=None))
+    await_pods(api, namespace, ["before-master-0"])
+    cluster.kubectl("delete", "rolebinding", "operators", "-n", namespace)
+    api.create("pytorchjobs", namespace, job("meanwhile", workers=None))
+    wait_until("it is said", lambda: "forbidden" in ours.log())
+    cluster.allow(namespace, "operators", RULES)
+    await_pods(api, namespace, ["before-master-0", "meanwhile-master-0"])
+    assert ours.process.poll() is None
+
+
+def test_outlives_the_api_server(cluster, api, namespace, operator):
+    ours = operator()
+    api.create("pytorchjobs", namespace, job())
+    await_pods(api, namespace, ALL)
+    cluster.stop_api_server(kill=True)
+    cluster.start_api_server()
+    for pod in ALL:
+        api.set_pod(namespace, pod, "Running")
+    wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
+    api.create("pytorchjobs", namespace, job("next", workers=None))
+    wait_until("its pod", lambda: "next-master-0" in api.names("pods", namespace))
+    assert ours.process.poll() is None
+    assert ours.stop() == 0, ours.log()
+
+
+def test_sigterm_ends_it_while_the_api_server_is_down(cluster, namespace, operator):
+    ours = operator()
+    cluster.stop_api_server(kill=True)
+    try:
+        assert ours.stop() == 0, ours.log()
+    finally:
+        cluster.start_api_server()
+
+
+def env_of_v1(name, rank):
+    pairs = [("PYTHONUNBUFFERED", "1"), ("MASTER_PORT", "23456"), ("PET_MASTER_PORT", "23456"),
+             ("MASTER_ADDR", f"{name}-master-0"), ("PET_MASTER_ADDR", f"{name}-master-0"),
+             ("WORLD_SIZE", "2"), ("RANK", rank), ("PET_NODE_RANK", rank),
+             ("PET_NPROC_PER_NODE", "auto"), ("PET_NNODES", "2")]
+    return [{"name": key, "value": str(value)} for key, value in pairs]
+
+
+def write_as_v1(api, namespace, name):
+    """A running job of one master and one worker, as Kubeflow's operator would have left it."""
+    made = api.create("pytorchjobs", namespace, job(name, workers=1))
+    owner = [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": name,
+              "uid": made["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
+    for rank, kind in enumerate(("master", "worker")):
+        labels = {"training.kubeflow.org/operator-name": "pytorchjob-controller",
+                  "training.kubeflow.org/job-name": name, "training.kubeflow.org/replica-type": kind,
+                  "training.kubeflow.org/replica-index": "0"}
+        role = {"training.kubeflow.org/job-role": "master"} if kind == "master" else {}
+        metadata = {"name": f"{name}-{kind}-0", "ownerReferences": owner}
+        api.create("pods", namespace, {
+            "metadata": {**metadata, "labels": {**labels, **role}},
+            "spec": {"restartPolicy": "OnFailure", "containers": [
+                {"name": "pytorch", "image": "registry.local/train:1",
+                 "ports": [{"name": "pytorchjob-port", "containerPort": 23456}],
+                 "env": env_of_v1(name, rank)}]}})
+        api.create("services", namespace, {
+            "metadata": {**metadata, "labels": labels},
+            "spec": {"clusterIP": "None", "selector": labels,
+                     "ports": [{"name": "pytorchjob-port", "port": 23456}]}})
+        api.set_pod(namespace, f"{name}-{kind}-0", "Running")
+    now = "2026-01-01T10:00:00Z"
+
+    def condition(kind, message):
+        return {"type": kind, "status": "True", "reason": f"PyTorchJob{kind}", "message": message,
+                "lastUpdateTime": now, "lastTransitionTime": now}
+
+    def selector(kind):
+        return (f"training.kubeflow.org/job-name={name},training.kubeflow.org/operator-name="
+                f"pytorchjob-controller,training.kubeflow.org/replica-type={kind}")
+    api.patch("pytorchjobs", namespace, name, {"status": {
+        "conditions": [condition("Created", f"PyTorchJob {name} is created."),
+                       condition("Running", f"PyTorchJob {name} is running.")],
+        "replicaStatuses": {"Master": {"active": 1, "selector": selector("master")},
+                            "Worker": {"active": 1, "selector": selector("worker")}},
+        "startTime": now}}, "/status")
+
+
+def test_upgrade_from_kubeflows_operator_restarts_nothing(api, namespace, operator):
+    for number in range(5):
+        write_as_v1(api, namespace, f"old-{number}")
+
+    def world():
+        return {kind: {name: (o["metadata"]["uid"], o["metadata"]["resourceVersion"])
+                       for name, o in api.items(kind, namespace).items() if name.startswith("old-")}
+                for kind in ("pytorchjobs", "pods", "services")}
+    before = world()
+    operator()
+    # Jobs are looked at in the order in which they are heard of: this one last.
+    api.create("pytorchjobs", namespace, job("zz", workers=None))
+    wait_until("its status", lambda: api.is_condition(namespace, "zz", "Created"))
+    assert world() == before
+    assert not any("old-" in message for _, message in api.messages(namespace))
+    api.set_pod(namespace, "old-3-master-0", "Succeeded", 0)
+    wait_until("Succeeded", lambda: api.is_condition(namespace, "old-3", "Succeeded"))
+
+
+class Kubelet(threading.Thread):
+    """Runs every pod it sees, and lets it succeed at the second look."""
+
+    def __init__(self, cluster, namespace):
+        super().__init__(daemon=True)
+        self.api, self.namespace, self.over = Api(cluster), namespace, threading.Event()
+        self.looks = {}
+
+    def run(self):
+        while not self.over.wait(0.05):
+            for name, pod in self.api.items("pods", self.namespace).items():
+                uid = pod["metadata"]["uid"]
+                seen = self.looks[uid] = self.looks.get(uid, 0) + 1
+                try:
+                    if seen == 1:
+                        self.api.set_pod(self.namespace, name, "Running")
+                    elif seen == 4:
+                        self.api.set_pod(self.namespace, name, "Succeeded", 0)
+                except Exception:  # pylint: disable=broad-except
+                    pass  # deleted meanwhile
+
+
+def test_killed_at_any_moment_every_job_ends_right(cluster, api, namespace, operator):
+    kills = int(os.environ.get("MUSTER_KILLS", "10"))
+    seed = int(os.environ.get("MUSTER_SEED", "1"))
+    dice = random.Random(seed)
+    kubelet = Kubelet(cluster, namespace)
+    kubelet.start()
+    jobs = 0
+    try:
+        for kill in range(kills):
+            ours = operator(await_ready=False)
+            batch = [f"k{kill}-{number}" for number in range(4)]
+            for name in batch:
+                api.create("pytorchjobs", namespace, job(
+                    name, policy={"cleanPodPolicy": dice.choice(["All", "Running"])}))
+            jobs += len(batch)
+            # From before its first write to the clean-up of the last job.
+            seen = dice.choice(["pod", "status", "Running", "Succeeded"])
+            name = dice.choice(batch)
+            wait_until(f"{seen} of {name}, seed {seed}", lambda: (
+                any(pod.startswith(name) for pod in api.names("pods", namespace))
+                if seen == "pod" else api.conditions(namespace, name) if seen == "status" else
+                any(c[0] in (seen, "Succeeded") for c in api.conditions(namespace, name))))
+            ours.kill()
+        operator()
+        wait_until("all jobs succeeded", lambda: sum(
+            any(c["type"] == "Succeeded" and c["status"] == "True"
+                for c in one.get("status", {}).get("conditions", []))
+            for one in api.items("pytorchjobs", namespace).values()) == jobs, patience=600)
+        wait_until("nothing is left of them but what ended", lambda: all(
+            pod["status"]["phase"] == "Succeeded"
+            for pod in api.items("pods", namespace).values()), patience=300)
+    finally:
+        kubelet.over.set()
+        kubelet.join()
+    for one in api.items("pytorchjobs", namespace).values():
+        kinds = [c["type"] for c in one["status"]["conditions"]]
+        assert kinds.count("Created") == 1 and len(kinds) == len(set(kinds)), json.dumps(one)
+        assert "completionTime" in one["status"]
