@@ -83,7 +83,7 @@ class Spoiler {
       case 5:
         return "";
       case 6:
-        return std::string(300, 'x');
+        return text::Json(std::string(300, 'x'));
       case 7:
         return text::Array{};
       case 8:

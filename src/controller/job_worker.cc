@@ -224,3 +224,5 @@ base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Js
   autoscaled_.Lock()->erase(uid);
   return std::optional<text::Json>();
 }
+
+}  // namespace controller

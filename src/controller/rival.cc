@@ -2,14 +2,60 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/resources.h"
+#include "base/strings.h"
 #include "controller/projection.h"
 
 namespace controller {
+namespace {
+
+constexpr std::string_view kSchemeFlag = "--enable-scheme";
+
+// Of the flags of one container; nothing when it names no kinds: it runs all of them then.
+std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
+  std::optional<bool> names;
+  for (const std::string_view list : {"command", "args"}) {
+    const text::Array* const words = text::FindArray(container, {list});
+    if (words == nullptr) continue;
+    bool is_value = false;
+    for (const text::Json& word : *words) {
+      std::string_view text = text::GetString(word, {});
+      if (!is_value && !text.starts_with(kSchemeFlag)) continue;
+      if (!is_value && text == kSchemeFlag) {
+        is_value = true;
+        continue;
+      }
+      if (!is_value) text.remove_prefix(text.find('=') + 1);
+      names = names.value_or(false) || base::EqualsIgnoreCase(text, "pytorchjob");
+      is_value = false;
+    }
+  }
+  return names;
+}
+
+void ProjectRival(text::Json& pod) {
+  const text::Json* const containers = text::Find(pod, {"spec", "containers"});
+  text::Json kept = containers != nullptr ? *containers : text::Json(text::Array());
+  ProjectPod(pod);
+  text::Set(pod, {"spec", "containers"}, std::move(kept));
+}
+
+}  // namespace
+
+bool RunsPyTorchJobs(const text::Json& pod) {
+  const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
+  if (containers == nullptr) return true;
+  for (const text::Json& container : *containers) {
+    if (const auto names = NamesPyTorchJobs(container)) return *names;
+  }
+  return true;
+}
 
 Rival::Rival(cluster::Client& client, const std::string& namespace_name, std::string own_pod,
              std::function<void(const std::string& pod)> changed)
@@ -28,7 +74,7 @@ Rival::Rival(cluster::Client& client, const std::string& namespace_name, std::st
   cluster::ListOptions list;
   list.namespace_name = namespace_name;
   list.label_selector = kKubeflowSelector;
-  list.trim = ProjectPod;
+  list.trim = ProjectRival;
   reflector_ =
       std::make_unique<cluster::Reflector>(client, api::kPods, std::move(list), std::move(handler));
 }
@@ -36,7 +82,7 @@ Rival::Rival(cluster::Client& client, const std::string& namespace_name, std::st
 void Rival::Take(const text::Json& pod, bool is_gone) {
   const std::string name = fmt::format("{}/{}", api::Namespace(pod), api::Name(pod));
   const bool runs = !is_gone && api::Phase(pod) == "Running" && !api::IsDeleting(pod) &&
-                    api::Name(pod) != own_pod_;
+                    api::Name(pod) != own_pod_ && RunsPyTorchJobs(pod);
   if (runs) {
     running_.insert(name);
   } else {

@@ -15,6 +15,10 @@ namespace controller {
 // The label of its pods (spec/pytorchjob-operator.md 3.6).
 inline constexpr const char* kKubeflowSelector = "control-plane=kubeflow-training-operator";
 
+// Whether a pod of Kubeflow's operator minds PyTorchJobs: its --enable-scheme flags, where it has
+// any, name them.
+bool RunsPyTorchJobs(const text::Json& pod);
+
 class Rival {
  public:
   // `changed` is called on a thread of its own with the pod that runs it, "namespace/name", or ""

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr unsigned kSimulations = 100;
+constexpr unsigned kSimulations = 300;
 constexpr int kWritesOfALife = 150;
 constexpr int kMovesOfALife = 2'000;
 constexpr int kCalmRounds = 300;
