@@ -114,12 +114,7 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
     SayTrouble(resource, "");
   };
   handler.refused = [this, &resource](const base::Error& error) {
-    const bool is_unknown = error.code == base::Code::kNotFound;
-    SayTrouble(resource,
-               is_unknown && &resource == &api::kPyTorchJobs
-                   ? "the cluster has no PyTorchJobs: install their CRD, with `muster install` or "
-                     "`kubectl apply --server-side -f deploy/crd.yaml`"
-                   : fmt::format("list {}: {}", resource.plural, error.message));
+    SayTrouble(resource, fmt::format("list {}: {}", resource.plural, error.message));
   };
   list.namespace_name = resource.namespaced ? options_.namespace_name : "";
   return std::make_unique<cluster::Reflector>(client_, resource, std::move(list),

@@ -23,7 +23,7 @@ constexpr base::Duration kMaxBackoff = seconds(60);
 // next, in which news gather.
 constexpr base::Duration kLongThought = milliseconds(10);
 constexpr int kRestFactor = 3;
-constexpr base::Duration kLongestRest = seconds(1);
+constexpr base::Duration kLongestPassRest = seconds(1);
 
 int32_t PriorityValue(const text::Json& priority_class) {
   return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
@@ -144,7 +144,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler);
   const auto thought = std::chrono::duration_cast<base::Duration>(clock_.Steady() - thinking);
   if (thought > kLongThought && !plan.has_more) {
-    rest = std::min<base::Duration>(thought * kRestFactor, kLongestRest);
+    rest = std::min<base::Duration>(thought * kRestFactor, kLongestPassRest);
   }
   const bool makes_pods =
       std::any_of(plan.writes.begin(), plan.writes.end(), [](const reconcile::Write& write) {

@@ -98,7 +98,7 @@ def test_waits_for_the_crd(cluster, api, namespace, operator):
     try:
         wait_until("it is said", lambda: "`muster install`" in ours.log())
         status, text = ours.readyz()
-        assert status == 503 and "the cluster has no PyTorchJobs" in text
+        assert status == 503 and "the cluster knows no PyTorchJob" in text
     finally:
         cluster.kubectl("apply", "--server-side", "-f", CRD)
         cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s",
