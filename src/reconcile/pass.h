@@ -11,8 +11,8 @@
 
 namespace reconcile {
 
-// Creations of one type in one plan, pods and services counted apart; the next passes make the rest.
-// A plan is held in memory whole.
+// Creations of one type in one plan, pods and services counted apart; the next passes make the
+// rest. A plan is held in memory whole.
 inline constexpr int kMaxCreationsPerPass = 250;
 
 struct Pass {
