@@ -20,6 +20,7 @@ namespace launch {
 namespace {
 
 constexpr base::Duration kGraceAfterSignal = std::chrono::seconds(20);
+constexpr base::Duration kLongestHurriedDrain = std::chrono::seconds(1);
 constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
 
 base::Result<base::Fd> OpenForWorker(const std::string& path) {
@@ -64,6 +65,8 @@ int Agent::Run() {
     Say(fmt::format("error: {}", ran.error().message));
     return 1;
   }
+  // The other nodes hear how it ended.
+  rendezvous_.reset();
   return exit_code_;
 }
 
@@ -214,6 +217,7 @@ void Agent::OnSignal(int signal) {
   }
   // The second one hastens the end.
   if (end_signal_ != 0) {
+    is_hurried_ = true;
     if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
     return Finish(128 + signal);
   }
@@ -257,6 +261,8 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
 
 void Agent::OnGroupGone() {
   is_draining_ = true;
+  // A console that nobody reads does not keep who asked twice.
+  if (is_hurried_) loop_->After(kLongestHurriedDrain, [this] { Finish(128 + end_signal_); });
   output_->WhenDrained([this] { loop_->Post([this] { OnDrained(); }); });
 }
 

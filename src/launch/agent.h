@@ -116,6 +116,7 @@ class Agent : private rendezvous::RendezvousEvents {
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
+  bool is_hurried_ = false;  // the user has asked a second time
   std::string start_error_;
   int exit_code_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "base/clock.h"
 #include "base/environment.h"
@@ -93,9 +94,12 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
 
   const auto signals = SignalsForAgent(*options);
   const auto exit_code = RunGuarded(signals, [&](AgentSide side) {
-    return Agent(std::move(*options), environment, std::move(*executable), std::move(side),
-                 base::SystemClock())
-        .Run();
+    auto made = std::make_unique<Agent>(std::move(*options), environment, std::move(*executable),
+                                        std::move(side), base::SystemClock());
+    const int code = made->Run();
+    // The process ends here. Its output thread may be in a write that nobody will read.
+    (void)made.release();
+    return code;
   });
   if (!exit_code) return RefuseValue(name, exit_code.error().message);
   return *exit_code;

@@ -151,6 +151,18 @@ def test_a_slow_console_stops_neither_signals_nor_the_end(launch):
     launch.await_none_left()
 
 
+def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch):
+    script = launch.script("while True: print('x' * 1000)")
+    process = launch.start("--nproc-per-node=2", script)
+    launch.await_line(process, "xxx")
+    process.terminate()
+    # The workers go, what they wrote waits for a reader; the second signal ends that too.
+    launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+    launch.await_none_left()
+
+
 def test_stdin_is_inherited(launch):
     script = launch.script("import sys; print(sys.stdin.read())")
     process = launch.start(script, stdin=subprocess.PIPE)
