@@ -106,6 +106,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
                }));
     connected.cluster_is_this_machine = connection.choice.is_embedded;
     connected.cluster_namespace = connection.namespace_name;
+    connected.cluster_server = connection.server;
     connected.find_user_name = connection.user_name;
     return connection.client.get();
   };

@@ -41,6 +41,7 @@ struct TrainingSummary {
   double requested_gpus = 0;
   double allocated_gpus = 0;
   std::vector<InstanceSummary> instances;  // master first, then workers by index
+  std::string trainer = "pytorchjob";      // the job's kind, in lower case
 };
 
 TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,

@@ -38,10 +38,11 @@ struct Context {
   GlobalFlags flags;
 
   // Finds and reaches the cluster; called at most once, by the verb, after its own checks. The
-  // client is owned by whoever set this and outlives the run. It also fills in the three below.
+  // client is owned by whoever set this and outlives the run. It also fills in the four below.
   std::function<base::Result<cluster::Client*>(Context&)> connect;
   bool cluster_is_this_machine = false;  // the embedded cluster: a job needs no image
   std::string cluster_namespace;         // of the kubeconfig's context; "" is none
+  std::string cluster_server = {};       // its URL; "" is the embedded cluster, or not known
   // Asks the cluster; empty, or giving "", is the name of the local user.
   std::function<base::Result<std::string>()> find_user_name;
 
@@ -49,7 +50,7 @@ struct Context {
   // when one could. May start the user's Python. Unset elsewhere.
   std::function<std::string()> missing_tensorboard = {};
 
-  // Only finds out which cluster it would be: fills in the three as far as they are known without
+  // Only finds out which cluster it would be: fills in the four as far as they are known without
   // asking anybody. May be unset.
   std::function<base::Status(Context&)> choose = {};
 

@@ -65,6 +65,29 @@ int DeleteAll(cluster::Client& client, const Context& context,
   return exit_code;
 }
 
+// Says of each what is the matter: muster deletes nothing that it has not made, and does not know
+// what belongs to it. `kind` is nullptr for kinds that the cluster cannot have.
+base::Result<int> RefuseOthers(cluster::Client& client, const Context& context,
+                               const std::vector<std::string>& names, const api::Resource* kind,
+                               base::LogLevel missing) {
+  int exit_code = 0;
+  for (const std::string& name : names) {
+    if (kind != nullptr && !context.cluster_is_this_machine) {
+      const auto found = client.Get(*kind, context.Namespace(), name);
+      if (!found && found.error().code != Code::kNotFound) return Fail(found.error());
+      if (found) {
+        base::LogError(
+            "{0} is a {1}, and muster deletes PyTorchJobs only: kubectl delete {2} {0} -n {3}",
+            name, kind->kind, kind->singular, context.Namespace());
+        exit_code = cli::kExitFailure;
+        continue;
+      }
+    }
+    base::Log(missing, fmt::format("The training job '{}' does not exist,skip to delete it", name));
+  }
+  return exit_code;
+}
+
 base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
@@ -76,10 +99,7 @@ base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Inv
     TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
   }
   if (is_pytorch) return DeleteAll(*client, context, names, missing);
-  for (const std::string& name : names) {
-    base::Log(missing, fmt::format("The training job '{}' does not exist,skip to delete it", name));
-  }
-  return 0;
+  return RefuseOthers(*client, context, names, OtherKindNamed(flags.type), missing);
 }
 
 base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {

@@ -53,8 +53,9 @@ class FakeCluster : public cluster::Transport {
   // Runs after each write, outside the lock, with the object's path: a controller.
   std::function<void(const std::string& verb, const std::string& path)> after_write =
       [](const auto&, const auto&) {};
-  std::optional<text::Json> table;  // answers a list that asks for one
-  std::string gpu_metrics;          // answers /metrics/gpus
+  std::optional<text::Json> table;       // answers a list that asks for one
+  std::string gpu_metrics;               // answers /metrics/gpus
+  std::vector<std::string> other_kinds;  // of kubeflow.org/v1 that it serves too: "tfjobs"
 
   // By collection path: "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs".
   void Put(const std::string& collection, text::Json object) {
@@ -273,8 +274,9 @@ class FakeCluster : public cluster::Transport {
 
   static bool IsCollection(const std::string& path) {
     static const char* const kPlurals[] = {
-        "pods",  "services", "configmaps",  "secrets",     "persistentvolumeclaims",
-        "nodes", "events",   "pytorchjobs", "deployments", "priorityclasses"};
+        "pods",   "services", "configmaps",  "secrets",     "persistentvolumeclaims",
+        "nodes",  "events",   "pytorchjobs", "deployments", "priorityclasses",
+        "tfjobs", "mpijobs"};
     const std::string last = path.substr(path.rfind('/') + 1);
     for (const char* plural : kPlurals) {
       if (last == plural) return true;
@@ -283,8 +285,11 @@ class FakeCluster : public cluster::Transport {
   }
 
   // "/api/v1", "/apis/apps/v1": the kinds of muster's own that are there.
-  static std::optional<net::HttpResponse> Discovery(const std::string& path) {
+  std::optional<net::HttpResponse> Discovery(const std::string& path) {
     text::Array resources;
+    for (const std::string& plural : other_kinds) {
+      if (path == "/apis/kubeflow.org/v1") resources.push_back(text::Object{{"name", plural}});
+    }
     for (const api::Resource* resource : api::AllResources()) {
       const std::string root = resource->group.empty() ? "/api/" : "/apis/";
       if (path != root + std::string(resource->api_version())) continue;

@@ -6,6 +6,7 @@
 
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
+#include "arena/other_jobs.h"
 #include "arena/tensorboard.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
@@ -43,7 +44,7 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const T
     std::string message(text::GetString(event, {"message"}));
     std::replace(message.begin(), message.end(), '\n', ' ');
     found.emplace_back(
-        time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : "pytorchjob",
+        time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : job.summary.trainer,
                                    text::GetString(event, {"involvedObject", "name"})),
                        std::string(text::GetString(event, {"type"})),
                        base::ShortDuration(std::max(now - time, base::Duration(0))),
@@ -58,13 +59,12 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const T
 
 base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
-  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
-  if (!is_pytorch) return base::Fail(NotFoundJob(context, namespace_name, name));
-  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, name));
+  TRY_ASSIGN(const TrainingJob job,
+             FindJobOfType(*client, context, namespace_name, name, flags.type));
   GetExtras extras;
   extras.tensorboard = TensorboardUrl(*client, job);
   if (flags.gpus) {
@@ -92,9 +92,10 @@ void AddGet(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("get JOB", "Show a training job and its instances");
   auto flags = std::make_shared<GetFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
+  set.String(&flags->type, "type", "",
+             "kind of the job: pytorchjob; on Kubernetes tfjob, mpijob, ...")
       .Short('T')
-      .Choices({"pytorchjob"});
+      .Choices(TypesToOffer());
   set.Bool(&flags->events, "events", false, "show the events of the job and its instances")
       .Short('e');
   set.Bool(&flags->gpus, "gpus", false, "show the GPUs of the instances").Short('g');

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "arena/trainer.h"
 #include "base/strings.h"
 #include "cli/table.h"
 #include "text/yaml.h"
@@ -51,7 +50,7 @@ void AddHead(cli::Table& table, const TrainingJob& job) {
   table.Row({"Status:", summary.status});
   table.Row({"Namespace:", summary.namespace_name});
   table.Row({"Priority:", summary.priority});
-  table.Row({"Trainer:", std::string(kTrainerUpper)});
+  table.Row({"Trainer:", base::ToUpper(summary.trainer)});
   table.Row({"Duration:", base::ShortDuration(summary.duration)});
   table.Row({"CreateTime:", LocalTime(summary.created)});
   table.Row({"EndTime:",
@@ -168,7 +167,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   cli::Table table;
   table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
   for (const api::InstanceSummary& instance : summary.instances) {
-    table.Row({summary.name, PhaseOf(job, instance), std::string(kTrainerUpper),
+    table.Row({summary.name, PhaseOf(job, instance), base::ToUpper(summary.trainer),
                Age(summary.created, now), instance.name,
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
@@ -218,7 +217,7 @@ ListRow ToListRow(const api::TrainingSummary& summary, base::Time now) {
   return {summary.name,
           summary.namespace_name,
           summary.status,
-          std::string(kTrainerUpper),
+          base::ToUpper(summary.trainer),
           Age(summary.created, now),
           base::ShortDuration(summary.duration),
           Number(summary.requested_gpus),
@@ -296,8 +295,8 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
            row.node},
           row.namespace_name);
     } else {
-      add({row.name, row.requested_gpus, row.allocated_gpus, row.status, std::string(kTrainerLower),
-           row.age, row.status == "RUNNING" ? row.node : "N/A"},
+      add({row.name, row.requested_gpus, row.allocated_gpus, row.status, summary.trainer, row.age,
+           row.status == "RUNNING" ? row.node : "N/A"},
           row.namespace_name);
     }
     // v0.15 counts what runs; the documents count every job.
@@ -360,7 +359,7 @@ text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& t
                       {"namespace", summary.namespace_name},
                       {"duration", SecondsText(summary.duration)},
                       {"status", summary.status},
-                      {"trainer", kTrainerLower},
+                      {"trainer", summary.trainer},
                       {"tensorboard", tensorboard.value_or("")},
                       {"chiefName", summary.chief_name},
                       {"instances", std::move(instances)},

@@ -122,14 +122,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
     if (job.error().code == Code::kNotFound) {
       return Fail(NotFoundJob(context, namespace_name, name));
     }
-    if (job.error().code == Code::kPermissionDenied) {
-      return Fail(
-          Code::kPermissionDenied,
-          fmt::format(
-              "the user has no privileges to get the training job in namespace {},reason: {}",
-              namespace_name, job.error().message));
-    }
-    return Fail(std::move(job.error()));
+    return Fail(GetError(std::move(job.error()), namespace_name));
   }
   found.job = std::move(*job);
   TRY(CheckOwner(client, context, found.job, Admins::kMay));
@@ -146,9 +139,17 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name) {
+  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, kJobSelector));
+  return ListSelectedJobs(client, context, namespace_name, selector);
+}
+
+base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
+                                                        const Context& context,
+                                                        const std::string& namespace_name,
+                                                        const std::string& selector) {
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
+  options.label_selector = selector;
   options.read = [](std::string_view job) {
     return text::ParsePart(job, api::SummarizedJobParts());
   };
@@ -172,10 +173,14 @@ base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const C
                   [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
     entry.summary = api::Summarize(entry.job, Pointers(entry.pods), now);
   }
-  std::stable_sort(result.begin(), result.end(), [](const TrainingJob& a, const TrainingJob& b) {
+  SortNewestFirst(result);
+  return result;
+}
+
+void SortNewestFirst(std::vector<TrainingJob>& jobs) {
+  std::stable_sort(jobs.begin(), jobs.end(), [](const TrainingJob& a, const TrainingJob& b) {
     return a.summary.created > b.summary.created;
   });
-  return result;
 }
 
 std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job) {
@@ -216,6 +221,14 @@ base::Error NotFoundJob(const Context& context, const std::string& namespace_nam
       fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
                   name, namespace_name, context.program),
       0};
+}
+
+base::Error GetError(base::Error error, const std::string& namespace_name) {
+  if (error.code != Code::kPermissionDenied) return error;
+  error.message =
+      fmt::format("the user has no privileges to get the training job in namespace {},reason: {}",
+                  namespace_name, error.message);
+  return error;
 }
 
 std::string KeyOf(const api::TrainingSummary& summary) {

@@ -33,6 +33,12 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name);
 inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
+// The same, of those that `selector` finds.
+base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
+                                                        const Context& context,
+                                                        const std::string& namespace_name,
+                                                        const std::string& selector);
+void SortNewestFirst(std::vector<TrainingJob>& jobs);
 
 // The label selector that finds this job's pods.
 std::string PodSelector(const text::Json& job);
@@ -59,6 +65,8 @@ base::Error UnknownInstance(const Context& context, const std::string& instance,
 // kNotFound, in the words that Arena's SDKs look for.
 base::Error NotFoundJob(const Context& context, const std::string& namespace_name,
                         const std::string& name);
+// The error of a get that was refused, in Arena's words where it was for lack of privileges.
+base::Error GetError(base::Error error, const std::string& namespace_name);
 // namespace/name
 std::string KeyOf(const api::TrainingSummary& summary);
 // The error of a list that was refused, in Arena's words where it was for lack of privileges.

@@ -4,6 +4,7 @@
 #include "arena/isolation.h"
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
+#include "arena/other_jobs.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 
@@ -67,12 +68,13 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
 }
 
 base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Context& context,
-                                             const std::string& namespace_name) {
-  cluster::ListOptions options;
-  options.namespace_name = namespace_name;
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
+                                             const std::string& namespace_name,
+                                             const std::string& type) {
   // Only the embedded server renders Arena's columns; elsewhere asking for them costs a list.
   if (context.cluster_is_this_machine) {
+    cluster::ListOptions options;
+    options.namespace_name = namespace_name;
+    TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
     auto table = client.GetTable(api::kPyTorchJobs, options);
     if (table) {
       if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
@@ -81,7 +83,8 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
     }
   }
   // A server that has other columns, or no tables: its objects say the same.
-  TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client, context, namespace_name));
+  TRY_ASSIGN(const std::vector<TrainingJob> jobs,
+             ListJobsOfType(client, context, namespace_name, type));
   std::vector<ListRow> rows;
   for (const TrainingJob& job : jobs) rows.push_back(ToListRow(job.summary, context.clock.Now()));
   return rows;
@@ -95,16 +98,14 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
   if (!IsForMachines(format)) {
     std::vector<ListRow> rows;
-    if (is_pytorch) {
-      TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name));
+    if (is_pytorch || !context.cluster_is_this_machine) {
+      TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags.type));
     }
     TRY(call.out.Write(RenderList(rows, format, flags.all_namespaces)));
     return 0;
   }
-  std::vector<TrainingJob> jobs;
-  if (is_pytorch) {
-    TRY_ASSIGN(jobs, ListJobs(*client, context, namespace_name));
-  }
+  TRY_ASSIGN(const std::vector<TrainingJob> jobs,
+             ListJobsOfType(*client, context, namespace_name, flags.type));
   TRY(call.out.Write(RenderJobs(*client, context, jobs, namespace_name, format)));
   return 0;
 }
@@ -116,9 +117,9 @@ void AddList(cli::Command& root, Context& context) {
       root.Add("list", "List the training jobs").Aliases({"ls"}).Args(cli::NoArgs());
   auto flags = std::make_shared<ListFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
+  set.String(&flags->type, "type", "", "kind of jobs: pytorchjob; on Kubernetes tfjob, mpijob, ...")
       .Short('T')
-      .Choices({"pytorchjob"});
+      .Choices(TypesToOffer());
   set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");

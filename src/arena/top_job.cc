@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "arena/machine_output.h"
+#include "arena/other_jobs.h"
 #include "arena/refresh.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
@@ -41,12 +42,9 @@ base::Status ShowJob(cluster::Client& client, const Context& context, const TopJ
 
 base::Status ShowJobs(cluster::Client& client, const Context& context, const TopJobFlags& flags,
                       Format format, cli::Invocation& call) {
-  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
-  std::vector<TrainingJob> jobs;
-  if (is_pytorch) {
-    TRY_ASSIGN(jobs, ListJobs(client, context, namespace_name));
-  }
+  TRY_ASSIGN(std::vector<TrainingJob> jobs,
+             ListJobsOfType(client, context, namespace_name, flags.type));
   SortByGpus(jobs);
   return call.out.Write(
       IsForMachines(format)

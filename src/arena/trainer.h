@@ -1,18 +1,27 @@
 // The kinds of training jobs that Arena names, and which of them are muster's.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/resources.h"
 #include "base/result.h"
 
 namespace arena {
 
 // The value of -T/--type: by name, alias or shorthand, any case. True: PyTorch jobs are meant
-// ("" means every kind). False: another kind, of which there are never any here. An error has
-// Arena's text.
+// ("" means every kind). False: another kind, of which the embedded cluster never has any. An error
+// has Arena's text.
 base::Result<bool> MeansPyTorch(std::string_view type);
 
-inline constexpr std::string_view kTrainerUpper = "PYTORCHJOB";
-inline constexpr std::string_view kTrainerLower = "pytorchjob";
+// The other kinds of Kubeflow's training operator (kubeflow.org/v1), which a Kubernetes cluster may
+// have: muster shows their jobs. The singular is what -T/--type and TRAINER call it.
+std::span<const api::Resource> OtherKinds();
+// For the completion of -T/--type: pytorchjob, and the names of those.
+std::vector<std::string> TypesToOffer();
+// The one of them that a value of -T/--type names, or nullptr.
+const api::Resource* OtherKindNamed(std::string_view type);
 
 }  // namespace arena

@@ -48,6 +48,7 @@ class VerbTest : public testing::Test {
                     .connect = [this](Context& now) -> base::Result<cluster::Client*> {
                       ++connects_;
                       now.cluster_is_this_machine = is_this_machine_;
+                      now.cluster_server = server_;
                       return client_.get();
                     },
                     .cluster_is_this_machine = false,
@@ -84,6 +85,7 @@ class VerbTest : public testing::Test {
   FakeCluster* cluster_ = nullptr;
   std::unique_ptr<cluster::Client> client_;
   bool is_this_machine_ = true;
+  std::string server_;  // no cluster's kinds are kept where it has no name
   std::string missing_tensorboard_;
   int connects_ = 0;
   int chooses_ = 0;

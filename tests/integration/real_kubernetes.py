@@ -253,3 +253,11 @@ class Kubernetes:
                 found.append((entry["verb"], resource, ref.get("namespace", ""),
                               entry.get("responseStatus", {}).get("code")))
         return found
+
+    def paths_of(self, namespace, name):
+        """What a ServiceAccount asked for beside objects: "/version"."""
+        user = f"system:serviceaccount:{namespace}:{name}"
+        with open(self.path("audit.log")) as file:
+            entries = [json.loads(line) for line in file if line.endswith("\n")]
+        return [entry["requestURI"] for entry in entries
+                if entry.get("user", {}).get("username") == user and "objectRef" not in entry]

@@ -34,6 +34,7 @@ struct Connection {
   ClusterChoice choice;
   std::unique_ptr<cluster::Client> client;
   std::string namespace_name;  // of the kubeconfig's context, "" is none
+  std::string server;          // its URL; "" with the embedded cluster
   // Asks Kubernetes who we are; empty with the embedded cluster.
   std::function<base::Result<std::string>()> user_name;
 };

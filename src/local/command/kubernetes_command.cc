@@ -55,6 +55,7 @@ base::Result<Connection> ConnectKubernetes(const ClusterContext& context, Cluste
   TRY_ASSIGN(connection.client, Reach(context, selection, std::move(warnings)));
   connection.choice = std::move(choice);
   connection.namespace_name = selection.namespace_name;
+  connection.server = selection.cluster.server;
   connection.user_name =
       [client = connection.client.get(), selection = std::move(selection),
        name = std::make_shared<std::optional<std::string>>()]() -> base::Result<std::string> {
