@@ -20,9 +20,6 @@ UNUSED = {
     ("update", "pytorchjobs/finalizers.kubeflow.org"): "asked by an admission plugin that is off here",
     ("get", "pods"): "a read past the cache", ("get", "services"): "a read past the cache",
     ("patch", "events"): "the same event again",
-    ("create", "leases.coordination.k8s.io"): "this one runs without an election",
-    ("get", "leases.coordination.k8s.io"): "this one runs without an election",
-    ("update", "leases.coordination.k8s.io"): "this one runs without an election",
 }
 # Kinds that are not on this cluster, or only read with a gang scheduler.
 ABSENT = ("podgroups.", "priorityclasses.", "horizontalpodautoscalers.")
@@ -42,8 +39,7 @@ class Installed:
         container = cluster.get("deployment", NAME, "-n", self.place)["spec"]["template"]["spec"][
             "containers"][0]
         self.args = [arg for arg in container["args"][1:]
-                     if "bind-address" not in arg and "webhook-server-port" not in arg
-                     and arg != "--leader-elect"]
+                     if "bind-address" not in arg and "webhook-server-port" not in arg]
         self.port = 0
         if not namespaced:
             # Services lead nowhere here: the API server is sent to this machine.
