@@ -26,6 +26,10 @@ constexpr std::string_view kApplyHelp =
     "else\n"
     "has set to another value is a conflict, which --force-conflicts settles in your favour.\n"
     "\n"
+    "An object of a kind that a CustomResourceDefinition of the same files defines waits, for up "
+    "to\n"
+    "30 seconds, until the cluster serves the kind.\n"
+    "\n"
     "An object that is refused is reported with its file, document and field; the others are "
     "applied\n"
     "all the same, and the exit code is 1. A file that is no YAML keeps everything from being "
@@ -35,7 +39,16 @@ struct ApplyFlags {
   ManifestFlags manifests;
   std::string dry_run;
   std::string output;
+  std::string validate;
 };
+
+// The API's word for --validate; nothing for what it may not be.
+std::string_view FieldValidationOf(std::string_view validate) {
+  if (validate == "strict" || validate == "true") return "Strict";
+  if (validate == "warn") return "Warn";
+  if (validate == "ignore" || validate == "false") return "Ignore";
+  return "";
+}
 
 // Whether `live` has everything that `wanted` says.
 bool IsCovered(const text::Json& wanted, const text::Json& live) {
@@ -61,7 +74,7 @@ base::Result<AppliedObject> ApplyOrTry(cluster::Client& client, const ApplyFlags
   if (flags.dry_run != "client") {
     return ApplyObject(client, wanted,
                        {flags.manifests.field_manager, flags.manifests.force_conflicts,
-                        flags.dry_run == "server"});
+                        flags.dry_run == "server", FieldValidationOf(flags.validate)});
   }
   TRY_ASSIGN(const auto live, FindLive(client, wanted));
   if (!live) return AppliedObject{wanted.object, "created"};
@@ -94,7 +107,9 @@ base::Result<int> RunApply(Context& context, const ApplyFlags& flags, cli::Invoc
   std::vector<text::Json> objects;
   const auto visit = [&](const ManifestObject& wanted) -> base::Status {
     TRY_ASSIGN(AppliedObject applied, ApplyOrTry(*client, flags, wanted));
-    if (wanted.resource->kind == "CustomResourceDefinition") kinds.Forget();
+    if (wanted.resource->kind == "CustomResourceDefinition" && flags.dry_run == "none") {
+      kinds.Expect(wanted.object, context.pause);
+    }
     if (flags.output.empty()) {
       return call.out.Write(fmt::format("{} {}{}\n", wanted.Label(), applied.verb, note));
     }
@@ -112,6 +127,10 @@ base::Status CheckApplyFlags(const ApplyFlags& flags, const cli::Invocation& cal
   if (flags.dry_run != "none" && flags.dry_run != "client" && flags.dry_run != "server") {
     return Fail(Code::kInvalidArgument,
                 fmt::format("--dry-run={}: give none, client or server", flags.dry_run));
+  }
+  if (FieldValidationOf(flags.validate).empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--validate={}: give strict, warn or ignore", flags.validate));
   }
   const std::string& output = flags.output;
   if (!output.empty() && output != "yaml" && output != "json" && output != "name") {
@@ -140,6 +159,11 @@ void AddApply(cli::Command& root, Context& context) {
       .String(&flags->output, "output", "", "print the objects instead: yaml, json or name")
       .Short('o')
       .Choices({"yaml", "json", "name"});
+  verb.flags()
+      .String(&flags->validate, "validate", "strict",
+              "what the server does about fields given twice: strict refuses them, warn and ignore "
+              "take the last; fields that the kind has not are always refused")
+      .Choices({"strict", "warn", "ignore"});
   verb.Check([flags](cli::Invocation& call) { return CheckApplyFlags(*flags, call); });
   verb.Run([flags, &context](cli::Invocation& call) { return RunApply(context, *flags, call); });
 }

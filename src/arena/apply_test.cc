@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "arena/fetch_url.h"
+#include "arena/kind_finder.h"
 #include "arena/verb_test_base.h"
 #include "base/file.h"
 
@@ -160,6 +161,70 @@ TEST_F(ApplyTest, KindsThatTheClusterLacksAreNamed) {
   EXPECT_TRUE(Has(near.log, "did you mean kind: ConfigMap?")) << near.log;
 }
 
+// A definition of PyTorchJobs, whose kind the cluster serves after some pauses.
+class DefinedKindTest : public ApplyTest {
+ protected:
+  DefinedKindTest() {
+    refuse_ = [this](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+      if (request.target != "/apis/kubeflow.org/v1" || left_ == 0) return std::nullopt;
+      return FakeCluster::Refusal{404, "NotFound", "the server could not find the resource"};
+    };
+    kinds_.Expect(
+        text::Object{{"metadata", text::Object{{"name", "pytorchjobs.kubeflow.org"}}},
+                     {"spec", text::Object{{"group", "kubeflow.org"},
+                                           {"names", text::Object{{"kind", "PyTorchJob"}}}}}},
+        [this](base::Duration wait) {
+          waited_ += wait;
+          if (left_ > 0) --left_;
+        });
+  }
+
+  KindFinder kinds_{*client_, false};
+  int left_ = 0;
+  base::Duration waited_{};
+};
+
+TEST_F(DefinedKindTest, IsWaitedFor) {
+  left_ = 3;
+  const auto found = kinds_.Find("kubeflow.org/v1", "PyTorchJob");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ((*found)->plural, "pytorchjobs");
+  EXPECT_EQ(left_, 0);
+  const base::Duration waited = waited_;
+  EXPECT_TRUE(kinds_.Find("kubeflow.org/v1", "PyTorchJob"));
+  EXPECT_EQ(waited_, waited);
+}
+
+TEST_F(DefinedKindTest, ThatNeverComesIsAnError) {
+  left_ = 1 << 20;
+  const auto found = kinds_.Find("kubeflow.org/v1", "PyTorchJob");
+  ASSERT_FALSE(found);
+  EXPECT_TRUE(found.error().message.starts_with(
+      "30 s after pytorchjobs.kubeflow.org was applied, the cluster knows no PyTorchJob"))
+      << found.error().message;
+  EXPECT_GE(waited_, KindFinder::kDefinitionTimeout);
+  EXPECT_LT(waited_, 2 * KindFinder::kDefinitionTimeout);
+}
+
+TEST_F(DefinedKindTest, OthersAreNotWaitedFor) {
+  EXPECT_FALSE(kinds_.Find("kubeflow.org/v1", "MPIJob"));
+  EXPECT_EQ(waited_, base::Duration{});
+}
+
+TEST_F(ApplyTest, AsksTheServerToBeStrict) {
+  std::vector<std::string> asked;
+  refuse_ = [&](const net::HttpRequest& request) {
+    if (request.method == "PATCH") asked.push_back(request.target);
+    return std::nullopt;
+  };
+  const std::string file = Write("a.yaml", Settings("a", "x"));
+  EXPECT_EQ(Run({"apply", "-f", file}).exit_code, 0);
+  EXPECT_EQ(Run({"apply", "-f", file, "--validate=warn"}).exit_code, 0);
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_TRUE(Has(asked[0], "fieldValidation=Strict")) << asked[0];
+  EXPECT_TRUE(Has(asked[1], "fieldValidation=Warn")) << asked[1];
+}
+
 TEST_F(ApplyTest, AMalformedFileKeepsEverythingBack) {
   const std::string good = Write("good.yaml", Settings("a", "x"));
   const std::string bad = Write("bad.yaml", "kind: A\nspec: [1\n");
@@ -201,6 +266,7 @@ TEST_F(ApplyTest, WrongFlagsAreRefusedBeforeAnything) {
       {"apply", "-f", "-", "-f", "-"},
       {"apply", "-f", "a.yaml", "--dry-run=maybe"},
       {"apply", "-f", "a.yaml", "-o", "wide"},
+      {"apply", "-f", "a.yaml", "--validate=maybe"},
       {"apply", "-f", "a.yaml", "--field-manager="},
       {"diff"},
   };

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "api/object.h"
+#include "arena/rollout.h"
 #include "base/strings.h"
 #include "net/http.h"
 
@@ -13,6 +16,10 @@ namespace {
 
 using base::Code;
 using base::Fail;
+
+// Between two questions for a kind that has been defined.
+constexpr base::Duration kFirstPause = std::chrono::milliseconds(50);
+constexpr base::Duration kLongestPause = std::chrono::seconds(2);
 
 std::string DiscoveryPath(std::string_view api_version) {
   const size_t slash = api_version.find('/');
@@ -85,8 +92,56 @@ base::Error KindFinder::Missing(std::string_view api_version, std::string_view k
   return {Code::kInvalidArgument, std::move(message), 0};
 }
 
+void KindFinder::Expect(const text::Json& definition, std::function<void(base::Duration)> pause) {
+  known_.clear();
+  expected_.push_back({std::string(text::GetString(definition, {"spec", "group"})),
+                       std::string(text::GetString(definition, {"spec", "names", "kind"})),
+                       std::string(api::Name(definition))});
+  pause_ = std::move(pause);
+}
+
+const KindFinder::Definition* KindFinder::DefinitionOf(std::string_view api_version,
+                                                       std::string_view kind) const {
+  for (const Definition& definition : expected_) {
+    if (definition.kind == kind && api_version.starts_with(definition.group + "/")) {
+      return &definition;
+    }
+  }
+  return nullptr;
+}
+
+std::string KindFinder::WhatDelays(const Definition& definition) {
+  const auto resource = FindNow("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+  if (!resource) return resource.error().message;
+  const auto object = client_.Get(**resource, "", definition.name);
+  if (!object) return object.error().message;
+  std::string why = MissingCondition(*object, "NamesAccepted");
+  return why.empty() ? MissingCondition(*object, "Established") : why;
+}
+
 base::Result<const api::Resource*> KindFinder::Find(std::string_view api_version,
                                                     std::string_view kind) {
+  auto found = FindNow(api_version, kind);
+  const Definition* const definition = DefinitionOf(api_version, kind);
+  if (definition == nullptr) return found;
+  base::Duration wait = kFirstPause;
+  for (base::Duration waited{}; waited < kDefinitionTimeout; waited += wait) {
+    if (found || found.error().code != Code::kInvalidArgument) return found;
+    if (waited > base::Duration{}) wait = std::min<base::Duration>(2 * wait, kLongestPause);
+    pause_(wait);
+    known_.clear();
+    found = FindNow(api_version, kind);
+  }
+  if (found) return found;
+  const std::string why = WhatDelays(*definition);
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("{} s after {} was applied, {}{}{}", kDefinitionTimeout.count(), definition->name,
+                  Missing(api_version, kind, nullptr).message, why.empty() ? "" : "; ", why));
+}
+
+base::Result<const api::Resource*> KindFinder::FindNow(std::string_view api_version,
+                                                       std::string_view kind) {
   const auto kinds = KindsOf(std::string(api_version));
   if (!kinds && kinds.error().code == Code::kNotFound) {
     return Fail(Missing(api_version, kind, nullptr));

@@ -1,6 +1,7 @@
 // Which resource of the API server an object is: asked of the server, one request a group version.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "base/clock.h"
 #include "cluster/client.h"
 
 namespace arena {
@@ -16,6 +18,8 @@ namespace arena {
 // Not thread safe. Borrows the client.
 class KindFinder {
  public:
+  static constexpr std::chrono::seconds kDefinitionTimeout{30};
+
   // `cluster_is_this_machine`: what an error says of kinds that are missing.
   KindFinder(cluster::Client& client, bool cluster_is_this_machine)
       : client_(client), cluster_is_this_machine_(cluster_is_this_machine) {}
@@ -25,8 +29,10 @@ class KindFinder {
   // Valid as long as this. kInvalidArgument when the server has no such kind: names it and says how
   // to install it. Blocks.
   base::Result<const api::Resource*> Find(std::string_view api_version, std::string_view kind);
-  // The next Find asks again: a definition of kinds was applied.
-  void Forget() { known_.clear(); }
+  // A CustomResourceDefinition was applied: Find asks again, and waits up to kDefinitionTimeout for
+  // the kind that it defines, by `pause` between two questions. Nothing else can be waited on: when
+  // a server begins to serve a kind shows in what it discovers alone.
+  void Expect(const text::Json& definition, std::function<void(base::Duration)> pause);
 
  private:
   struct Kind {
@@ -35,6 +41,14 @@ class KindFinder {
   };
   using Kinds = std::vector<const api::Resource*>;
 
+  struct Definition {
+    std::string group, kind, name;  // name: the definition's
+  };
+
+  base::Result<const api::Resource*> FindNow(std::string_view api_version, std::string_view kind);
+  const Definition* DefinitionOf(std::string_view api_version, std::string_view kind) const;
+  // Why the kind of a definition is not there; it may be "".
+  std::string WhatDelays(const Definition& definition);
   base::Result<const Kinds*> KindsOf(const std::string& api_version);
   base::Error Missing(std::string_view api_version, std::string_view kind,
                       const Kinds* others) const;
@@ -43,6 +57,8 @@ class KindFinder {
   const bool cluster_is_this_machine_;
   std::deque<Kind> kinds_;  // never moved, never dropped
   std::map<std::string, Kinds> known_;
+  std::vector<Definition> expected_;
+  std::function<void(base::Duration)> pause_;
 };
 
 }  // namespace arena

@@ -104,7 +104,7 @@ base::Result<AppliedObject> ApplyObject(cluster::Client& client, const ManifestO
                                         const ApplyOptions& options) {
   TRY_ASSIGN(const auto live, FindLive(client, wanted));
   auto object = client.Apply(*wanted.resource, wanted.object, options.field_manager,
-                             options.force_conflicts, options.is_dry_run);
+                             options.force_conflicts, options.is_dry_run, options.field_validation);
   if (!object && object.error().code == Code::kConflict) {
     base::Error error = std::move(object.error());
     error.message += " (--force-conflicts takes these fields over)";

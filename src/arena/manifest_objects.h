@@ -37,6 +37,7 @@ struct ApplyOptions {
   std::string field_manager;
   bool force_conflicts = false;
   bool is_dry_run = false;
+  std::string_view field_validation = "";  // as cluster::Client::Apply takes it
 };
 struct AppliedObject {
   text::Json object;      // as the server has it now

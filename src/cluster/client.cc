@@ -379,13 +379,14 @@ base::Result<text::Json> Client::Patch(const api::Resource& resource,
 }
 
 base::Result<text::Json> Client::Apply(const api::Resource& resource, const text::Json& object,
-                                       std::string_view field_manager, bool force, bool dry_run) {
+                                       std::string_view field_manager, bool force, bool dry_run,
+                                       std::string_view field_validation) {
   TRY_ASSIGN(std::string path,
              ObjectPath(resource, text::GetString(object, {"metadata", "namespace"}),
                         text::GetString(object, {"metadata", "name"})));
   QueryString query;
   query.Add("fieldManager", field_manager).AddFlag("force", force);
-  query.Add("dryRun", dry_run ? "All" : "");
+  query.Add("dryRun", dry_run ? "All" : "").Add("fieldValidation", field_validation);
   auto request = MakeRequest("PATCH", path + query.text());
   SetBody(request, text::ToJson(object), PatchContentType(PatchType::kApply));
   return SendJson(std::move(request));

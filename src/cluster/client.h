@@ -130,9 +130,11 @@ class Client {
                                  std::string_view subresource = "");
   // Server-side apply: creates the object, or changes the fields in it that are `field_manager`'s
   // to set. kConflict naming the fields that are somebody else's, unless `force` takes them.
+  // `field_validation`: Strict, Warn or Ignore fields that are given twice; "" is the server's
+  // choice.
   base::Result<text::Json> Apply(const api::Resource& resource, const text::Json& object,
                                  std::string_view field_manager, bool force = false,
-                                 bool dry_run = false);
+                                 bool dry_run = false, std::string_view field_validation = "");
   base::Status Delete(const api::Resource& resource, std::string_view namespace_name,
                       std::string_view name, const DeleteOptions& options = {});
   // At once; results in order. Deletes answer with the Status or last object.

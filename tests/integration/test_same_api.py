@@ -28,12 +28,15 @@ POD_DEFAULTS = ("imagePullPolicy", "terminationMessagePath", "terminationMessage
                 "enableServiceLinks", "preemptionPolicy", "priority", "tolerations")
 # Differences that are meant: where a job was submitted from, which its pods need.
 OWN_ANNOTATIONS = "muster.dev/"
+OWN_WARNING = " is not used: the pods run in this machine's own environment"
 # (case, step): only status and reason are compared, because ...
 ONLY_REASON = {
     ("bad_names", 3): "... kube-apiserver names Go types",
     ("pod", 2): "... kube-apiserver prints a diff of Go structs",
     ("conflict", 3): "... ours says what is accepted",
     ("job_life", 5): "... ours says which operation failed",
+    **{("unknown_fields_changed", i): "... kube-apiserver prints the whole object, as Go has it"
+       for i in (3, 4, 5, 14)},
     ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
 }
 
@@ -53,12 +56,17 @@ class Endpoint:
         return connection.getresponse()
 
     def send(self, *args, **options):
+        return self.ask(*args, **options)[:2]
+
+    def ask(self, *args, **options):
+        """The status, the body, the warnings."""
         answer = self.open(*args, **options)
         text = answer.read()
+        warnings = answer.headers.get_all("Warning") or []
         try:
-            return answer.status, json.loads(text)
+            return answer.status, json.loads(text), warnings
         except ValueError:
-            return answer.status, text.decode()
+            return answer.status, text.decode(), warnings
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -126,6 +134,15 @@ def event(name, reason="Tried"):
 
 WORKER = {"replicas": 2, "restartPolicy": "OnFailure",
           "template": {"spec": {"containers": [container(env=[{"name": "A", "value": "1"}])]}}}
+
+ODD_MAP = thing("ConfigMap", "c", metadata={"colour": "red"}, data={"a": "1"}, spec={"x": 1}, odd=2)
+ODD_JOB = job("odd", metadata={"hm": 1}, wrong=1)
+ODD_JOB["extra"] = [1]
+ODD_JOB["spec"]["runPolicy"]["zz"] = 1
+ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["tmpl"] = 1
+ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["metadata"] = {
+    "creationTimestamp": None, "hue": 1}
+ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["imag"] = 1
 
 # name -> (method, path, body, headers)...
 CASES = {
@@ -248,6 +265,46 @@ CASES = {
             "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}}, APPLY),
         ("DELETE", JOBS + "/a", None, {}),
     ],
+    "unknown_fields": [
+        *(("POST", CORE + f"configmaps?dryRun=All&fieldValidation={how}", ODD_MAP, {})
+          for how in ("Strict", "Warn", "Ignore", "Maybe", "")),
+        *(("POST", CORE + f"pods?dryRun=All&fieldValidation={how}", pod(
+            "q", colour="red", containers=[container(imag="x")],
+            volumes=[{"name": "v", "emptyDir": {"size": 1}}]), {}) for how in ("Strict", "Warn")),
+        *(("POST", JOBS + f"?dryRun=All&fieldValidation={how}", ODD_JOB, {})
+          for how in ("Strict", "Warn", "Ignore", "Maybe")),
+        *(("POST", CORE + f"configmaps?dryRun=All&fieldValidation={how}",
+           '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"},"data":{"a":"1","a":"2"},'
+           '"data":{"a":"3"},"x":1,"x":2}', {}) for how in ("Strict", "Warn")),
+        *(("POST", JOBS + f"?dryRun=All&fieldValidation={how}",
+           json.dumps(job("d")).replace('"suspend": false', '"suspend": false, "suspend": true'), {})
+          for how in ("Strict", "Warn")),
+    ],
+    "unknown_fields_changed": [
+        ("POST", CORE + "configmaps", thing("ConfigMap", "u", data={"z": "1"}), {}),
+        ("PUT", CORE + "configmaps/u?fieldValidation=Strict",
+         thing("ConfigMap", "u", data={"z": "1"}, odd=1), {}),
+        ("PUT", CORE + "configmaps/u", thing("ConfigMap", "u", data={"z": "1"}, odd=1), {}),
+        *(("PATCH", CORE + f"configmaps/u?fieldValidation={how}", body, kind)
+          for how in ("Strict", "Warn", "Ignore") for body, kind in (
+              ({"odd": 1}, MERGE), ({"odd": 1}, STRATEGIC),
+              ([{"op": "add", "path": "/odd", "value": 1}], JSON_PATCH))),
+        ("PATCH", CORE + "configmaps/u?fieldValidation=Warn", '{"data":{"a":"1","a":"2"}}', MERGE),
+        ("POST", JOBS, job("u"), {}),
+        *(("PATCH", JOBS + f"/u?fieldValidation={how}", {"spec": {"wrong": 1}}, MERGE)
+          for how in ("Strict", "Warn")),
+        ("PATCH", JOBS + "/u/status", {"status": {"wrong": 1, "replicaStatuses": {"Master": {"active": 1}}}},
+         MERGE),
+        ("DELETE", JOBS + "/u", None, {}),
+    ],
+    "unknown_fields_applied": [
+        *(("PATCH", CORE + f"configmaps/a?fieldManager=m&fieldValidation={how}",
+           thing("ConfigMap", "a", metadata={"namespace": "{ns}"}, odd=1), APPLY)
+          for how in ("Strict", "Warn", "Ignore")),
+        ("PATCH", CORE + "pods/q?fieldManager=m", {**pod("q", containers=[container(imag="x")]),
+         "metadata": {"name": "q", "namespace": "{ns}"}}, APPLY),
+        ("PATCH", JOBS + "/a?fieldManager=m", job("a", wrong=1, metadata={"namespace": "{ns}"}), APPLY),
+    ],
     "reviews": [
         ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
             "kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
@@ -318,9 +375,11 @@ def run(endpoint, ns, steps):
     assert status == 201, answer
     answers = []
     for method, path, body, headers in steps:
-        text = None if body is None else json.dumps(body).replace("{ns}", ns)
-        status, answer = endpoint.send(method, path.replace("{ns}", ns), text, headers)
-        answers.append({"request": f"{method} {path}", "status": status, "answer": normal(answer, ns)})
+        text = body if body is None or isinstance(body, str) else json.dumps(body)
+        text = text and text.replace("{ns}", ns)
+        status, answer, warnings = endpoint.ask(method, path.replace("{ns}", ns), text, headers)
+        answers.append({"request": f"{method} {path}", "status": status, "answer": normal(answer, ns),
+                        "warnings": [one for one in warnings if status < 300 and OWN_WARNING not in one]})
     return answers
 
 

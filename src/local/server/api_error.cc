@@ -150,9 +150,12 @@ base::Error ToError(const ApiError& error) {
 }
 
 text::Json ToStatus(const ApiError& error) {
-  text::Object status{{"kind", "Status"},           {"apiVersion", "v1"},
-                      {"metadata", text::Object{}}, {"status", "Failure"},
-                      {"message", error.message},   {"reason", error.reason}};
+  text::Object status{{"kind", "Status"},
+                      {"apiVersion", "v1"},
+                      {"metadata", text::Object{}},
+                      {"status", "Failure"},
+                      {"message", error.message}};
+  if (!error.reason.empty()) status["reason"] = error.reason;
   if (error.details.is_object()) status["details"] = error.details;
   status["code"] = error.http_status;
   return status;

@@ -16,7 +16,7 @@ namespace local::server {
 
 struct ApiError {
   int http_status = 500;
-  std::string reason = "InternalError";
+  std::string reason = "InternalError";  // "": none is named
   std::string message;
   text::Json details;  // an object, or null
 };

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "local/server/field_merge.h"
 #include "local/server/field_set.h"
+#include "local/server/field_validation.h"
 #include "local/server/schema.h"
 
 namespace local::server {
@@ -284,13 +285,15 @@ Answer<text::Json> ApplyConfiguration(const api::Resource& resource, const Field
                                       base::Time now, bool force, const text::Json& live,
                                       const text::Json& applied) {
   const Shape shape = RootShape(resource);
-  if (std::string why = CheckLists(applied, shape, ""); !why.empty()) {
+  std::string why = UndeclaredFields(resource, applied);
+  if (why.empty()) why = CheckLists(applied, shape, "");
+  if (!why.empty()) {
     return Refuse({500,
-                   "InternalError",
-                   fmt::format("failed to create typed patch object ({}/{}; {}, Kind={}): {}",
+                   "",
+                   fmt::format("failed to create typed patch object ({}/{}; {}/{}, Kind={}): {}",
                                text::GetString(applied, {"metadata", "namespace"}),
-                               text::GetString(applied, {"metadata", "name"}),
-                               resource.api_version(), resource.kind, why),
+                               text::GetString(applied, {"metadata", "name"}), resource.group,
+                               resource.version, resource.kind, why),
                    {}});
   }
   const text::Json before = live.is_null() ? EmptyObject(resource) : live;

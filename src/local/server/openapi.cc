@@ -71,6 +71,7 @@ class Schemas {
     text::Object schema{{"type", "object"}, {"properties", std::move(properties)}};
     if (const auto words = Describe(type.name, ""); !words.empty()) schema["description"] = words;
     if (type.is_atomic) schema["x-kubernetes-map-type"] = "atomic";
+    if (type.keeps_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
     schemas_[Name(type)] = std::move(schema);
   }
 

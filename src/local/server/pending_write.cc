@@ -5,6 +5,7 @@
 #include "api/object.h"
 #include "base/strings.h"
 #include "local/server/deletion.h"
+#include "local/server/field_validation.h"
 #include "local/server/managed_fields.h"
 #include "local/server/object_rules.h"
 #include "local/server/service_rules.h"
@@ -26,6 +27,9 @@ void AnswerWrite(PendingWrite& pending, const base::Result<Outcome>& outcome, co
   } else {
     std::string text = body ? body(*outcome) : outcome->json ? *outcome->json : "{}";
     response = JsonResponse(pending.success_status, std::move(text));
+  }
+  for (const std::string& warning : pending.field_warnings) {
+    response.headers.emplace_back("Warning", WarningHeader(warning));
   }
   for (const std::string& warning : pending.warnings) {
     response.headers.emplace_back("Warning", WarningHeader(warning));
@@ -159,11 +163,27 @@ Pending MakePending(Backend& backend, Call call) {
     call.responder->Send(ToResponse(dry_run.error()));
     return nullptr;
   }
+  const auto validation = call.rest.HowToValidate(call.http.method);
+  if (!validation) {
+    call.responder->Send(ToResponse(validation.error()));
+    return nullptr;
+  }
   auto pending = std::make_shared<PendingWrite>();
   pending->backend = &backend;
   pending->call = std::move(call);
   pending->dry_run = *dry_run;
+  pending->validation = *validation;
   return pending;
+}
+
+bool CheckFields(PendingWrite& pending, text::Json& object) {
+  auto faults = TakeFieldFaults(pending.validation, pending.resource(), pending.call.http, object);
+  if (pending.validation == FieldValidation::kStrict && !faults.empty()) {
+    pending.call.responder->Send(ToResponse(StrictDecoding(pending.resource(), faults)));
+    return false;
+  }
+  pending.field_warnings = std::move(faults);
+  return true;
 }
 
 void SubmitWrite(const Pending& pending, Apply apply, Body body, std::function<bool()> retry) {

@@ -19,8 +19,10 @@ struct PendingWrite {
   Backend* backend = nullptr;
   Call call;
   bool dry_run = false;
+  FieldValidation validation = FieldValidation::kWarn;
   bool is_apply = false;  // the next object comes with its managedFields
   int success_status = 200;
+  std::vector<std::string> field_warnings;  // of what came, before those of admission
   // Set by the mutation.
   std::optional<ApiError> refusal;
   std::vector<std::string> warnings;
@@ -36,6 +38,10 @@ using Body = std::function<std::string(const store::Outcome& outcome)>;
 
 // nullptr after it has answered, when the query is wrong.
 Pending MakePending(Backend& backend, Call call);
+
+// Takes out of `object`, which the request brought, the fields that its kind does not know, and
+// warns of them; false after it has answered, when the request wants them refused.
+bool CheckFields(PendingWrite& pending, text::Json& object);
 
 // `apply`'s refusal becomes the answer, unless `retry` is set and says that it has submitted the
 // write once more; otherwise `body` (by default the object) does.

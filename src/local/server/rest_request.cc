@@ -14,19 +14,18 @@ bool RestRequest::Flag(std::string_view parameter) const {
 
 namespace {
 
-ApiError UnsupportedDryRun(std::string_view method, std::string_view value) {
+ApiError UnsupportedOption(std::string_view method, std::string_view field,
+                           const std::string& why) {
   const std::string_view kind = method == "POST"    ? "CreateOptions"
                                 : method == "PATCH" ? "PatchOptions"
                                 : method == "PUT"   ? "UpdateOptions"
                                                     : "DeleteOptions";
-  const std::string why =
-      fmt::format("Unsupported value: []string{{\"{}\"}}: supported values: \"All\"", value);
-  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: dryRun: {}", kind, why),
+  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: {}: {}", kind, field, why),
           text::Object{{"group", "meta.k8s.io"},
                        {"kind", kind},
                        {"causes", text::Array{text::Object{{"reason", "FieldValueNotSupported"},
                                                            {"message", why},
-                                                           {"field", "dryRun"}}}}}};
+                                                           {"field", field}}}}}};
 }
 
 }  // namespace
@@ -36,11 +35,25 @@ Answer<bool> RestRequest::IsDryRun(std::string_view method) const {
   for (const auto& [parameter, value] : target.query) {
     if (parameter != "dryRun" || value.empty()) continue;
     if (value != "All") {
-      return Refuse(UnsupportedDryRun(method, value));
+      return Refuse(UnsupportedOption(
+          method, "dryRun",
+          fmt::format("Unsupported value: []string{{\"{}\"}}: supported values: \"All\"", value)));
     }
     is_dry_run = true;
   }
   return is_dry_run;
+}
+
+Answer<FieldValidation> RestRequest::HowToValidate(std::string_view method) const {
+  const std::string_view value = target.Query("fieldValidation");
+  if (value.empty() || value == "Warn") return FieldValidation::kWarn;
+  if (value == "Ignore") return FieldValidation::kIgnore;
+  if (value == "Strict") return FieldValidation::kStrict;
+  return Refuse(UnsupportedOption(
+      method, "fieldValidation",
+      fmt::format("Unsupported value: \"{}\": supported values: \"\", \"Ignore\", \"Strict\", "
+                  "\"Warn\"",
+                  value)));
 }
 
 Answer<std::optional<int64_t>> RestRequest::Number(std::string_view parameter) const {

@@ -12,6 +12,9 @@
 
 namespace local::server {
 
+// What is to become of fields that an object should not have.
+enum class FieldValidation { kIgnore, kWarn, kStrict };
+
 // /api/v1/namespaces/{ns}/{plural}/{name}/{subresource}, /apis/{group}/{version}/...
 struct RestRequest {
   net::Target target;
@@ -25,6 +28,8 @@ struct RestRequest {
   bool Flag(std::string_view parameter) const;
   // dryRun=All. Anything else that is not empty is refused.
   Answer<bool> IsDryRun(std::string_view method) const;
+  // fieldValidation: Strict, Warn (the default) or Ignore. Anything else is refused.
+  Answer<FieldValidation> HowToValidate(std::string_view method) const;
   // A whole number, nothing when absent or "".
   Answer<std::optional<int64_t>> Number(std::string_view parameter) const;
 };

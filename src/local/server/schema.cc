@@ -22,7 +22,7 @@ std::string_view TakeWord(std::string_view& text) {
 
 ObjectType* Named(Types& types, std::string_view name) {
   auto& type = types[name];
-  if (!type) type = std::make_unique<ObjectType>(ObjectType{name, false, {}});
+  if (!type) type = std::make_unique<ObjectType>(ObjectType{name, false, false, {}});
   return type.get();
 }
 
@@ -75,9 +75,11 @@ void ReadType(Types& types, std::string_view text) {
   const size_t colon = text.find(':');
   std::string_view name = text.substr(0, colon);
   const bool is_atomic = name.ends_with('!');
-  if (is_atomic) name.remove_suffix(1);
+  const bool keeps_unknown = name.ends_with('+');
+  if (is_atomic || keeps_unknown) name.remove_suffix(1);
   ObjectType& type = *Named(types, name);
   type.is_atomic = is_atomic;
+  type.keeps_unknown = keeps_unknown;
   text.remove_prefix(colon + 1);
   while (!text.empty()) {
     const size_t end = text.find(';');

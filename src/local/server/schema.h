@@ -2,8 +2,9 @@
 // merge for server-side apply, their numbers for protobuf. Immutable, read at first use.
 //
 // Types are written one a line, `Name: NUMBER field SHAPE; ...`, further lines indented. NUMBER is
-// protobuf's, 0 for none. `Name!` is atomic: set as a whole by one manager. `~` for a field's name
-// means that the fields of its type stand in its place. SHAPE is
+// protobuf's, 0 for none. `Name!` is atomic: set as a whole by one manager. `Name+` keeps fields
+// that it does not name. `~` for a field's name means that the fields of its type stand in its
+// place. SHAPE is
 //   s i l b y q t m x F   string, int32, int64, bool, bytes, quantity, time, time in microseconds,
 //                         integer or string, FieldsV1
 //   Name, any             an object of that type, anything
@@ -43,6 +44,7 @@ struct TypeField {
 struct ObjectType {
   std::string_view name;
   bool is_atomic = false;
+  bool keeps_unknown = false;
   std::vector<TypeField> fields;
 
   // The field of that JSON name, also of what is inlined; nullptr when unknown.

@@ -259,22 +259,23 @@ ElasticPolicy: 0 maxReplicas i; 0 maxRestarts i; 0 metrics [any]; 0 minReplicas 
   i; 0 rdzvBackend s; 0 rdzvConf [RdzvConf]; 0 rdzvHost s; 0 rdzvId s; 0 rdzvPort i; 0 standalone b
 RdzvConf: 0 key s; 0 value s
 ReplicaSpec: 0 replicas i; 0 restartPolicy s; 0 template JobPodTemplate
-JobPodTemplate: 0 metadata JobPodMetadata; 0 spec JobPodSpec
+JobPodTemplate+: 0 metadata JobPodMetadata; 0 spec JobPodSpec
 JobPodMetadata: 0 annotations {s}; 0 finalizers [s]; 0 labels {s}; 0 name s; 0 namespace s
-JobPodSpec: 0 activeDeadlineSeconds l; 0 affinity any; 0 containers [JobContainer/name]; 0
+JobPodSpec+: 0 activeDeadlineSeconds l; 0 affinity any; 0 containers [JobContainer/name]; 0
   dnsPolicy s; 0 hostAliases [any]; 0 hostIPC b; 0 hostNetwork b; 0 hostPID b; 0 hostname s; 0
   imagePullSecrets [any]; 0 initContainers [JobContainer/name]; 0 nodeName s; 0 nodeSelector {s}; 0
   priority i; 0 priorityClassName s; 0 restartPolicy s; 0 schedulerName s; 0 securityContext any; 0
   serviceAccountName s; 0 subdomain s; 0 terminationGracePeriodSeconds l; 0 tolerations [any]; 0
   volumes [JobVolume/name]
-JobContainer: 0 args [s]; 0 command [s]; 0 env [JobEnv]; 0 envFrom [any]; 0 image s; 0
+JobContainer+: 0 args [s]; 0 command [s]; 0 env [JobEnv]; 0 envFrom [any]; 0 image s; 0
   imagePullPolicy s; 0 lifecycle any; 0 livenessProbe any; 0 name s; 0 ports
-  [ContainerPort/containerPort,protocol]; 0 readinessProbe any; 0 resources JobResources; 0
+  [JobPort/containerPort,protocol]; 0 readinessProbe any; 0 resources JobResources; 0
   securityContext any; 0 stdin b; 0 tty b; 0 volumeMounts [JobMount]; 0 workingDir s
-JobEnv: 0 name s; 0 value s; 0 valueFrom any
-JobMount: 0 mountPath s; 0 name s; 0 readOnly b; 0 subPath s
-JobResources: 0 limits {q}; 0 requests {q}
-JobVolume: 0 configMap any; 0 emptyDir any; 0 hostPath any; 0 name s; 0 nfs any; 0
+JobPort+: 0 containerPort i; 0 hostIP s; 0 hostPort i; 0 name s; 0 protocol s
+JobEnv+: 0 name s; 0 value s; 0 valueFrom any
+JobMount+: 0 mountPath s; 0 name s; 0 readOnly b; 0 subPath s
+JobResources+: 0 limits {q}; 0 requests {q}
+JobVolume+: 0 configMap any; 0 emptyDir any; 0 hostPath any; 0 name s; 0 nfs any; 0
   persistentVolumeClaim any; 0 secret any
 RunPolicy: 0 activeDeadlineSeconds l; 0 backoffLimit i; 0 cleanPodPolicy s; 0 managedBy s; 0
   schedulingPolicy SchedulingPolicy; 0 suspend b; 0 ttlSecondsAfterFinished i

@@ -9,6 +9,7 @@
 #include "base/uid.h"
 #include "local/server/apply.h"
 #include "local/server/deletion.h"
+#include "local/server/field_validation.h"
 #include "local/server/object_rules.h"
 #include "local/server/pending_write.h"
 #include "local/server/schema.h"
@@ -83,6 +84,7 @@ void HandleCreate(Backend& backend, Call call) {
   RestRequest& rest = pending->call.rest;
   auto object = DecodeObject(rest, pending->call.http);
   if (!object) return pending->call.responder->Send(ToResponse(object.error()));
+  if (!CheckFields(*pending, *object)) return;
 
   auto creation = std::make_shared<Creation>();
   rest.name = api::Name(*object);
@@ -113,6 +115,7 @@ void HandleUpdate(Backend& backend, Call call) {
   const RestRequest& rest = pending->call.rest;
   auto decoded = DecodeObject(rest, pending->call.http);
   if (!decoded) return pending->call.responder->Send(ToResponse(decoded.error()));
+  if (!CheckFields(*pending, *decoded)) return;
   if (api::Name(*decoded).empty()) {
     text::Set(*decoded, {"metadata", "name"}, text::Json(rest.name));
   }
@@ -129,7 +132,21 @@ void HandlePatch(Backend& backend, Call call) {
   auto change = ParsePatch(pending->call.http, IsCustom(*pending->call.rest.resource));
   if (!change) return pending->call.responder->Send(ToResponse(change.error()));
   const Part part = pending->call.rest.subresource == "status" ? Part::kStatus : Part::kMain;
-  SubmitUpdate(pending, part, std::move(*change));
+  SubmitUpdate(pending, part,
+               [raw = pending.get(),
+                change = std::move(*change)](const text::Json& current) -> Answer<text::Json> {
+                 auto next = change(current);
+                 if (!next || !next->is_object()) return next;
+                 const text::Json patched =
+                     raw->validation == FieldValidation::kStrict ? *next : text::Json();
+                 auto faults =
+                     TakeFieldFaults(raw->validation, raw->resource(), raw->call.http, *next);
+                 if (raw->validation == FieldValidation::kStrict && !faults.empty()) {
+                   return Refuse(StrictPatch(patched, faults));
+                 }
+                 raw->field_warnings = std::move(faults);
+                 return next;
+               });
 }
 
 void HandleDelete(Backend& backend, Call call) {
