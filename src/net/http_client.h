@@ -18,8 +18,9 @@
 
 namespace net {
 
-// The whole body of an answer to Send; Open has no limit.
-inline constexpr size_t kMaxResponseBytes = 256 << 20;
+// The whole body of an answer to Send; Open has no limit. A list of a hundred thousand pods takes
+// some 400 MB.
+inline constexpr size_t kMaxResponseBytes = 1 << 30;
 
 // The body of an answer that has not ended.
 class BodyStream {
