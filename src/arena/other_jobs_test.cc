@@ -4,6 +4,7 @@
 
 #include "arena/verb_test_base.h"
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
