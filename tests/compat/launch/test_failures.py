@@ -306,6 +306,7 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and os.environ["RANK"] == "1"
     os._exit(9)
 dist.barrier()
 print("sum", value.item())
+dist.destroy_process_group()
 """
 
 

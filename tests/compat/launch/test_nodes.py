@@ -82,6 +82,7 @@ print("sum", value.item(), os.environ["TORCHELASTIC_RESTART_COUNT"])
 if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and dist.get_rank() == FAILS:
     os._exit(9)
 dist.barrier()
+dist.destroy_process_group()
 """
 
 
@@ -239,6 +240,7 @@ import os, time, torch.distributed as dist
 if os.environ["RANK"] == "1":
     while not os.path.exists("go"): time.sleep(0.01)
 dist.init_process_group("gloo")
+dist.destroy_process_group()
 """)
     process = launch.start("--nproc-per-node=2", script, env=ENV)
     while line := process.stderr.readline():

@@ -73,6 +73,7 @@ value = torch.ones(1) * dist.get_rank()
 dist.all_reduce(value)
 dist.barrier()
 print("sum", value.item())
+dist.destroy_process_group()
 """)
     nodes = []
     for number in (1, 2):
