@@ -8,10 +8,6 @@
 namespace cluster {
 namespace {
 
-base::Error Refuse(std::string message) {
-  return {base::Code::kUnauthenticated, std::move(message), 0};
-}
-
 text::Json ClusterInfo(const KubeCluster& cluster, std::string_view ca_pem) {
   text::Object info{{"server", cluster.server}};
   if (!cluster.tls_server_name.empty()) info["tls-server-name"] = cluster.tls_server_name;
@@ -23,6 +19,10 @@ text::Json ClusterInfo(const KubeCluster& cluster, std::string_view ca_pem) {
 }
 
 }  // namespace
+
+base::Error PluginRefusal(std::string message) {
+  return {base::Code::kUnauthenticated, std::move(message), 0};
+}
 
 std::string ExecInfo(const ExecPlugin& plugin, const KubeCluster& cluster, std::string_view ca_pem,
                      bool is_interactive) {
@@ -36,15 +36,15 @@ base::Result<ExecCredential> ParseExecCredential(std::string_view text,
                                                  std::string_view api_version) {
   const auto json = text::ParseJson(text);
   if (!json) {
-    return base::Fail(
-        Refuse(fmt::format("it printed no ExecCredential: {}",
-                           base::Trim(text).empty() ? "nothing at all" : json.error().message)));
+    return base::Fail(PluginRefusal(
+        fmt::format("it printed no ExecCredential: {}",
+                    base::Trim(text).empty() ? "nothing at all" : json.error().message)));
   }
   const std::string_view kind = text::GetString(*json, {"kind"});
   const std::string_view version = text::GetString(*json, {"apiVersion"});
-  if (kind != "ExecCredential") return base::Fail(Refuse("it printed no ExecCredential"));
+  if (kind != "ExecCredential") return base::Fail(PluginRefusal("it printed no ExecCredential"));
   if (version != api_version) {
-    return base::Fail(Refuse(fmt::format(
+    return base::Fail(PluginRefusal(fmt::format(
         "it answered in {}, the kubeconfig says {}: make them the same", version, api_version)));
   }
   ExecCredential credential;
@@ -52,18 +52,20 @@ base::Result<ExecCredential> ParseExecCredential(std::string_view text,
   credential.cert_pem = text::GetString(*json, {"status", "clientCertificateData"});
   credential.key_pem = text::GetString(*json, {"status", "clientKeyData"});
   if (credential.cert_pem.empty() != credential.key_pem.empty()) {
-    return base::Fail(Refuse("it gave a certificate without its key, or the other way round"));
+    return base::Fail(
+        PluginRefusal("it gave a certificate without its key, or the other way round"));
   }
   if (credential.token.empty() && credential.cert_pem.empty()) {
-    return base::Fail(Refuse("it gave neither a token nor a client certificate"));
+    return base::Fail(PluginRefusal("it gave neither a token nor a client certificate"));
   }
   for (const char c : credential.token) {
-    if (c <= ' ' || c >= 0x7f) return base::Fail(Refuse("its token holds a blank or a line end"));
+    if (c <= ' ' || c >= 0x7f)
+      return base::Fail(PluginRefusal("its token holds a blank or a line end"));
   }
   const std::string_view expires = text::GetString(*json, {"status", "expirationTimestamp"});
   if (!expires.empty()) {
     const auto time = base::ParseRfc3339(expires);
-    if (!time) return base::Fail(Refuse("its expirationTimestamp is no RFC 3339 time"));
+    if (!time) return base::Fail(PluginRefusal("its expirationTimestamp is no RFC 3339 time"));
     credential.expires = *time;
   }
   return credential;
@@ -80,8 +82,8 @@ base::Result<bool> IsPluginInteractive(const ExecPlugin& plugin, bool has_termin
   }
   if (has_terminal) return true;
   return base::Fail(
-      Refuse("it has to ask you something (interactiveMode: Always), and standard "
-             "input is no terminal"));
+      PluginRefusal("it has to ask you something (interactiveMode: Always), and standard "
+                    "input is no terminal"));
 }
 
 }  // namespace cluster

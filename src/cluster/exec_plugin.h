@@ -19,6 +19,9 @@ struct ExecCredential {
   std::optional<base::Time> expires;  // nothing: good until it is refused
 };
 
+// kUnauthenticated: what is wrong with a plugin or with what it said.
+base::Error PluginRefusal(std::string message);
+
 // The value of KUBERNETES_EXEC_INFO. Pure. `ca_pem` is the cluster's authority, read already.
 std::string ExecInfo(const ExecPlugin& plugin, const KubeCluster& cluster, std::string_view ca_pem,
                      bool is_interactive);

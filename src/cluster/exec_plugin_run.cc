@@ -26,10 +26,6 @@ constexpr std::chrono::seconds kLoginPatience{600};  // somebody types, or click
 constexpr std::string_view kDefaultPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-base::Error RefuseRun(std::string message) {
-  return {Code::kUnauthenticated, std::move(message), 0};
-}
-
 // Several lines as one.
 std::string OneLine(std::string_view text) {
   std::string line;
@@ -59,14 +55,14 @@ base::Result<std::string> ReadAll(int reader, std::chrono::seconds patience) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.Steady());
     if (!process::WaitReadable(reader, std::max(left, std::chrono::milliseconds(0)))) {
-      return Fail(RefuseRun(fmt::format("it did not end within {} seconds", patience.count())));
+      return Fail(PluginRefusal(fmt::format("it did not end within {} seconds", patience.count())));
     }
     const ssize_t count = ::read(reader, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Fail(base::Errno(errno, "read its output"));
     if (count == 0) return output;
     output.append(buffer, static_cast<size_t>(count));
-    if (output.size() > kMaxOutput) return Fail(RefuseRun("it prints without end"));
+    if (output.size() > kMaxOutput) return Fail(PluginRefusal("it prints without end"));
   }
 }
 
@@ -95,7 +91,7 @@ base::Result<std::string> RunExecPlugin(const ExecPlugin& plugin, const std::str
   auto program = process::FindProgram(plugin.command, environment.GetOr("PATH", kDefaultPath));
   if (!program || ::access(program->c_str(), X_OK) != 0) {
     const std::string hint = OneLine(plugin.install_hint);
-    return Fail(RefuseRun(
+    return Fail(PluginRefusal(
         fmt::format("it is not there, or not executable{}{}", hint.empty() ? "" : ": ", hint)));
   }
   options.path = std::move(*program);
@@ -111,10 +107,10 @@ base::Result<std::string> RunExecPlugin(const ExecPlugin& plugin, const std::str
   const int status = Reap(pid);
   if (!output) return output;
   if (WIFSIGNALED(status)) {
-    return Fail(RefuseRun(fmt::format("it was ended by signal {}", WTERMSIG(status))));
+    return Fail(PluginRefusal(fmt::format("it was ended by signal {}", WTERMSIG(status))));
   }
   if (WEXITSTATUS(status) != 0) {
-    return Fail(RefuseRun(fmt::format("it failed with exit code {}", WEXITSTATUS(status))));
+    return Fail(PluginRefusal(fmt::format("it failed with exit code {}", WEXITSTATUS(status))));
   }
   return output;
 }

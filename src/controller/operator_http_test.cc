@@ -3,22 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "net/http_client.h"
+#include "net/ignoring_responder.h"
 
 namespace controller {
 namespace {
 
-class FakeResponder final : public net::Responder {
+class FakeResponder final : public net::IgnoringResponder {
  public:
   void Send(net::HttpResponse response) override { sent = std::move(response); }
-  void Start(int, net::Headers) override {}
-  void Write(std::string) override {}
-  void Finish() override {}
-  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
-  void Used(size_t) override {}
-  size_t PendingBytes() const override { return 0; }
-  void WhenTaken(size_t, std::function<void()>) override {}
-  bool IsClosed() const override { return false; }
-  void OnClose(std::function<void()>) override {}
 
   net::HttpResponse sent;
 };

@@ -38,8 +38,6 @@ constexpr size_t kScratchBytes = 64 << 10;
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
 // Connections taken in a row before others have their turn.
 constexpr int kAcceptBurst = 64;
-// After accept ran out of file descriptors or memory.
-constexpr std::chrono::milliseconds kAcceptPause{100};
 // Capacity that an empty input buffer may keep.
 constexpr size_t kIdleInputBytes = 1 << 10;
 

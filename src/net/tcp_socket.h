@@ -21,6 +21,9 @@ base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
 // a literal address of either. `port` 0 is any free one. kAlreadyExists when the port is taken.
 base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port);
 
+// How long a listener leaves off after accept ran out of file descriptors or memory.
+inline constexpr std::chrono::milliseconds kAcceptPause{100};
+
 // The local port of a TCP socket; 0 when it is none.
 uint16_t LocalPort(int fd);
 

@@ -17,6 +17,7 @@
 #include <unordered_set>
 
 #include "base/log.h"
+#include "net/tcp_socket.h"
 
 namespace net {
 namespace {
@@ -28,8 +29,6 @@ using Local = asio::local::stream_protocol;
 
 // One TLS record.
 constexpr size_t kBufferBytes = 16 << 10;
-// After accept ran out of file descriptors or memory.
-constexpr std::chrono::milliseconds kTlsAcceptPause{100};
 
 class Session;
 using Sessions = std::unordered_set<std::shared_ptr<Session>>;
@@ -191,7 +190,7 @@ class Listener final : public TlsListener {
     acceptor_.async_accept([this](AsioError error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
       if (error) {
-        timer_.expires_after(kTlsAcceptPause);
+        timer_.expires_after(kAcceptPause);
         timer_.async_wait([this](AsioError ended) {
           if (!ended && acceptor_.is_open()) Accept();
         });

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "local/node/agent_fake_cluster.h"
+#include "net/ignoring_responder.h"
 
 namespace local::daemon {
 namespace {
@@ -59,19 +60,10 @@ TEST(GpuMetricsPage, APartOfAGpuHasMemoryAndNoDutyCycle) {
             std::string::npos);
 }
 
-class Answered : public net::Responder {
+class Answered : public net::IgnoringResponder {
  public:
   explicit Answered(std::promise<net::HttpResponse>& to) : to_(to) {}
   void Send(net::HttpResponse response) override { to_.set_value(std::move(response)); }
-  void Start(int, net::Headers) override {}
-  void Write(std::string) override {}
-  void Finish() override {}
-  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
-  void Used(size_t) override {}
-  size_t PendingBytes() const override { return 0; }
-  void WhenTaken(size_t, std::function<void()>) override {}
-  bool IsClosed() const override { return false; }
-  void OnClose(std::function<void()>) override {}
 
  private:
   std::promise<net::HttpResponse>& to_;

@@ -4,6 +4,7 @@
 
 #include "cluster/exec.h"
 #include "local/server/test_server.h"
+#include "local/server/websocket_fixture.h"
 #include "net/websocket_frame.h"
 
 namespace local::server {
@@ -77,21 +78,6 @@ class PodExec : public testing::Test {
     return std::string(text::GetString(
         server_.Expect(status, "GET", kPodsPath + "/p/exec?"s + query), {"message"}));
   }
-  static void Send(FakeResponder& responder, const std::string& message) {
-    responder.Receive(net::FormatWebSocketFrame(net::WebSocketOpcode::kBinary, message,
-                                                net::WebSocketMask{9, 8, 7, 6}));
-  }
-  // The messages that have gone to the client.
-  static std::vector<std::string> Messages(FakeResponder& responder) {
-    net::WebSocketParser parser(net::WebSocketParser::Peer::kServer);
-    std::vector<net::WebSocketPiece> pieces;
-    EXPECT_TRUE(parser.Feed(responder.Now().body, pieces));
-    std::vector<std::string> messages;
-    for (const auto& piece : pieces) {
-      messages.push_back(piece.is_data() ? piece.payload : "<close>");
-    }
-    return messages;
-  }
 
   FakeExecSource source_;
   TestServer server_;
@@ -106,10 +92,10 @@ TEST_F(PodExec, CarriesEveryChannel) {
   EXPECT_TRUE(source_.asked.has_stdin && source_.asked.has_stdout && source_.asked.has_stderr);
   EXPECT_FALSE(source_.asked.has_terminal);
 
-  Send(*client, "\0one"s);
-  Send(*client, "\0two"s);
-  Send(*client, "\x04{\"Width\":80,\"Height\":24}");
-  Send(*client, "\xff\0"s);
+  SendMessage(*client, "\0one"s);
+  SendMessage(*client, "\0two"s);
+  SendMessage(*client, "\x04{\"Width\":80,\"Height\":24}");
+  SendMessage(*client, "\xff\0"s);
   EXPECT_EQ(source_.exec->stdin_text, "onetwo");
   EXPECT_EQ(source_.exec->size, std::pair(80, 24));
   EXPECT_TRUE(source_.exec->is_stdin_closed);
@@ -118,15 +104,15 @@ TEST_F(PodExec, CarriesEveryChannel) {
   source_.sink->Write(true, "err");
   source_.sink->Finish(3);
   const std::string status = text::ToJson(cluster::ExecStatus(3));
-  EXPECT_EQ(Messages(*client), (std::vector<std::string>{"\x01", "\x01out", "\x02"s + "err",
-                                                         "\x03" + status, "<close>"}));
+  EXPECT_EQ(MessagesTo(*client), (std::vector<std::string>{"\x01", "\x01out", "\x02"s + "err",
+                                                           "\x03" + status, "<close>"}));
   EXPECT_TRUE(client->IsClosed());
 }
 
 TEST_F(PodExec, CountsInputAsUsedOnlyWhenItIs) {
   MakePod();
   const auto client = Exec("command=cat&stdin=true&stdout=true");
-  Send(*client, "\0twelve bytes"s);
+  SendMessage(*client, "\0twelve bytes"s);
   const size_t before = client->used_bytes;  // the frame's head and the channel
   source_.sink->StdinUsed(12);
   EXPECT_EQ(client->used_bytes, before + 12);
@@ -138,7 +124,7 @@ TEST_F(PodExec, V4HasNoClose) {
   const auto client = Exec("command=cat&stdin=true&stdout=true", cluster::kExecProtocolV4);
   EXPECT_EQ(net::FindHeader(client->Now().headers, "Sec-WebSocket-Protocol"),
             cluster::kExecProtocolV4);
-  Send(*client, "\xff\0"s);
+  SendMessage(*client, "\xff\0"s);
   EXPECT_FALSE(source_.exec->is_stdin_closed);
 }
 
@@ -152,9 +138,9 @@ TEST_F(PodExec, ATerminalHasOneOutput) {
 TEST_F(PodExec, InputThatNobodyAskedForIsDropped) {
   MakePod();
   const auto client = Exec("command=true&stdout=true");
-  Send(*client, "\0text"s);
-  Send(*client, std::string(5000, '\x04'));
-  Send(*client, "");
+  SendMessage(*client, "\0text"s);
+  SendMessage(*client, std::string(5000, '\x04'));
+  SendMessage(*client, "");
   EXPECT_EQ(source_.exec->stdin_text, "");
   EXPECT_EQ(client->used_bytes, (2U + 4U + 5U) + (4U + 4U + 5000U) + 6U);
 }

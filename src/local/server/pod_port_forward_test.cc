@@ -4,6 +4,7 @@
 
 #include "cluster/port_stream.h"
 #include "local/server/test_server.h"
+#include "local/server/websocket_fixture.h"
 #include "net/websocket_frame.h"
 
 namespace local::server {
@@ -66,20 +67,6 @@ class PodPortForward : public testing::Test {
     const auto json = text::ParseJson(answer.body);
     return json ? std::string(text::GetString(*json, {"message"})) : answer.body;
   }
-  static void Say(FakeResponder& responder, const std::string& message) {
-    responder.Receive(net::FormatWebSocketFrame(net::WebSocketOpcode::kBinary, message,
-                                                net::WebSocketMask{9, 8, 7, 6}));
-  }
-  static std::vector<std::string> Heard(FakeResponder& responder) {
-    net::WebSocketParser parser(net::WebSocketParser::Peer::kServer);
-    std::vector<net::WebSocketPiece> pieces;
-    EXPECT_TRUE(parser.Feed(responder.Now().body, pieces));
-    std::vector<std::string> messages;
-    for (const auto& piece : pieces) {
-      messages.push_back(piece.is_data() ? piece.payload : "<close>");
-    }
-    return messages;
-  }
 
   FakePortSource source_;
   TestServer server_;
@@ -90,10 +77,10 @@ TEST_F(PodPortForward, EachPortHasTwoChannels) {
   const auto client = Forward("ports=80,8080&ports=443");
   EXPECT_EQ(client->Now().status, 101);
   EXPECT_EQ(source_.asked, (std::vector<uint16_t>{80, 8080, 443}));
-  Say(*client, "\0for 80"s);
-  Say(*client, "\2for 8080"s);
-  Say(*client, "\3nobody reads this"s);
-  Say(*client, "\x40nor this");
+  SendMessage(*client, "\0for 80"s);
+  SendMessage(*client, "\2for 8080"s);
+  SendMessage(*client, "\3nobody reads this"s);
+  SendMessage(*client, "\x40nor this");
   EXPECT_EQ(source_.ports[0]->written, "for 80");
   EXPECT_EQ(source_.ports[1]->written, "for 8080");
   EXPECT_EQ(source_.ports[2]->written, "");
@@ -101,7 +88,7 @@ TEST_F(PodPortForward, EachPortHasTwoChannels) {
   source_.sinks[1]->Finish("");
   source_.sinks[0]->Finish("refused");
   source_.sinks[2]->Finish("");
-  EXPECT_EQ(Heard(*client),
+  EXPECT_EQ(MessagesTo(*client),
             (std::vector<std::string>{"\0P\0"s, "\1P\0"s, "\2\x90\x1f"s, "\3\x90\x1f"s, "\4\xbb\1"s,
                                       "\5\xbb\1"s, "\2answer"s, "\1refused"s, "<close>"}));
 }
