@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import select
 import subprocess
 
 import pytest
@@ -153,14 +154,18 @@ def test_a_slow_console_stops_neither_signals_nor_the_end(launch):
 
 def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch):
     script = launch.script("while True: print('x' * 1000)")
-    process = launch.start("--nproc-per-node=2", script)
-    launch.await_line(process, "xxx")
+    reader, writer = os.pipe()
+    process = launch.start("--nproc-per-node=2", script, stdout=writer)
+    # As long as the pipe has room, the first signal ends it all: nothing waits for a reader.
+    launch.await_true(lambda: not select.select([], [writer], [], 0)[1], "the pipe is not full")
     process.terminate()
     # The workers go, what they wrote waits for a reader; the second signal ends that too.
     launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
     process.terminate()
     assert process.wait(timeout=60) == 143
     launch.await_none_left()
+    os.close(reader)
+    os.close(writer)
 
 
 def test_stdin_is_inherited(launch):
