@@ -9,6 +9,7 @@
 #include "arena/model_registry.h"
 #include "arena/render_parts.h"
 #include "arena/submit_dry_run.h"
+#include "arena/submit_refusal.h"
 #include "arena/submit_wait.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -110,6 +111,7 @@ class Submit {
   SubmitFlags flags_;
   SubmitOptions options_;
   Submission submission_;
+  std::string fatal_;  // what Arena ends on with FATA; "" is nothing
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
@@ -118,7 +120,16 @@ base::Status Submit::Check(cli::Invocation& call) {
     return Fail(Code::kInvalidArgument, "not found command args");
   }
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
-  TRY_ASSIGN(options_, CheckSubmit(flags_, call.args, context_.environment));
+  base::Result<SubmitOptions> checked = CheckSubmit(flags_, call.args, context_.environment);
+  if (!checked) {
+    const std::string mode = UnknownSyncMode(flags_.sync_mode);
+    if (context_.program != "arena" || !checked.error().message.ends_with(mode)) {
+      return Fail(checked.error());
+    }
+    fatal_ = mode;
+    return {};
+  }
+  options_ = std::move(*checked);
   for (const std::string& warning : options_.warnings) base::LogWarn("{}", warning);
   return {};
 }
@@ -180,6 +191,10 @@ void Submit::RegisterModel(cluster::Client& client) {
 }
 
 base::Result<int> Submit::Run(cli::Invocation& call) {
+  if (!fatal_.empty()) {
+    base::Log(base::LogLevel::kFatal, fatal_);
+    return cli::kExitFailure;
+  }
   const SubmitFlags& flags = options_.flags;
   const bool is_offline = flags.dry_run == "client";
   cluster::Client* client = nullptr;

@@ -67,7 +67,7 @@ class CodeCheck {
       return Refuse("--sync-mode should be set when --sync-source is set");
     }
     if (flags_.sync_mode != "git" && flags_.sync_mode != "rsync") {
-      return Refuse(fmt::format("Unknown sync mode: {}", flags_.sync_mode));
+      return Refuse(UnknownSyncMode(flags_.sync_mode));
     }
     if (flags_.sync_source.empty())
       return Refuse("--syncSource should be set when syncMode is set");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -11,6 +12,11 @@ namespace arena {
 
 inline base::Status Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+// Arena ends on it by log.Fatal, where its other refusals are errors.
+inline std::string UnknownSyncMode(std::string_view mode) {
+  return "Unknown sync mode: " + std::string(mode);
 }
 
 // Of a lower-case name: a letter or a digit.

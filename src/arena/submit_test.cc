@@ -52,6 +52,21 @@ TEST_F(SubmitTest, AMinimalJobIsTwoRequests) {
   EXPECT_EQ(requests, 2);
 }
 
+TEST_F(SubmitTest, AnUnknownSyncModeIsFatalUnderArenasName) {
+  const std::vector<std::string> args = {"--image=i", "--sync-mode=hdfs", "--sync-source=x"};
+  const Ended arena = Submit(args);
+  EXPECT_EQ(arena.exit_code, 1);
+  EXPECT_NE(arena.log.find("level=fatal msg=\"Unknown sync mode: hdfs\"\n"), std::string::npos)
+      << arena.log;
+  EXPECT_EQ(arena.log.find("failed to validate"), std::string::npos) << arena.log;
+  const Ended muster = Submit(args, "muster");
+  EXPECT_EQ(muster.exit_code, cli::kExitUsage);
+  EXPECT_NE(muster.log.find("failed to validate command args: Unknown sync mode: hdfs"),
+            std::string::npos)
+      << muster.log;
+  EXPECT_TRUE(cluster_->Writes().empty());
+}
+
 TEST_F(SubmitTest, TheOldOperatorGetsItsPolicyInTheSpec) {
   cluster_->admit = [](text::Json& object) { text::Erase(object, {"spec", "runPolicy"}); };
   ASSERT_EQ(Submit({"--image=i", "--retry=2"}).exit_code, 0);

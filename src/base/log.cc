@@ -30,6 +30,8 @@ LevelText TextOf(LogLevel level) {
       return {"WARN", "warning", 33};
     case LogLevel::kError:
       return {"ERRO", "error", 31};
+    case LogLevel::kFatal:
+      return {"FATA", "fatal", 31};
   }
   return {"ERRO", "error", 31};
 }

@@ -21,7 +21,8 @@ enum class LogForm {
 };
 void SetLogForm(LogForm form);
 
-enum class LogLevel { kDebug, kInfo, kWarn, kError };
+// kFatal is a word in the line: it is said where Arena says it, and ends nothing by itself.
+enum class LogLevel { kDebug, kInfo, kWarn, kError, kFatal };
 
 // debug, info, warn or error; otherwise Arena's message.
 Result<LogLevel> ParseLogLevel(std::string_view text);

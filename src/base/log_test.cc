@@ -57,6 +57,7 @@ TEST(Log, WritesKeysAndValuesWhenNotOnATerminal) {
             "level=info msg=\"job a is 1\"\n");
   EXPECT_EQ(WithoutTime(ToPipe([] { LogWarn("x y"); })), "level=warning msg=\"x y\"\n");
   EXPECT_EQ(WithoutTime(ToPipe([] { LogError("x y"); })), "level=error msg=\"x y\"\n");
+  EXPECT_EQ(WithoutTime(ToPipe([] { Log(LogLevel::kFatal, "x y"); })), "level=fatal msg=\"x y\"\n");
 }
 
 TEST(Log, QuotesOnlyWhatNeedsIt) {
@@ -70,6 +71,7 @@ TEST(Log, IsColouredOnATerminal) {
   EXPECT_TRUE(line.starts_with("\x1b[36mINFO\x1b[0m[0")) << line;
   EXPECT_NE(line.find("] hello there"), std::string::npos) << line;
   EXPECT_TRUE(ToTerminal([] { LogError("x"); }).starts_with("\x1b[31mERRO\x1b[0m["));
+  EXPECT_TRUE(ToTerminal([] { Log(LogLevel::kFatal, "x"); }).starts_with("\x1b[31mFATA\x1b[0m["));
 }
 
 TEST(Log, ShowsTheLevelAndAbove) {
