@@ -11,7 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ads/app.h"
+#include "arena/all_logs.h"
 #include "arena/app.h"
+#include "arena/jobs.h"
+#include "arena/submit_wait.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/log.h"
@@ -25,6 +29,7 @@
 namespace {
 
 constexpr std::string_view kArena = "arena";
+constexpr std::string_view kAds = "ads";
 
 std::string_view BaseName(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -38,11 +43,16 @@ void Pause(base::Duration duration) {
   never.wait_for(lock, duration, [] { return false; });
 }
 
-// Becomes the static launcher, which lies beside this program. Returns only when that fails.
-int BecomeLauncher(const char* name, char** args) {
+// This program's own path.
+std::string SelfPath() {
   std::array<char, 4096> self{};
   const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
-  std::string path(self.data(), length > 0 ? static_cast<size_t>(length) : 0);
+  return {self.data(), length > 0 ? static_cast<size_t>(length) : 0};
+}
+
+// Becomes the static launcher, which lies beside this program. Returns only when that fails.
+int BecomeLauncher(const char* name, char** args) {
+  std::string path = SelfPath();
   path = path.substr(0, path.rfind('/') + 1) + "muster-launch";
   std::vector<char*> argv = {const_cast<char*>(name)};
   for (; *args != nullptr; ++args) argv.push_back(*args);
@@ -66,6 +76,85 @@ void AddLaunch(cli::Command& root) {
 }
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
+void ExitAborted(int) { ::_exit(cli::kExitFailure); }
+
+// What opctl needs of the rooms that it does not know: a cluster, and how a job is followed there.
+class OpctlCluster {
+ public:
+  OpctlCluster(const base::Environment& environment, base::Clock& clock, const std::string& program)
+      : arena_{.environment = environment,
+               .clock = clock,
+               .program = program == kAds ? "muster" : program,
+               .flags = {},
+               .connect = {},
+               .cluster_is_this_machine = false,
+               .cluster_namespace = "",
+               .find_user_name = {},
+               .pause = Pause} {}
+
+  base::Result<ads::Cluster> Connect(const ads::Context::ClusterFlags& flags) {
+    arena_.flags.local = flags.is_local;
+    arena_.flags.kubeconfig = flags.kubeconfig;
+    arena_.flags.context = flags.context;
+    arena_.flags.namespace_name = flags.namespace_name;
+    const local::command::ClusterContext context{arena_.environment, arena_.clock,
+                                                 [this] {
+                                                   return local::command::ClusterFlags{
+                                                       arena_.flags.local, arena_.flags.kubeconfig,
+                                                       arena_.flags.context};
+                                                 },
+                                                 Pause};
+    TRY_ASSIGN(connection_, local::command::Connect(context, [](std::string_view warning) {
+                 base::LogInfo("{}", warning);
+               }));
+    arena_.cluster_namespace = connection_.namespace_name;
+    return ads::Cluster{connection_.client.get(), arena_.Namespace()};
+  }
+
+  base::Result<int> Follow(const ads::Cluster& cluster, const text::Json& job, cli::Output& out) {
+    const std::string name(text::GetString(job, {"metadata", "name"}));
+    const arena::InterruptNotice notice(arena_.program, name);
+    TRY_ASSIGN(const arena::TrainingJob found,
+               arena::FindJob(*cluster.client, arena_, cluster.namespace_name, name));
+    const arena::AllLogsRequest request{found, {}, out.IsTerminal()};
+    TRY(arena::FollowAllLogs(*cluster.client, arena_, request, out));
+    return arena::AwaitEnd(*cluster.client, arena_, job);
+  }
+
+ private:
+  arena::Context arena_;
+  local::command::Connection connection_;
+};
+
+ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster) {
+  ads::Context context{.environment = base::Environment::OfProcess(),
+                       .clock = base::SystemClock(),
+                       .program = program,
+                       .self = SelfPath()};
+  context.connect = [&cluster](const ads::Context::ClusterFlags& flags) {
+    return cluster.Connect(flags);
+  };
+  context.follow = [&cluster](const ads::Cluster& of, const text::Json& job, cli::Output& out) {
+    return cluster.Follow(of, job, out);
+  };
+  return context;
+}
+
+// Under the name `ads` there is opctl alone.
+int RunAds(const std::vector<std::string>& args) {
+  base::SetLogForm(base::LogForm::kText);
+  const std::string program(kAds);
+  OpctlCluster cluster(base::Environment::OfProcess(), base::SystemClock(), program);
+  ads::Context context = MakeOpctlContext(program, cluster);
+  cli::Command root(program, "Distributed training of OCI Data Science, by muster.");
+  root.ClickStyle();
+  ads::AddOpctl(root, context);
+  cli::FdOutput out(STDOUT_FILENO);
+  cli::FdOutput err(STDERR_FILENO);
+  const cli::Outcome outcome = cli::Execute(root, args, out, err);
+  if (outcome.error) base::LogError("{}", outcome.error->message);
+  return outcome.exit_code;
+}
 
 int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   const bool is_arena = program == kArena;
@@ -117,6 +206,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
     return {};
   };
 
+  OpctlCluster opctl_cluster(context.environment, context.clock, context.program);
+  ads::Context opctl_context = MakeOpctlContext(context.program, opctl_cluster);
+  if (!is_arena) ads::AddOpctl(root, opctl_context);
+
   context.missing_tensorboard = [&context] {
     return local::daemon::MissingTensorboard(context.environment);
   };
@@ -141,6 +234,10 @@ int main(int argc, char** argv) {
   if (verb == "launch" && !is_arena) return BecomeLauncher("muster launch", argv + 2);
   if (verb == "python-shim" && !is_arena) return BecomeLauncher("muster python-shim", argv + 2);
   if (BaseName(argv[0]) == "torchrun") return BecomeLauncher(argv[0], argv + 1);
+  if (BaseName(argv[0]) == kAds) {
+    ::signal(SIGINT, ExitAborted);
+    return RunAds({argv + 1, argv + argc});
+  }
   if (!is_arena) ::signal(SIGINT, ExitInterrupted);
   return RunCommandLine(is_arena ? "arena" : "muster", {argv + 1, argv + argc});
 }

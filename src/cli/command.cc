@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/strings.h"
+#include "cli/click.h"
 
 namespace cli {
 namespace {
@@ -111,6 +112,19 @@ Command& Command::StopAtFirstArg() {
   return *this;
 }
 
+Command& Command::ClickStyle() {
+  is_click_ = true;
+  return *this;
+}
+Command& Command::ClickArgs(std::vector<std::string> names) {
+  click_args_ = std::move(names);
+  return *this;
+}
+Command& Command::WithoutShortHelp() {
+  has_short_help_ = false;
+  return *this;
+}
+
 Command& Command::Add(std::string use, std::string summary) {
   auto child = std::make_unique<Command>(std::move(use), std::move(summary));
   child->parent_ = this;
@@ -141,6 +155,7 @@ std::vector<Flag*> Command::OwnFlags() const {
 
 std::vector<Flag*> Command::InheritedFlags() const {
   std::vector<Flag*> flags;
+  if (is_click()) return flags;
   for (const Command* at = parent_; at != nullptr; at = at->parent_) {
     for (const auto& flag : at->persistent_.flags()) flags.push_back(flag.get());
   }
@@ -217,6 +232,7 @@ std::string Command::UsageText() const {
 }
 
 std::string Command::HelpText() const {
+  if (is_click()) return ClickText(*this).Help();
   const std::string_view text = TrimEnd(long_.empty() ? summary_ : long_);
   std::string out;
   if (!text.empty()) out += fmt::format("{}\n\n", text);

@@ -63,6 +63,14 @@ class Command {
   Command& RawArgs();
   // The first positional ends the flags.
   Command& StopAtFirstArg();
+  // This command and those below are parsed, explained and refused as Click does (cli/click.h).
+  // The flags of the commands above it are not theirs.
+  Command& ClickStyle();
+  // In Click's style: the positionals' names as the usage line shows them, "[IMAGE]" for one that
+  // may be left out, "OCID..." for at least one; more than these are refused.
+  Command& ClickArgs(std::vector<std::string> names);
+  // In Click's style: -h is no flag of this command.
+  Command& WithoutShortHelp();
 
   // The new child; valid as long as this command.
   Command& Add(std::string use, std::string summary);
@@ -76,6 +84,7 @@ class Command {
   const std::vector<std::unique_ptr<Command>>& children() const { return children_; }
   bool is_hidden() const { return is_hidden_; }
   bool is_runnable() const { return static_cast<bool>(run_); }
+  bool is_click() const { return is_click_ || (parent_ != nullptr && parent_->is_click()); }
   std::string Path() const;      // "muster submit pytorchjob"
   std::string HelpText() const;  // ends with a newline
   // A flag that is visible here was set on the command line.
@@ -85,6 +94,7 @@ class Command {
 
  private:
   friend class Executor;
+  friend class ClickText;
 
   std::vector<Flag*> OwnFlags() const;        // without inherited ones
   std::vector<Flag*> InheritedFlags() const;  // nearest first
@@ -109,7 +119,10 @@ class Command {
   ArgCompleter complete_;
   bool is_hidden_ = false;
   bool is_raw_ = false;
+  std::vector<std::string> click_args_;
   bool stops_at_first_arg_ = false;
+  bool is_click_ = false;
+  bool has_short_help_ = true;
   bool wants_help_ = false;
   bool wants_version_ = false;
 };

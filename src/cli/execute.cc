@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "cli/click.h"
 #include "cli/command.h"
 #include "cli/completion.h"
 
@@ -28,6 +29,8 @@ class Executor {
   base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
   base::Status CheckCall(Command& command, Invocation& call) const;
   Outcome Call(Command& command, ParsedArgs parsed);
+  Outcome CallClick(Command& command, ParsedArgs parsed);
+  Outcome ClickUsageFailure(const Command& command, const base::Error& error);
   base::Result<Command*> Topic(const std::vector<std::string>& path) const;
   void PrintHelp(const Command& command) { (void)out_.Write(command.HelpText()); }
   Outcome Complete(const std::vector<std::string>& words);
@@ -47,7 +50,8 @@ bool TakesNext(std::string_view text, const std::vector<Flag*>& flags) {
   for (const Flag* flag : flags) {
     if (flag->is_bool()) continue;
     if (text.starts_with("--") ? flag->Matches(text.substr(2))
-                               : text.size() == 2 && flag->shorthand() == text[1]) {
+                               : (text.size() == 2 && flag->shorthand() == text[1]) ||
+                                     text.substr(1) == flag->single_dash()) {
       return true;
     }
   }
@@ -90,6 +94,11 @@ void Executor::AddStandardCommands() {
 
 void Executor::AddHelpFlag(Command& command) {
   if (command.is_raw_ || command.flags_.Find("help") != nullptr) return;
+  if (command.is_click()) {
+    Flag& help = command.flags_.Bool(&command.wants_help_, "help", false, "Show this message.");
+    if (command.has_short_help_) help.Short('h');
+    return;
+  }
   command.flags_.Bool(&command.wants_help_, "help", false, "help for " + command.name_).Short('h');
 }
 
@@ -135,6 +144,11 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
     return {};
   }
   AddHelpFlag(command);
+  if (command.is_click()) {
+    ClickParser parser(command.OwnFlags());
+    TRY_ASSIGN(*parsed, parser.Parse(args, command.children_.empty()));
+    return {};
+  }
   FlagParser parser(Joined(command.OwnFlags(), command.InheritedFlags()),
                     [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); });
   TRY_ASSIGN(*parsed, parser.Parse(args, !command.stops_at_first_arg_));
@@ -206,10 +220,49 @@ Outcome Executor::Run(const std::vector<std::string>& args) {
   AddStandardCommands();
   const Found found = Find(args);
   ParsedArgs parsed;
+  const bool is_click = found.command->is_click();
   if (base::Status status = Parse(*found.command, found.args, &parsed); !status) {
-    return UsageFailure(std::move(status.error()));
+    return is_click ? ClickUsageFailure(*found.command, status.error())
+                    : UsageFailure(std::move(status.error()));
   }
-  return Call(*found.command, std::move(parsed));
+  return is_click ? CallClick(*found.command, std::move(parsed))
+                  : Call(*found.command, std::move(parsed));
+}
+
+Outcome Executor::ClickUsageFailure(const Command& command, const base::Error& error) {
+  (void)err_.Write(ClickText(command).UsageFailure(error.message));
+  return {kExitUsage, std::nullopt};
+}
+
+Outcome Executor::CallClick(Command& command, ParsedArgs parsed) {
+  if (parsed.help || command.wants_help_) {
+    PrintHelp(command);
+    return {};
+  }
+  const ClickText text(command);
+  if (!command.run_) {
+    // As Click since 8.2: help on stderr, for nothing was asked for.
+    if (parsed.positionals.empty()) {
+      (void)err_.Write(command.HelpText());
+      return {kExitUsage, std::nullopt};
+    }
+    const std::string& name = parsed.positionals[0];
+    (void)err_.Write(text.UsageFailure(text.NoSuchCommand(name)));
+    return {kExitUsage, std::nullopt};
+  }
+  if (base::Status status = text.Check(parsed.positionals); !status) {
+    return ClickUsageFailure(command, status.error());
+  }
+  Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
+  if (command.check_) {
+    if (base::Status status = command.check_(call); !status) {
+      return ClickUsageFailure(command, status.error());
+    }
+  }
+  base::Result<int> code = command.run_(call);
+  if (code) return {*code, std::nullopt};
+  (void)err_.Write(ClickFailure(code.error()));
+  return {kExitFailure, std::nullopt};
 }
 
 std::vector<std::string> Executor::Candidates(const Found& found, const std::string& word) {
@@ -220,7 +273,9 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
       TakesNext(found.args.back(), flags)) {
     const std::string& last = found.args.back();
     for (const Flag* flag : flags) {
-      if (last.starts_with("--") ? flag->Matches(last.substr(2)) : flag->shorthand() == last[1]) {
+      if (last.starts_with("--") ? flag->Matches(last.substr(2))
+                                 : (last.size() == 2 && flag->shorthand() == last[1]) ||
+                                       last.substr(1) == flag->single_dash()) {
         return CompleteFlagValue(*flag, word);
       }
     }
@@ -238,7 +293,11 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   }
   if (word.starts_with("-")) {
     for (const Flag* flag : flags) {
-      if (!flag->is_hidden()) out.push_back(Described("--" + flag->name(), flag->usage()));
+      if (flag->is_hidden()) continue;
+      out.push_back(Described("--" + flag->name(), flag->usage()));
+      if (!flag->single_dash().empty()) {
+        out.push_back(Described("-" + flag->single_dash(), flag->usage()));
+      }
     }
     std::sort(out.begin(), out.end());
     return out;

@@ -127,6 +127,19 @@ Flag& Flag::Complete(Completer completer) {
   return *this;
 }
 
+Flag& Flag::SingleDash(std::string name) {
+  single_dash_ = std::move(name);
+  return *this;
+}
+Flag& Flag::OneOf(std::vector<std::string> choices) {
+  choices_ = std::move(choices);
+  return Choices(choices_);
+}
+Flag& Flag::OptionalValue(std::string otherwise) {
+  optional_value_ = std::move(otherwise);
+  return *this;
+}
+
 bool Flag::Matches(std::string_view name) const {
   return name_ == name || std::find(old_names_.begin(), old_names_.end(), name) != old_names_.end();
 }

@@ -31,6 +31,11 @@ class Flag {
   // Offered by completion; not enforced.
   Flag& Choices(std::vector<std::string> choices);
   Flag& Complete(Completer completer);
+  // For Click's style alone (cli/click.h): another name, behind one dash (-reg); values that are
+  // enforced; the value that the flag has when none comes after it.
+  Flag& SingleDash(std::string name);
+  Flag& OneOf(std::vector<std::string> choices);
+  Flag& OptionalValue(std::string otherwise);
 
   const std::string& name() const { return name_; }
   char shorthand() const { return shorthand_; }
@@ -43,10 +48,14 @@ class Flag {
   // Whether the command line set it.
   bool changed() const { return changed_; }
   bool Matches(std::string_view name) const;
+  const std::string& type() const { return type_; }
+  const std::string& single_dash() const { return single_dash_; }
+  const std::vector<std::string>& choices() const { return choices_; }
 
  private:
   friend class FlagSet;
   friend class FlagParser;
+  friend class ClickParser;
   friend std::string FlagUsages(std::vector<const Flag*> flags);
   friend std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);
 
@@ -57,6 +66,9 @@ class Flag {
   std::string group_;
   std::string advice_;
   std::vector<std::string> old_names_;
+  std::string single_dash_;
+  std::vector<std::string> choices_;
+  std::optional<std::string> optional_value_;
   Setter set_;
   Completer complete_;
   char shorthand_ = 0;

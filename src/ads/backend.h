@@ -1,0 +1,33 @@
+// Backend: where `run` runs a job.
+#pragma once
+
+#include <string>
+
+#include "ads/job_spec.h"
+#include "ads/opctl_config.h"
+#include "ads/train_config.h"
+#include "base/result.h"
+#include "cli/terminal.h"
+
+namespace ads {
+
+// One `run`. The configuration has been checked, the image built and pushed.
+struct RunRequest {
+  const TrainConfig& config;
+  const JobSpec& job;
+  const LoginFlags& login;
+  std::string job_info;  // --job-info: where the run's information is kept too; "" is nowhere
+  std::string code_dir;  // the source folder on this machine, absolute: what the image has as /code
+  bool is_answer_yes = false;  // no question is asked: files are overwritten
+};
+
+// One of them runs a request; made for it, and for one thread.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // The exit code. Prints what the user asked for to `out`, all else to `err`. Leaves nothing
+  // behind that it could not start whole.
+  virtual base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) = 0;
+};
+
+}  // namespace ads

@@ -1,0 +1,149 @@
+#include "ads/cluster_backends.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "ads/opctl_config.h"
+#include "ads/pytorch_job.h"
+#include "ads/run_info.h"
+#include "api/names.h"
+#include "base/file.h"
+#include "base/uid.h"
+
+namespace ads {
+namespace {
+
+constexpr size_t kSuffixLength = 5;
+
+base::Result<std::string> AbsolutePath(const std::string& path, std::string_view what) {
+  char resolved[PATH_MAX];
+  if (::realpath(path.c_str(), resolved) != nullptr) return std::string(resolved);
+  return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
+}
+
+// Creates the job, keeps its information, and follows it to its end.
+base::Result<int> CreateAndFollow(const Context& context, const Cluster& cluster,
+                                  const RunRequest& request, const text::Json& job,
+                                  cli::Output& out, cli::Output& err) {
+  const std::string name(text::GetString(job, {"metadata", "name"}));
+  bool may_save = false;
+  if (!request.job_info.empty()) {
+    TRY_ASSIGN(may_save, MayOverwrite(request.job_info, request.is_answer_yes, out));
+  }
+  TRY_ASSIGN(const text::Json created,
+             cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
+  RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, request.job.work_dir};
+  const auto& runs = request.job.runs;
+  for (size_t i = 1; i < runs.size(); ++i) {
+    info.others.emplace_back(runs[i].name, fmt::format("{}-worker-{}", name, i - 1));
+  }
+  if (may_save) TRY(SaveRunInfo(request.job_info, RenderRunInfo(info, context.program), err));
+  TRY(
+      err.Write(fmt::format("The job {0} runs: `muster get {0}` shows it, `muster delete {0}` ends "
+                            "it\n",
+                            name)));
+  return context.follow(cluster, created, out);
+}
+
+// GPUs for each node: the shape's, or as many as this machine has for it.
+base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request) {
+  const int64_t wanted = GpusOfShape(request.config.Infrastructure("shapeName"));
+  if (wanted == 0) return 0;
+  TRY_ASSIGN(const cluster::ObjectList nodes, cluster.client->List(api::kNodes, {}));
+  int64_t here = 0;
+  for (const text::Json& node : nodes.items) {
+    const auto count =
+        text::GetString(node, {"status", "allocatable", std::string(api::kGpuResource)});
+    here += count.empty() ? 0 : std::strtoll(std::string(count).c_str(), nullptr, 10);
+  }
+  return std::min(wanted, here / static_cast<int64_t>(request.job.runs.size()));
+}
+
+class LocalBackend : public Backend {
+ public:
+  LocalBackend(const Context& context, Context::ClusterFlags flags)
+      : context_(context), flags_(std::move(flags)) {
+    flags_.is_local = true;
+  }
+
+  base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
+    const std::string name =
+        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength));
+    const std::string folder = context_.environment.StateDir() + "/ads/" + name;
+    TRY(base::MakeDirs(folder));
+    TRY_ASSIGN(const OrderedEnv env, LocalEnv(request, folder));
+    TRY_ASSIGN(const Cluster cluster, context_.connect(flags_));
+    TRY_ASSIGN(const int64_t gpus, GpusHere(cluster, request));
+    const PyTorchJobOptions options{
+        name, cluster.namespace_name, "host", {context_.self, "opctl", "entry"}, gpus, env};
+    TRY(
+        err.Write(fmt::format("{} node(s) on this machine, in its own environment: the image is "
+                              "not built or used\n",
+                              request.job.runs.size())));
+    return CreateAndFollow(context_, cluster, request, RenderPyTorchJob(request, options), out,
+                           err);
+  }
+
+ private:
+  base::Result<OrderedEnv> LocalEnv(const RunRequest& request, const std::string& folder) const;
+
+  const Context& context_;
+  Context::ClusterFlags flags_;
+};
+
+base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
+                                                const std::string& folder) const {
+  OrderedEnv env;
+  const std::string work_dir = request.job.work_dir.value_or("");
+  const bool is_here = work_dir.starts_with("file://") || work_dir.starts_with('/');
+  env.Set("OCI__WORK_DIR", is_here ? work_dir : "file://" + folder + "/work");
+  env.Set("OCI__LOCAL_FOLDER", folder);
+  env.Set("OCI__NODE_IP", "127.0.0.1");
+  if (request.config.runtime.type.empty()) {
+    TRY_ASSIGN(std::string code, AbsolutePath(request.code_dir, "the source folder"));
+    env.Set("OCI__CODE_DIR", std::move(code));
+  }
+  return env;
+}
+
+class KubernetesBackend : public Backend {
+ public:
+  KubernetesBackend(const Context& context, Context::ClusterFlags flags)
+      : context_(context), flags_(std::move(flags)) {}
+
+  base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
+    TRY_ASSIGN(const Cluster cluster, context_.connect(flags_));
+    OrderedEnv env;
+    env.Set("OCI__RENDEZVOUS", "environment");
+    const PyTorchJobOptions options{
+        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength)),
+        cluster.namespace_name,
+        request.job.image,
+        {},
+        GpusOfShape(request.config.Infrastructure("shapeName")),
+        env};
+    return CreateAndFollow(context_, cluster, request, RenderPyTorchJob(request, options), out,
+                           err);
+  }
+
+ private:
+  const Context& context_;
+  Context::ClusterFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeLocalBackend(const Context& context,
+                                          const Context::ClusterFlags& flags) {
+  return std::make_unique<LocalBackend>(context, flags);
+}
+
+std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,
+                                               const Context::ClusterFlags& flags) {
+  return std::make_unique<KubernetesBackend>(context, flags);
+}
+
+}  // namespace ads

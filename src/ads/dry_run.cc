@@ -1,0 +1,77 @@
+#include "ads/dry_run.h"
+
+#include <fmt/format.h>
+
+#include "ads/python_yaml.h"
+
+namespace ads {
+namespace {
+
+PyValue TypedSpec(std::string kind, std::string type, PyValue spec) {
+  PyValue map;
+  map.Set("kind", PyValue::String(std::move(kind)));
+  map.Set("type", PyValue::String(std::move(type)));
+  map.Set("spec", std::move(spec));
+  return map;
+}
+
+std::string RunText(const JobRunSpec& run) {
+  std::string out = fmt::format("Name: {}\nAdditional Environment Variables: \n", run.name);
+  for (const auto& [name, value] : run.env) out += fmt::format("\t{}:{}\n", name, value);
+  return out;
+}
+
+}  // namespace
+
+PyValue JobDocument(const JobSpec& job) {
+  PyValue infrastructure = job.infrastructure;
+  if (infrastructure.Find("jobType") == nullptr) {
+    infrastructure.Set("jobType", PyValue::String("DEFAULT"));
+  }
+  PyValue env;
+  env.kind = PyValue::Kind::kList;
+  for (const auto& [name, value] : job.env) {
+    PyValue entry;
+    entry.Set("name", PyValue::String(name));
+    entry.Set("value", PyValue::String(value));
+    env.items.push_back(std::move(entry));
+  }
+  PyValue runtime;
+  if (job.command) runtime.Set("cmd", PyValue::String(*job.command));
+  PyValue entrypoint;
+  if (!job.entrypoint.empty()) {
+    entrypoint.kind = PyValue::Kind::kList;
+    for (const std::string& word : job.entrypoint) {
+      entrypoint.items.push_back(PyValue::String(word));
+    }
+  }
+  runtime.Set("entrypoint", std::move(entrypoint));
+  runtime.Set("env", std::move(env));
+  runtime.Set("image", PyValue::String(job.image));
+  PyValue spec;
+  spec.Set("infrastructure",
+           TypedSpec("infrastructure", "dataScienceJob", std::move(infrastructure)));
+  spec.Set("name", job.name ? PyValue::String(*job.name) : PyValue());
+  spec.Set("runtime", TypedSpec("runtime", "container", std::move(runtime)));
+  PyValue document;
+  document.Set("kind", PyValue::String("job"));
+  document.Set("spec", std::move(spec));
+  return document;
+}
+
+std::string RenderDryRun(const JobSpec& job, const DryRunForm& form) {
+  std::string out =
+      "-----------------------------Entering dryrun mode----------------------------------\n"
+      "Creating Job with payload: \n\n";
+  out += DumpPyYaml(JobDocument(job)) + "\n" + std::string(form.plus_width, '+') + "\n";
+  out += "Creating Main Job Run with following details:\n" + RunText(job.runs.front());
+  out += std::string(form.tilde_width, '~') + "\n";
+  if (form.has_workers && job.runs.size() > 1) {
+    out += "Creating Job Runs with following details:\n";
+    for (size_t i = 1; i < job.runs.size(); ++i) out += RunText(job.runs[i]);
+  }
+  return out +
+         "-----------------------------Ending dryrun mode----------------------------------\n";
+}
+
+}  // namespace ads

@@ -1,0 +1,64 @@
+// JobSpec: the one job and its runs that a TrainConfig stands for (spec/ads.md 3.2). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ads/train_config.h"
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace ads {
+
+struct JobRunSpec {
+  std::string name;  // before substitution
+  OrderedEnv env;    // over the job's
+};
+
+struct JobSpec {
+  std::optional<std::string> name;  // cluster name, displayName, --job-name; nothing: the service's
+  PyValue infrastructure;           // camelCase keys, unknown ones among them
+  OrderedEnv env;                   // not substituted
+  std::string image;
+  std::vector<std::string> entrypoint;  // `check` sets these two
+  std::optional<std::string> command;
+  std::vector<JobRunSpec> runs;  // main, workers, parameter servers
+  std::optional<std::string> work_dir;
+};
+
+// `image` is the one of ./config.ini; `job_name` is --job-name, "" is none.
+JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
+                    const std::string& job_name);
+
+// The values as they are sent: ${NAME} becomes the value of another of them, $$ a dollar; at an
+// unknown ${NAME} the rest of that value stays as it is.
+OrderedEnv SubstituteEnv(const OrderedEnv& env);
+// A run's name: $NAME and ${NAME} of the job's and the run's environment; unknown ones stay.
+std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
+
+// What spec.infrastructure.spec may hold; the second spelling is read as the first.
+struct InfrastructureKey {
+  std::string_view camel, snake;
+};
+const std::vector<InfrastructureKey>& InfrastructureKeyTable();
+
+struct Placement {
+  std::string project_id, compartment_id;  // with the environment's defaults
+};
+// kInvalidArgument: `ValueError: Specify compartment ID for data science job.` and its like; also
+// what §5.6 refuses of shapes. Nothing is contacted.
+base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environment& environment);
+
+// Bodies of POST /jobs and POST /jobRuns (spec/ads.md 5.6). `name` is never empty there.
+base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& placement,
+                                       const std::string& name);
+text::Json CreateJobRunBody(const JobSpec& job, const JobRunSpec& run, const Placement& placement,
+                            const std::string& job_id);
+
+// <adjective>-<animal>-YYYY-mm-dd-HH:MM.SS, for a job without a name.
+std::string RandomJobName(base::Clock& clock);
+
+}  // namespace ads

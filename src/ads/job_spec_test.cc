@@ -1,0 +1,197 @@
+#include "ads/job_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "ads/train_yaml_for_tests.h"
+
+namespace ads {
+namespace {
+
+JobSpec SpecOf(const TrainYaml& yaml, const std::string& job_name = "") {
+  const auto config = ReadTrainConfig(yaml.Text(), "train.yaml", {false});
+  EXPECT_TRUE(config) << config.error().message;
+  return MakeJobSpec(*config, "iad.ocir.io/ns/img:1", job_name);
+}
+
+std::string Flat(const OrderedEnv& env) {
+  std::string out;
+  for (const auto& [name, value] : env) out += name + "=" + value + "\n";
+  return out;
+}
+
+TEST(JobSpec_Env, HasTheOriginalsOrder) {
+  TrainYaml yaml;
+  yaml.cluster += "      config: {env: [{name: X, value: yes}], startOptions: [--x 1, --y]}\n";
+  EXPECT_EQ(Flat(SpecOf(yaml).env),
+            "X=True\nOCI__WORK_DIR=oci://b@n/p\nOCI__EPHEMERAL=None\nOCI__CLUSTER_TYPE=PYTORCH\n"
+            "OCI__WORKER_COUNT=2\nOCI__START_ARGS=--x 1 --y\nOCI__ENTRY_SCRIPT=train.py\n"
+            "OCI__ENTRY_SCRIPT_ARGS=--a 1\n");
+}
+
+TEST(JobSpec_Env, OverridesKeepTheirPlace) {
+  TrainYaml yaml;
+  yaml.cluster +=
+      "      config:\n        env:\n        - {name: A, value: a}\n        - {name: OCI__WORK_DIR, "
+      "value: mine}\n        - {name: A, value: b}\n";
+  yaml.runtime += "      env: [{name: A, value: rt}, {name: OCI__ENTRY_SCRIPT, value: over}]\n";
+  EXPECT_EQ(Flat(SpecOf(yaml).env),
+            "A=rt\nOCI__WORK_DIR=oci://b@n/p\nOCI__EPHEMERAL=None\nOCI__CLUSTER_TYPE=PYTORCH\n"
+            "OCI__WORKER_COUNT=2\nOCI__START_ARGS=\nOCI__ENTRY_SCRIPT=over\n"
+            "OCI__ENTRY_SCRIPT_ARGS=--a 1\n");
+}
+
+TEST(JobSpec_Dask, HasTheElevenVariablesOfUpstream) {
+  TrainYaml yaml;
+  yaml.cluster_kind = "dask";
+  yaml.cluster =
+      "      image: a/b:1\n      workDir: oci://w@n/d\n      ephemeral: True\n"
+      "      config: {env: [{name: death_timeout, value: 10}, {name: nprocs, value: 4}], "
+      "startOptions: [--port 8786]}\n"
+      "      main: {config: {env: [{name: death_timeout, value: 20}]}}\n"
+      "      worker: {config: {env: [{name: death_timeout, value: 30}], startOptions: [--w]}}\n"
+      "      ps: {name: p, replicas: 2}\n";
+  yaml.runtime = "      entryPoint: t.py\n      args: [500]\n      kwargs: {k: v}\n";
+  const JobSpec job = SpecOf(yaml);
+  EXPECT_EQ(Flat(job.env),
+            "death_timeout=10\nnprocs=4\nOCI__WORK_DIR=oci://w@n/d\nOCI__EPHEMERAL=True\n"
+            "OCI__CLUSTER_TYPE=DASK\nOCI__WORKER_COUNT=1\nOCI__PS_COUNT=2\n"
+            "OCI__START_ARGS=--port 8786\nOCI__ENTRY_SCRIPT=t.py\nOCI__ENTRY_SCRIPT_ARGS=500\n"
+            "OCI__ENTRY_SCRIPT_KWARGS={'k': 'v'}\n");
+  ASSERT_EQ(job.runs.size(), 4U);
+  EXPECT_EQ(Flat(job.runs[0].env), "death_timeout=20\nOCI__MODE=MAIN\nRANK=0\n");
+  EXPECT_EQ(Flat(job.runs[1].env),
+            "death_timeout=30\nOCI__START_ARGS=--w\nOCI__MODE=WORKER\nRANK=1\n");
+  EXPECT_EQ(job.runs[2].name, "p_0");
+  EXPECT_EQ(Flat(job.runs[3].env), "OCI__MODE=PS\n");
+}
+
+TEST(JobSpec_NoWorker, CountsNone) {
+  TrainYaml yaml;
+  yaml.cluster = "      image: a/b:1\n      main: {}\n      ps: {name: p}\n";
+  const JobSpec job = SpecOf(yaml);
+  EXPECT_EQ(*job.env.Find("OCI__WORKER_COUNT"), "0");
+  EXPECT_EQ(*job.env.Find("OCI__WORK_DIR"), "None");
+  ASSERT_EQ(job.runs.size(), 2U);
+  EXPECT_EQ(job.runs[0].name, "main");
+}
+
+TEST(JobSpec_Runtime, GitAndRemoteSetTheirVariables) {
+  TrainYaml yaml;
+  yaml.runtime_type = "git";
+  yaml.runtime =
+      "      entryPoint: t.py\n      uri: git@h:u/r.git\n      branch: dev\n      commit: abc\n"
+      "      gitSecretId: ocid1.s\n      codeDir: /c\n      pythonPath: a:b\n";
+  EXPECT_NE(
+      Flat(SpecOf(yaml).env)
+          .find("OCI__ENTRY_SCRIPT=t.py\nOCI__RUNTIME_TYPE=git\nOCI__RUNTIME_URI=git@h:u/r.git\n"
+                "OCI__RUNTIME_GIT_BRANCH=dev\nOCI__RUNTIME_GIT_COMMIT=abc\n"
+                "OCI__RUNTIME_GIT_SECRET_ID=ocid1.s\nOCI__CODE_DIR=/c\n"
+                "OCI__RUNTIME_PYTHON_PATH=a:b\n"),
+      std::string::npos);
+  yaml.runtime_type = "remote";
+  yaml.runtime = "      entryPoint: p/t.py\n      uri: oci://b@n/p\n";
+  EXPECT_TRUE(
+      Flat(SpecOf(yaml).env).ends_with("OCI__RUNTIME_TYPE=remote\nOCI__RUNTIME_URI=oci://b@n/p\n"));
+}
+
+TEST(JobSpec_Name, FallsBack) {
+  TrainYaml yaml;
+  EXPECT_EQ(SpecOf(yaml, "flag").name, "Training");
+  yaml.cluster += "      name: mine\n";
+  EXPECT_EQ(SpecOf(yaml, "flag").name, "mine");
+  yaml = TrainYaml();
+  yaml.infrastructure = "      projectId: p\n";
+  EXPECT_EQ(SpecOf(yaml, "flag").name, "flag");
+  EXPECT_EQ(SpecOf(yaml).name, std::nullopt);
+}
+
+TEST(JobSpec_SubstituteEnv, StopsAtTheFirstUnknownName) {
+  OrderedEnv env;
+  env.Set("X", "1");
+  env.Set("Y", "${X}/${HOME}/$$Z/$10");
+  env.Set("Z", "$X $$ ${X}");
+  const OrderedEnv sent = SubstituteEnv(env);
+  EXPECT_EQ(*sent.Find("Y"), "1/${HOME}/$$Z/$10");
+  EXPECT_EQ(*sent.Find("Z"), "$X $ 1");
+}
+
+TEST(JobSpec_SubstituteName, LeavesWhatIsUnknown) {
+  OrderedEnv job;
+  job.Set("X", "1");
+  OrderedEnv run;
+  run.Set("RANK", "0");
+  EXPECT_EQ(SubstituteName("m-${X}-${RANK}-$X-$NO-${NO}-$", job, run), "m-1-0-1-$NO-${NO}-$");
+}
+
+// spec/ads.md 5.6.
+TEST(JobPayload_Body, IsTheCapturedOne) {
+  TrainYaml yaml;
+  yaml.infrastructure += "      logGroupId: g\n      logId: l\n";
+  const JobSpec job = SpecOf(yaml);
+  const auto placement = CheckPlacement(job, base::Environment());
+  ASSERT_TRUE(placement) << placement.error().message;
+  const auto body = CreateJobBody(job, *placement, "Training");
+  ASSERT_TRUE(body);
+  EXPECT_EQ(
+      text::ToJson(*body),
+      R"({"projectId":"p1","compartmentId":"c1","displayName":"Training","jobConfigurationDetails":)"
+      R"({"jobType":"DEFAULT","environmentVariables":{"OCI__WORK_DIR":"oci://b@n/p",)"
+      R"("OCI__EPHEMERAL":"None","OCI__CLUSTER_TYPE":"PYTORCH","OCI__WORKER_COUNT":"2",)"
+      R"("OCI__START_ARGS":"","OCI__ENTRY_SCRIPT":"train.py","OCI__ENTRY_SCRIPT_ARGS":"--a 1"}},)"
+      R"("jobInfrastructureConfigurationDetails":{"jobInfrastructureType":"STANDALONE",)"
+      R"("shapeName":"VM.GPU2.1","subnetId":"s1","blockStorageSizeInGBs":50},)"
+      R"("jobEnvironmentConfigurationDetails":{"jobEnvironmentType":"OCIR_CONTAINER",)"
+      R"("image":"iad.ocir.io/ns/img:1"},"jobLogConfigurationDetails":{"enableLogging":true,)"
+      R"("enableAutoLogCreation":false,"logGroupId":"g","logId":"l"}})");
+  EXPECT_EQ(text::ToJson(CreateJobRunBody(job, job.runs[1], *placement, "ocid1.job")),
+            R"({"projectId":"p1","compartmentId":"c1","displayName":"w_0","jobId":"ocid1.job",)"
+            R"("jobConfigurationOverrideDetails":{"jobType":"DEFAULT","environmentVariables":)"
+            R"({"OCI__MODE":"WORKER","RANK":"1"}}})");
+}
+
+TEST(JobPayload_Variants, FollowTheInfrastructure) {
+  TrainYaml yaml;
+  yaml.infrastructure =
+      "      projectId: p\n      compartmentId: c\n      shapeName: VM.Standard.E3.Flex\n"
+      "      shapeConfigDetails: {ocpus: 2, memoryInGBs: 22}\n      logGroupId: g\n"
+      "      freeformTags: {a: b}\n      storageMount: [{src: oci://b@n/p/q, dest: /mnt/x}]\n";
+  const JobSpec job = SpecOf(yaml);
+  const auto placement = CheckPlacement(job, base::Environment());
+  ASSERT_TRUE(placement) << placement.error().message;
+  const auto body = CreateJobBody(job, *placement, "n");
+  ASSERT_TRUE(body);
+  EXPECT_EQ(text::ToJson(body->at("jobInfrastructureConfigurationDetails")),
+            R"({"jobInfrastructureType":"ME_STANDALONE","shapeName":"VM.Standard.E3.Flex",)"
+            R"("blockStorageSizeInGBs":50,"jobShapeConfigDetails":{"ocpus":2,"memoryInGBs":22}})");
+  EXPECT_EQ(text::ToJson(body->at("jobLogConfigurationDetails")),
+            R"({"enableLogging":true,"enableAutoLogCreation":true,"logGroupId":"g"})");
+  EXPECT_EQ(text::ToJson(body->at("freeformTags")), R"({"a":"b"})");
+  EXPECT_EQ(text::ToJson(body->at("jobStorageMountConfigurationDetailsList")),
+            R"([{"storageType":"OBJECT_STORAGE","destinationDirectoryName":"x",)"
+            R"("destinationPath":"/mnt","namespace":"n","bucket":"b","prefix":"p/q"}])");
+}
+
+TEST(JobPayload_Placement, IsCheckedBeforeAnyCall) {
+  const auto refusal = [](const std::string& infrastructure, const base::Environment& environment) {
+    TrainYaml yaml;
+    yaml.infrastructure = infrastructure;
+    const auto placement = CheckPlacement(SpecOf(yaml), environment);
+    return placement ? placement->compartment_id + "," + placement->project_id
+                     : placement.error().message;
+  };
+  EXPECT_EQ(refusal("      projectId: p\n", {}),
+            "ValueError: Specify compartment ID for data science job.");
+  EXPECT_EQ(refusal("      compartmentId: c\n", {}),
+            "ValueError: Specify project ID for data science job.");
+  EXPECT_EQ(
+      refusal("      shapeName: x\n",
+              base::Environment({{"PROJECT_OCID", "p2"}, {"JOB_RUN_COMPARTMENT_OCID", "c2"}})),
+      "c2,p2");
+  EXPECT_EQ(refusal("      projectId: p\n      compartmentId: c\n      shapeName: VM.GPU2.1\n"
+                    "      shapeConfigDetails: {ocpus: 1, memoryInGBs: 2}\n",
+                    {}),
+            "ValueError: Shape config is not required for non flex shape from user end.");
+}
+
+}  // namespace
+}  // namespace ads

@@ -1,0 +1,46 @@
+// ObjectStorage: where a cluster's nodes meet and artifacts go: a folder here or a bucket.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace ads {
+
+// The objects below one URI ("file:///work", "oci://bucket@namespace/prefix"). Names are relative
+// to it, with slashes. Blocking; one thread at a time.
+class ObjectStorage {
+ public:
+  virtual ~ObjectStorage() = default;
+
+  // Replaces the object in one step: nobody reads half of it.
+  virtual base::Status Put(const std::string& name, std::string_view content) = 0;
+  // kNotFound when there is none.
+  virtual base::Result<std::string> Get(const std::string& name) = 0;
+  // When it was last written, by the storage's clock. kNotFound.
+  virtual base::Result<base::Time> ModifiedAt(const std::string& name) = 0;
+  // Without an object that is not there: success.
+  virtual base::Status Remove(const std::string& name) = 0;
+  // Names below `prefix`, every level, sorted.
+  virtual base::Result<std::vector<std::string>> List(const std::string& prefix) = 0;
+  // A local file to an object, and back. Large ones in parts.
+  virtual base::Status PutFile(const std::string& name, const std::string& path) = 0;
+  virtual base::Status GetFile(const std::string& name, const std::string& path) = 0;
+  // The URI of an object, for messages.
+  virtual std::string UriOf(const std::string& name) const = 0;
+
+  // A descriptor that becomes readable when an object directly below the URI changes, until
+  // DrainChanges; -1 when the storage cannot tell and must be asked now and then.
+  virtual int ChangesFd() { return -1; }
+  virtual void DrainChanges() {}
+};
+
+// file:///folder or a plain path. The folder is made when something is put into it.
+base::Result<std::unique_ptr<ObjectStorage>> OpenFolder(const std::string& uri);
+
+}  // namespace ads

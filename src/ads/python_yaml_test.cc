@@ -1,0 +1,128 @@
+#include "ads/python_yaml.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace ads {
+namespace {
+
+// What PyYAML 6 and str() make of a plain scalar; spec/ads.md 3.1.
+TEST(PyYaml_PlainScalars, ReadAsYaml11) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"yes", "True"},
+      {"Off", "False"},
+      {"TRUE", "True"},
+      {"null", "None"},
+      {"~", "None"},
+      {"", "None"},
+      {"1.0", "1.0"},
+      {"010", "8"},
+      {"08", "08"},
+      {"0x1F", "31"},
+      {"0b11", "3"},
+      {"1_000", "1000"},
+      {"12:30:45", "45045"},
+      {"-1", "-1"},
+      {"1e5", "1e5"},
+      {"1.5e3", "1.5e3"},
+      {"1.5e+3", "1500.0"},
+      {"1.0e+16", "1e+16"},
+      {".5", "0.5"},
+      {"5.", "5.0"},
+      {".inf", "inf"},
+      {"-.INF", "-inf"},
+      {".nan", "nan"},
+      {"y", "y"},
+      {"0.00001", "1e-05"},
+      {"yEs", "yEs"},
+      {"0", "0"},
+      {"-0", "0"},
+      {"1:2.5", "62.5"},
+      {"2026-07-30", "2026-07-30"},
+      {"99999999999999999999", "99999999999999999999"},
+      {"2026-07-30T10:00:00Z", "2026-07-30 10:00:00+00:00"},
+      {"2026-07-30 1:00:00.5", "2026-07-30 01:00:00.500000"}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(PyStr(ResolvePyScalar(text)), expected) << text;
+  }
+}
+
+TEST(PyYaml_Values, PrintAsPythonDoes) {
+  const auto value = ReadPyYaml("{k: v, n: 1, l: [a, 'it''s', null, true], 2: {}}");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(PyStr(*value), "{'k': 'v', 'n': 1, 'l': ['a', \"it's\", None, True], 2: {}}");
+}
+
+TEST(PyYaml_Keys, LastOfTheSameCountsAndIsNoted) {
+  const auto value = ReadPyYaml("a: 1\nb: 2\na: 3\n");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(PyStr(*value), "{'a': 3, 'b': 2}");
+  EXPECT_EQ(value->members[0].first_line, 1U);
+  EXPECT_EQ(value->members[0].line, 3U);
+}
+
+TEST(PyYaml_AnchorsAndMerges, AreResolved) {
+  const auto value = ReadPyYaml("a: &x {p: 1, q: 2}\nb:\n  <<: *x\n  q: 3\nc: *x\n");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(PyStr(*value), "{'a': {'p': 1, 'q': 2}, 'b': {'p': 1, 'q': 3}, 'c': {'p': 1, 'q': 2}}");
+}
+
+TEST(PyYaml_Errors, NameThePlace) {
+  EXPECT_EQ(ReadPyYaml("a: [1\nb: 2\n").error().message,
+            "line 2 column 2: did not find expected ',' or ']'");
+  EXPECT_EQ(ReadPyYaml("a: *x\n").error().message, "line 1 column 4: found undefined alias 'x'");
+  EXPECT_FALSE(ReadPyYaml("a: 1\n---\nb: 2\n"));
+  EXPECT_FALSE(ReadPyYaml(std::string(500, '[')));
+}
+
+TEST(PyYaml_AliasBomb, Ends) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) bomb += (k == 0 ? "*a" : ", *a") + std::to_string(i - 1);
+    bomb += "]\n";
+  }
+  const auto value = ReadPyYaml(bomb);
+  ASSERT_FALSE(value);
+  EXPECT_NE(value.error().message.find("too many values"), std::string::npos);
+}
+
+TEST(PyYaml_Dump, QuotesWhatWouldReadBackOtherwise) {
+  const auto dumped = [](const std::string& text) {
+    PyValue map;
+    map.Set("k", PyValue::String(text));
+    return DumpPyYaml(map);
+  };
+  EXPECT_EQ(dumped("3"), "k: '3'\n");
+  EXPECT_EQ(dumped("True"), "k: 'True'\n");
+  EXPECT_EQ(dumped(""), "k: ''\n");
+  EXPECT_EQ(dumped("None"), "k: None\n");
+  EXPECT_EQ(dumped("a: b"), "k: 'a: b'\n");
+  EXPECT_EQ(dumped("a #b"), "k: 'a #b'\n");
+  EXPECT_EQ(dumped("{'k': 'v'}"), "k: '{''k'': ''v''}'\n");
+  EXPECT_EQ(dumped(" x"), "k: ' x'\n");
+  EXPECT_EQ(dumped("a\nb"), "k: 'a\n\n  b'\n");
+  EXPECT_EQ(dumped("caf\xC3\xA9"), "k: \"caf\\xE9\"\n");
+  EXPECT_EQ(dumped("\t"), "k: \"\\t\"\n");
+  EXPECT_EQ(dumped("-"), "k: '-'\n");
+  EXPECT_EQ(dumped("--a"), "k: --a\n");
+}
+
+TEST(PyYaml_Dump, FoldsAtTheFirstSpaceAfterColumn80) {
+  PyValue map;
+  map.Set("k", PyValue::String(std::string(80, 'a') + " b c"));
+  EXPECT_EQ(DumpPyYaml(map), "k: " + std::string(80, 'a') + "\n  b c\n");
+  PyValue two;
+  two.Set("k", PyValue::String(std::string(80, 'a') + "  b c"));
+  EXPECT_EQ(DumpPyYaml(two), "k: " + std::string(80, 'a') + "  b\n  c\n");
+}
+
+TEST(PyYaml_Dump, SortsKeysAndLeavesListsAtTheirKey) {
+  const auto value = ReadPyYaml("b: [1, {x: 1, w: []}, [2]]\na: {}\n");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(DumpPyYaml(*value), "a: {}\nb:\n- 1\n- w: []\n  x: 1\n- - 2\n");
+}
+
+}  // namespace
+}  // namespace ads

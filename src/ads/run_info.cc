@@ -1,0 +1,77 @@
+#include "ads/run_info.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "ads/python_yaml.h"
+#include "ads/terminal_input.h"
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace ads {
+namespace {
+
+constexpr size_t kMaxInfoBytes = 16 << 20;
+
+}  // namespace
+
+std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
+  PyValue root;
+  root.kind = PyValue::Kind::kMap;
+  root.Set("jobId", PyValue::String(info.job_id));
+  PyValue main;
+  main.Set(info.main.first, PyValue::String(info.main.second));
+  root.Set("mainJobRunId", std::move(main));
+  if (!info.others.empty()) {
+    PyValue others;
+    others.kind = PyValue::Kind::kList;
+    for (const auto& [name, id] : info.others) {
+      PyValue one;
+      one.Set(name, PyValue::String(id));
+      others.items.push_back(std::move(one));
+    }
+    root.Set("otherJobRunIds", std::move(others));
+  }
+  root.Set("workDir", info.work_dir ? PyValue::String(*info.work_dir) : PyValue());
+  return DumpPyYaml(root) + fmt::format(
+                                "# ⭐ To stream the logs of the main job run:\n"
+                                "# $ {} opctl watch {}\n",
+                                program, info.main.second);
+}
+
+base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {
+  TRY_ASSIGN(const std::string text, base::ReadFile(path, kMaxInfoBytes));
+  // What `run ... | tee` kept may have the banner and docker's output before it.
+  size_t begin = 0;
+  if (!text.starts_with("jobId:")) {
+    const size_t found = text.find("\njobId:");
+    if (found != std::string::npos) begin = found + 1;
+  }
+  const auto document = ReadPyYaml(std::string_view(text).substr(begin));
+  if (!document) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} {}", path, document.error().message));
+  }
+  RunInfoFile info;
+  const auto read = [&](std::string_view key, std::string& to) {
+    const PyValue* value = document->Find(key);
+    if (value != nullptr && value->is_truthy()) to = PyStr(*value);
+  };
+  read("jobId", info.job_id);
+  read("workDir", info.work_dir);
+  return info;
+}
+
+base::Result<bool> MayOverwrite(const std::string& path, bool yes, cli::Output& out) {
+  if (yes || ::access(path.c_str(), F_OK) != 0) return true;
+  TRY(out.Write(fmt::format("File {} already exists. Overwrite the file? [yN]: ", path)));
+  const std::string answer = ReadLine().value_or("");
+  return answer == "y" || answer == "Y";
+}
+
+base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out) {
+  TRY(base::WriteFileAtomic(path, text, 0644, base::Durability::kNone));
+  return out.Write(fmt::format("Job run info saved to {}\n", path));
+}
+
+}  // namespace ads

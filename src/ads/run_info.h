@@ -1,0 +1,37 @@
+// RunInfo: what `run` prints of a started cluster (spec/ads.md 4.2): info.yaml.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/terminal.h"
+
+namespace ads {
+
+struct RunInfo {
+  std::string job_id;
+  std::pair<std::string, std::string> main;                 // name, OCID
+  std::vector<std::pair<std::string, std::string>> others;  // workers, then parameter servers
+  std::optional<std::string> work_dir;
+};
+
+// The YAML and the two comment lines that say how to watch it.
+std::string RenderRunInfo(const RunInfo& info, const std::string& program);
+
+// jobId and workDir of an info.yaml, as show-config and cancel read it; "" where it has none. The
+// banner and build output that `tee` puts before it are passed over.
+struct RunInfoFile {
+  std::string job_id, work_dir;
+};
+base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path);
+
+// Whether `path` may be written: asks `File <path> already exists. Overwrite the file? [yN]: ` when
+// it is there and `yes` is not set; reads the answer from stdin.
+base::Result<bool> MayOverwrite(const std::string& path, bool yes, cli::Output& out);
+// Writes the text (mode 0644) and prints `Job run info saved to <path>`.
+base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out);
+
+}  // namespace ads

@@ -1,0 +1,76 @@
+// TrainConfig: what a `kind: distributed` YAML says (spec/ads.md 3.1). Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ads/ordered_env.h"
+#include "ads/python_value.h"
+#include "base/result.h"
+
+namespace ads {
+
+// cluster.spec.main, .worker or .ps.
+struct RoleConfig {
+  std::optional<std::string> name;
+  int64_t replicas = 1;
+  OrderedEnv env;
+  std::optional<std::string> start_args;  // startOptions, joined; nothing without any
+};
+
+struct CertificateConfig {
+  std::string ca_id, ca_location;
+  std::string cert_id, cert_location, key_location;
+};
+
+// spec.runtime. Texts are what str() prints; "" where the file says nothing.
+struct RuntimeConfig {
+  std::string type;  // "", git or remote
+  std::optional<std::string> entry_point;
+  std::string args, kwargs;
+  OrderedEnv env;
+  std::string uri, branch, commit, git_secret_id, code_dir, python_path;
+};
+
+struct TrainConfig {
+  std::string path;  // of the file, for messages
+  // spec.infrastructure.spec with camelCase keys, unknown ones among them.
+  PyValue infrastructure;
+  std::string cluster_type;  // PYTORCH, DASK, ...
+  // As written; "@image" means ./config.ini's.
+  std::string image;
+  std::optional<std::string> work_dir;
+  std::optional<std::string> name;
+  std::string ephemeral = "None";  // True, False or None
+  OrderedEnv env;
+  std::string start_args;
+  RoleConfig main;
+  std::optional<RoleConfig> worker, ps;
+  std::optional<CertificateConfig> certificate;
+  RuntimeConfig runtime;
+
+  std::vector<std::string> warnings;  // for stderr
+
+  // infrastructure's value as text; "" when absent or null.
+  std::string Infrastructure(std::string_view key) const;
+};
+
+struct TrainReadOptions {
+  bool is_strict = true;  // an unknown key is an error
+};
+
+// `path` is for messages. kInvalidArgument with one line: path, line, key, and what to do.
+base::Result<TrainConfig> ReadTrainConfig(std::string_view text, const std::string& path,
+                                          const TrainReadOptions& options);
+// The same of a document that has been read.
+base::Result<TrainConfig> ReadTrainConfig(const PyValue& document, const std::string& path,
+                                          const TrainReadOptions& options);
+
+// Values that still are what the documentation has in their place (<...> or oci.xxxx.):
+// "spec...key: value (line n)" each. A real run refuses them.
+std::vector<std::string> FindPlaceholders(const TrainConfig& config);
+
+}  // namespace ads

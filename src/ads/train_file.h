@@ -1,0 +1,21 @@
+// The YAML file that `run` and `check` are given.
+#pragma once
+
+#include <string>
+
+#include "ads/app.h"
+#include "ads/python_value.h"
+#include "base/result.h"
+
+namespace ads {
+
+// The document at `path`: a file, "-" for stdin, or oci://bucket@namespace/object. $VAR and ${VAR}
+// in the texts of its first level (kind, apiVersion) are the environment's. kInvalidArgument or
+// kNotFound with the path.
+base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
+                                    const LoginFlags& login);
+
+// The value of its `kind`: "" when there is none.
+std::string KindOf(const PyValue& document);
+
+}  // namespace ads

@@ -1,0 +1,16 @@
+// Which keys a train.yaml may have, and where (spec/ads.md 3.1). Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ads/python_value.h"
+#include "base/result.h"
+
+namespace ads {
+
+// kInvalidArgument on the first key that no part of a distributed YAML reads, or that stands
+// twice: its name, its line, and the nearest right one.
+base::Status CheckKeys(const PyValue& document, const std::string& path);
+
+}  // namespace ads

@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+
+#include "ads/cluster_backends.h"
+#include "ads/dry_run.h"
+#include "ads/image_steps.h"
+#include "ads/python_yaml.h"
+#include "ads/run_info.h"
+#include "ads/train_file.h"
+#include "ads/verbs.h"
+#include "base/strings.h"
+
+namespace ads {
+namespace {
+
+constexpr const char* kBanner =
+    "......................... Initializing the process ...................................\n";
+
+struct RunFlags {
+  std::string file, backend, job_info, job_name, ocid, image;
+  ImageFlags image_flags;
+  LoginFlags login;
+  Context::ClusterFlags cluster;
+  bool is_dry = false, has_no_build = false, has_no_push = false, is_incremented = false;
+  bool is_debug = false, is_quiet = false, is_not_strict = false, is_answer_yes = false;
+  // Taken and without meaning for a distributed YAML.
+  std::string ignored;
+  std::vector<std::string> ignored_list;
+  bool is_ignored = false;
+};
+
+void DeclareIgnoredFlags(cli::FlagSet& set, RunFlags& flags) {
+  for (const char* name : {"conf-file", "conf-profile", "conda-pack-folder", "conda-slug",
+                           "env-var", "cmd-args", "archive", "exclude-tag"}) {
+    set.StringArray(&flags.ignored_list, name, "Accepted for compatibility.").Hidden();
+  }
+  const std::pair<const char*, char> with_shorts[] = {
+      {"operator-name", 'n'}, {"entrypoint", 'e'}, {"command", 'c'}, {"volume", 'v'}};
+  for (const auto& [name, shorthand] : with_shorts) {
+    set.StringArray(&flags.ignored_list, name, "Accepted for compatibility.")
+        .Short(shorthand)
+        .Hidden();
+  }
+  set.Bool(&flags.is_ignored, "use-conda", false, "Accepted for compatibility.").Hidden();
+  set.Bool(&flags.is_ignored, "gpu", false, "Accepted for compatibility.").Short('g').Hidden();
+  set.Bool(&flags.is_ignored, "overwrite", false, "Accepted for compatibility.")
+      .Short('o')
+      .Hidden();
+}
+
+void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
+  set.String(&flags.file, "file", "", "The YAML file; - is stdin.").Short('f');
+  set.String(&flags.backend, "backend", "",
+             "Where to run it: OCI Data Science (job), this machine (local) or a Kubernetes "
+             "cluster.")
+      .Short('b')
+      .OneOf({"job", "dataflow", "pipeline", "deployment", "local", "operator.local", "marketplace",
+              "kubernetes"});
+  set.Bool(&flags.is_dry, "dry-run", false,
+           "Print what would be created. Nothing is built, and no credentials are wanted.")
+      .Short('r');
+  DeclareImageFlags(set, flags.image_flags);
+  set.Bool(&flags.has_no_build, "nobuild", false, "The image is there already: do not build it.")
+      .SingleDash("nobuild");
+  set.Bool(&flags.has_no_push, "nopush", false,
+           "Do not push the image; look whether the registry has it.")
+      .SingleDash("nopush");
+  set.Bool(&flags.is_incremented, "auto_increment", false,
+           "Raise the tag's number before the image is built: 1.0, 1.0_v_1, 1.0_v_2.")
+      .OldName("auto-increment");
+  set.String(&flags.image, "image", "",
+             "Alone: the same as --auto_increment, as the documentation has it. A value is "
+             "ignored.")
+      .Short('i')
+      .OptionalValue("");
+  set.String(&flags.job_info, "job-info", "", "File to keep the run's information in.").Short('j');
+  set.Bool(&flags.is_answer_yes, "yes", false, "Overwrite that file without a question.")
+      .Short('y');
+  set.Bool(&flags.is_quiet, "quiet", false,
+           "Only the run's information goes to stdout, all else to stderr.")
+      .Short('q');
+  set.String(&flags.job_name, "job-name", "", "Name of the job, where the YAML has none.");
+  set.String(&flags.ocid, "ocid", "", "Start new runs of this job; no file is wanted.");
+  set.Bool(&flags.is_not_strict, "no-strict", false, "Ignore unknown keys in the YAML.");
+  DeclareLoginFlags(set, flags.login, {"api_key", "resource_principal", "security_token"});
+  set.String(&flags.cluster.kubeconfig, "kubeconfig", "", "With -b kubernetes: the kubeconfig.");
+  set.String(&flags.cluster.context, "context", "", "With -b kubernetes: a context of it.");
+  set.String(&flags.cluster.namespace_name, "namespace", "",
+             "With -b kubernetes or local: the namespace.");
+  set.Bool(&flags.is_debug, "debug", false, "Say more.").Short('d');
+  DeclareIgnoredFlags(set, flags);
+}
+
+// One `run`, step by step in the original's order (spec/ads.md 1.2).
+class RunVerb {
+ public:
+  RunVerb(const Context& context, const RunFlags& flags, cli::Invocation& call)
+      : context_(context),
+        flags_(flags),
+        out_(call.out),
+        err_(call.err),
+        talk_(flags.is_quiet ? call.err : call.out) {}
+
+  base::Result<int> Run();
+
+ private:
+  bool IsLocal() const { return flags_.backend == "local"; }
+  base::Result<int> RunPlainJob(const PyValue& document);
+  base::Status CheckSubmittable() const;
+  base::Result<std::string> PrepareImage();
+  base::Status BuildAndPush(ImageConfig& image);
+  base::Result<std::unique_ptr<Backend>> ChooseBackend() const;
+
+  const Context& context_;
+  const RunFlags& flags_;
+  cli::Output& out_;
+  cli::Output& err_;
+  cli::Output& talk_;
+  TrainConfig config_;
+  std::string source_folder_ = ".";
+};
+
+// `kind: job` is the service's own; what it would send is its document.
+base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
+  if (!flags_.is_dry) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("NotImplementedError: {}: kind job cannot be run here; write "
+                                  "\"kind: distributed\", or give --dry-run",
+                                  flags_.file));
+  }
+  TRY(out_.Write(fmt::format(
+      "-----------------------------Entering dryrun mode----------------------------------\n"
+      "Creating Job with payload: \n\n{}\n"
+      "-----------------------------Ending dryrun mode----------------------------------\n",
+      DumpPyYaml(document))));
+  return 0;
+}
+
+// Before anything is built or asked for: what the service or the container would trip over later.
+base::Status RunVerb::CheckSubmittable() const {
+  const auto refuse = [](std::string message) {
+    return base::Fail(base::Code::kInvalidArgument, std::move(message));
+  };
+  const bool is_service = !IsLocal() && flags_.backend != "kubernetes";
+  if (is_service) {
+    const std::vector<std::string> placeholders = FindPlaceholders(config_);
+    if (!placeholders.empty()) {
+      return refuse(
+          fmt::format("ValueError: {}: these values are still the documentation's; put "
+                      "your own in their place: {}",
+                      config_.path, base::Join(placeholders, "; ")));
+    }
+    if (!config_.work_dir) {
+      return refuse(
+          fmt::format("ValueError: {}: spec.cluster.spec.workDir is missing: "
+                      "oci://bucket@namespace/prefix, where the nodes meet",
+                      config_.path));
+    }
+  }
+  if (!config_.runtime.entry_point && config_.runtime.env.Find("OCI__ENTRY_SCRIPT") == nullptr) {
+    return refuse(
+        fmt::format("ValueError: {}: spec.runtime.spec.entryPoint is missing: the script "
+                    "to run",
+                    config_.path));
+  }
+  const bool is_clustered = !is_service;
+  if (is_clustered && config_.cluster_type != "PYTORCH") {
+    return refuse(
+        fmt::format("RuntimeError: Framework not supported: {} (line of "
+                    "spec.cluster.kind in {}); -b {} runs pytorch",
+                    config_.cluster_type, config_.path, flags_.backend));
+  }
+  return {};
+}
+
+base::Status RunVerb::BuildAndPush(ImageConfig& image) {
+  TRY_ASSIGN(
+      const ContainerTool tool,
+      ContainerTool::Find(context_.environment, flags_.is_quiet ? STDERR_FILENO : STDOUT_FILENO));
+  if (flags_.is_incremented) {
+    image.tag = IncrementTag(image.tag);
+    TRY(KeepTag(image.tag));
+  }
+  TRY(tool.Build(image));
+  if (flags_.has_no_push) {
+    TRY(VerifyImage(tool, image.Image(), talk_));
+  } else {
+    TRY(PushImage(tool, image.Image(), talk_));
+  }
+  return talk_.Write(fmt::format("running image: {}\n", image.Image()));
+}
+
+base::Result<std::string> RunVerb::PrepareImage() {
+  const bool is_building = !flags_.has_no_build && !flags_.is_dry && !IsLocal();
+  TRY_ASSIGN(ImageConfig image, RefreshImageConfig(flags_.image_flags, config_.image, is_building));
+  source_folder_ = image.source_folder;
+  if (is_building) {
+    TRY(BuildAndPush(image));
+  } else if (flags_.is_incremented && !flags_.has_no_build) {
+    image.tag = IncrementTag(image.tag);
+  }
+  if (image.registry.find('/') == std::string::npos && !IsLocal()) {
+    TRY(err_.Write("WARNING:ads.opctl:Did you include registry in image name?\n"));
+  }
+  return image.Image();
+}
+
+base::Result<std::unique_ptr<Backend>> RunVerb::ChooseBackend() const {
+  if (IsLocal()) return MakeLocalBackend(context_, flags_.cluster);
+  if (flags_.backend == "kubernetes") return MakeKubernetesBackend(context_, flags_.cluster);
+  if (context_.job_backend) return context_.job_backend();
+  return base::Fail(base::Code::kInvalidArgument,
+                    "RuntimeError: this build has no OCI Data Science; -b local and -b kubernetes "
+                    "run the same file");
+}
+
+base::Result<int> RunVerb::Run() {
+  if (flags_.file.empty() && !flags_.ocid.empty() && context_.run_existing_job) {
+    return context_.run_existing_job(flags_.ocid, flags_.login, out_, err_);
+  }
+  if (flags_.file.empty()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      "ValueError: Either an ADS operator or a source folder or a docker image "
+                      "needs to be given: -f train.yaml");
+  }
+  TRY_ASSIGN(const PyValue document, ReadTrainFile(flags_.file, context_, flags_.login));
+  if (KindOf(document) == "job") return RunPlainJob(document);
+  TRY_ASSIGN(config_, ReadTrainConfig(document, flags_.file, {!flags_.is_not_strict}));
+  TRY(talk_.Write(kBanner));
+  for (const std::string& warning : config_.warnings) TRY(err_.Write(warning + "\n"));
+  if (flags_.backend == "dataflow") {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        "RuntimeError: backend operator for distributed training can either be local or job");
+  }
+  if (!flags_.is_dry) TRY(CheckSubmittable());
+  const std::string info = ExpandHome(flags_.job_info, context_.environment);
+  TRY_ASSIGN(const std::string image, PrepareImage());
+  const JobSpec job = MakeJobSpec(config_, image, flags_.job_name);
+  if (flags_.is_dry) {
+    TRY(out_.Write(RenderDryRun(job)));
+    return 0;
+  }
+  TRY_ASSIGN(const std::unique_ptr<Backend> backend, ChooseBackend());
+  const RunRequest request{config_, job, flags_.login, info, source_folder_, flags_.is_answer_yes};
+  return backend->Run(request, out_, err_);
+}
+
+}  // namespace
+
+void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
+                       const std::vector<std::string>& auth_choices) {
+  if (!auth_choices.empty()) {
+    set.String(&flags.auth, "auth", "", "How to sign in to OCI.").Short('a').OneOf(auth_choices);
+  }
+  set.String(&flags.oci_config, "oci-config", "", "OCI configuration file.");
+  set.String(&flags.oci_profile, "oci-profile", "", "Profile of it.");
+  set.String(&flags.ads_config, "ads-config", "", "Folder that `configure` writes to.");
+}
+
+void AddRun(cli::Command& parent, Context& context) {
+  cli::Command& verb = parent.Add("run", "Run a training from its YAML file.");
+  verb.Long(
+      "Builds and pushes the image, and starts the job of a `kind: distributed` YAML with its main "
+      "and worker runs.");
+  verb.Example(
+      fmt::format("  {0} opctl run -f train.yaml --dry-run\n"
+                  "  {0} opctl run -f train.yaml -b local\n"
+                  "  {0} opctl run -f train.yaml --job-info info.yaml",
+                  context.program));
+  auto flags = std::make_shared<RunFlags>();
+  DeclareRunFlags(verb.flags(), *flags);
+  verb.Run([&context, flags](cli::Invocation& call) -> base::Result<int> {
+    // -i without a value.
+    flags->is_incremented |= call.command.Changed("image") && flags->image.empty();
+    return RunVerb(context, *flags, call).Run();
+  });
+}
+
+}  // namespace ads

@@ -1,0 +1,21 @@
+// One function a verb, each in a file of its own: declares it below `parent`. `parent` and
+// `context` outlive the tree.
+#pragma once
+
+#include "ads/app.h"
+#include "cli/command.h"
+
+namespace ads {
+
+void AddRun(cli::Command& parent, Context& context);
+void AddPublish(cli::Command& parent, Context& context);  // opctl publish-image
+
+// Of distributed-training.
+void AddBuildImage(cli::Command& parent, Context& context);
+void AddPublishImage(cli::Command& parent, Context& context);
+
+// --oci-config, --oci-profile, --ads-config, and --auth with these choices.
+void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
+                       const std::vector<std::string>& auth_choices);
+
+}  // namespace ads
