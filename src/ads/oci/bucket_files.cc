@@ -1,0 +1,188 @@
+// Files to objects and back, large ones in parts.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "ads/oci/bucket.h"
+#include "base/defer.h"
+#include "base/fd.h"
+#include "base/strings.h"
+#include "base/uid.h"
+
+namespace ads::oci {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kSuffixLength = 8;
+
+base::Result<std::string> ReadPart(int fd, uint64_t offset, uint64_t size,
+                                   const std::string& path) {
+  std::string part(size, '\0');
+  size_t used = 0;
+  while (used < part.size()) {
+    const ssize_t count =
+        ::pread(fd, part.data() + used, part.size() - used, static_cast<off_t>(offset + used));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Fail(base::Errno(errno, fmt::format("read \"{}\"", path)));
+    if (count == 0) {
+      return Fail(Code::kConflict, fmt::format("\"{}\" became shorter while it was read", path));
+    }
+    used += static_cast<size_t>(count);
+  }
+  return part;
+}
+
+base::Status WritePart(int fd, uint64_t offset, std::string_view part, const std::string& path) {
+  while (!part.empty()) {
+    const ssize_t count = ::pwrite(fd, part.data(), part.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Fail(base::Errno(errno, fmt::format("write \"{}\"", path)));
+    part.remove_prefix(static_cast<size_t>(count));
+    offset += static_cast<uint64_t>(count);
+  }
+  return {};
+}
+
+base::Result<std::string> UploadIdOf(const text::Json& answer, const std::string& uri) {
+  std::string id(text::GetString(answer, {"uploadId"}));
+  if (!id.empty()) return id;
+  return Fail(Code::kUnavailable,
+              fmt::format("create_multipart_upload of {}: the answer has no uploadId", uri));
+}
+
+}  // namespace
+
+base::Status Bucket::PutFile(const std::string& name, const std::string& path) {
+  const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about{};
+  if (!fd || ::fstat(fd.get(), &about) != 0) {
+    return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  }
+  if (!S_ISREG(about.st_mode)) {
+    return Fail(Code::kInvalidArgument, fmt::format("\"{}\" is no regular file", path));
+  }
+  const auto size = static_cast<uint64_t>(about.st_size);
+  if (size > kPartBytes) return PutParts(name, path, fd.get(), size);
+  TRY_ASSIGN(std::string content, ReadPart(fd.get(), 0, size, path));
+  return Put(name, std::move(content));
+}
+
+base::Status Bucket::PutParts(const std::string& name, const std::string& path, int fd,
+                              uint64_t size) {
+  const text::Object create{{"object", FullName(name)}};
+  TRY_ASSIGN(const text::Json upload,
+             api_.Ask({.operation = "create_multipart_upload",
+                       .method = "POST",
+                       .target = fmt::format("/n/{}/b/{}/u", net::PercentEncode(uri_.name_space),
+                                             net::PercentEncode(uri_.bucket)),
+                       .body = text::ToJson(create)}));
+  TRY_ASSIGN(const std::string id, UploadIdOf(upload, UriOf(name)));
+  const std::string target = UploadPath(name) + "?uploadId=" + net::PercentEncode(id);
+  auto parts = SendParts(target, path, fd, size);
+  base::Status committed;
+  if (parts) {
+    const text::Object commit{{"partsToCommit", std::move(*parts)}};
+    const auto answer = api_.Send({.operation = "commit_multipart_upload",
+                                   .method = "POST",
+                                   .target = target,
+                                   .body = text::ToJson(commit)});
+    if (!answer) committed = Fail(answer.error());
+  } else {
+    committed = Fail(parts.error());
+  }
+  if (committed) return {};
+  // The parts of an upload that is not finished cost money.
+  (void)api_.Send({.operation = "abort_multipart_upload", .method = "DELETE", .target = target});
+  return committed;
+}
+
+base::Result<text::Array> Bucket::SendParts(const std::string& target, const std::string& path,
+                                            int fd, uint64_t size) {
+  const uint64_t part_size = PartSizeOf(size);
+  text::Array parts;
+  uint64_t offset = 0;
+  while (offset < size) {
+    std::vector<ApiRequest> wave;
+    const size_t first = parts.size() + 1;
+    for (; wave.size() < kPartsAtOnce && offset < size; offset += part_size) {
+      TRY_ASSIGN(std::string content,
+                 ReadPart(fd, offset, std::min(part_size, size - offset), path));
+      ApiRequest part{.operation = "upload_part",
+                      .method = "PUT",
+                      .target = fmt::format("{}&uploadPartNum={}", target, first + wave.size()),
+                      .body = std::move(content),
+                      .content_type = "application/octet-stream",
+                      .signed_body = SignedBody::kNo};
+      part.headers.emplace_back("content-md5", Md5Base64(part.body));
+      wave.push_back(std::move(part));
+    }
+    const auto answers = api_.SendAll(wave);
+    for (const auto& answer : answers) {
+      if (!answer) return Fail(answer.error());
+      parts.push_back(
+          text::Object{{"partNum", static_cast<int64_t>(parts.size() + 1)},
+                       {"etag", std::string(net::FindHeader(answer->headers, "etag"))}});
+    }
+  }
+  return parts;
+}
+
+base::Status Bucket::GetFile(const std::string& name, const std::string& path) {
+  TRY_ASSIGN(const Head head, Look(name));
+  const std::string temporary = fmt::format("{}.{}", path, base::RandomName(kSuffixLength));
+  const base::Fd fd(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!fd) return Fail(base::Errno(errno, fmt::format("create \"{}\"", temporary)));
+  bool is_whole = false;
+  const base::Defer clean([&] {
+    if (!is_whole) ::unlink(temporary.c_str());
+  });
+  // A disk without room for all of it is noticed before anything is sent.
+  if (head.size > 0 && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(head.size)) != 0 &&
+      (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+    return Fail(base::Errno(
+        errno, fmt::format("download {} ({} bytes) to \"{}\"", UriOf(name), head.size, path)));
+  }
+  TRY(GetParts(name, head, fd.get(), path));
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    return Fail(base::Errno(errno, fmt::format("rename \"{}\" to \"{}\"", temporary, path)));
+  }
+  is_whole = true;
+  return {};
+}
+
+base::Status Bucket::GetParts(const std::string& name, const Head& head, int fd,
+                              const std::string& path) {
+  uint64_t offset = 0;
+  while (offset < head.size) {
+    std::vector<ApiRequest> wave;
+    std::vector<uint64_t> sizes;
+    for (uint64_t at = offset; wave.size() < kPartsAtOnce && at < head.size; at += kPartBytes) {
+      sizes.push_back(std::min(kPartBytes, head.size - at));
+      ApiRequest part{.operation = "get_object", .method = "GET", .target = ObjectPath(name)};
+      part.headers.emplace_back("range", fmt::format("bytes={}-{}", at, at + sizes.back() - 1));
+      if (!head.etag.empty()) part.headers.emplace_back("if-match", head.etag);
+      wave.push_back(std::move(part));
+    }
+    const auto answers = api_.SendAll(wave);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) return Fail(answers[i].error());
+      if (answers[i]->body.size() != sizes[i]) {
+        return Fail(Code::kUnavailable,
+                    fmt::format("get_object of {}: {} bytes came where {} were asked for",
+                                UriOf(name), answers[i]->body.size(), sizes[i]));
+      }
+      TRY(WritePart(fd, offset, answers[i]->body, path));
+      offset += sizes[i];
+    }
+  }
+  return {};
+}
+
+}  // namespace ads::oci

@@ -1,0 +1,58 @@
+// The Data Science service: jobs and their runs (spec/ads.md 5.5).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ads/oci/api.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace ads::oci {
+
+struct JobRun {
+  std::string id, job_id, name, compartment_id, project_id;
+  std::string state;    // ACCEPTED, IN_PROGRESS, SUCCEEDED, FAILED, CANCELING, CANCELED, ...
+  std::string details;  // lifecycleDetails
+  std::optional<base::Time> accepted, started, finished;
+  std::string log_id, log_group_id;  // "" until there is a log
+  text::Json environment;            // environmentVariables of the run, an object or null
+};
+// Of an answer's object; what is missing stays empty.
+JobRun ReadJobRun(const text::Json& value);
+// SUCCEEDED, FAILED, CANCELED, DELETED: nothing follows.
+bool IsTerminal(std::string_view state);
+
+// What an OCID names, by its second part: "datasciencejobrun"; "" when it is none.
+std::string_view KindOfOcid(std::string_view ocid);
+
+// Blocking; as thread safe as the Api that it borrows.
+class DataScience {
+ public:
+  explicit DataScience(Api& api) : api_(api) {}
+
+  // `body` as in spec/ads.md 5.6. Once, however often the network breaks.
+  base::Result<text::Json> CreateJob(const text::Json& body);
+  base::Result<JobRun> CreateJobRun(const text::Json& body);
+  base::Result<text::Json> GetJob(const std::string& id);
+  base::Result<JobRun> GetJobRun(const std::string& id);
+  // Every run of the job, oldest first.
+  base::Result<std::vector<JobRun>> ListJobRuns(const std::string& job_id,
+                                                const std::string& compartment_id);
+  base::Status CancelJobRun(const std::string& id);
+  base::Status DeleteJobRun(const std::string& id);
+  base::Status DeleteJob(const std::string& id);
+  base::Status PutArtifact(const std::string& job_id, const std::string& file_name,
+                           std::string content);
+
+ private:
+  base::Result<text::Json> Create(const char* operation, const char* target,
+                                  const text::Json& body);
+
+  Api& api_;
+};
+
+}  // namespace ads::oci

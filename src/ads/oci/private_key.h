@@ -1,0 +1,43 @@
+// PrivateKey: the RSA key that requests are signed with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ads/oci/secret.h"
+#include "base/result.h"
+
+struct evp_pkey_st;
+
+namespace ads::oci {
+
+// Immutable; thread safe. While one lives the process leaves no core dump.
+class PrivateKey {
+ public:
+  // PEM, also encrypted. `what` names it in messages ("key_file /x"). kInvalidArgument: no key, no
+  // RSA key, encrypted without a pass phrase or with another one.
+  static base::Result<std::shared_ptr<const PrivateKey>> Read(const Secret& pem,
+                                                              const Secret& pass_phrase,
+                                                              std::string_view what);
+  ~PrivateKey();
+  PrivateKey(const PrivateKey&) = delete;
+  PrivateKey& operator=(const PrivateKey&) = delete;
+
+  // RSASSA-PKCS1-v1_5 over SHA-256, in base64.
+  base::Result<std::string> Sign(std::string_view text) const;
+  // Of the public key: 16 pairs of lower-case hex digits with colons (MD5 of its DER).
+  std::string Fingerprint() const;
+
+ private:
+  explicit PrivateKey(evp_pkey_st* key) : key_(key) {}
+
+  evp_pkey_st* const key_;
+};
+
+// SHA-256 of the bytes, in base64.
+std::string Sha256Base64(std::string_view bytes);
+// MD5 of the bytes, in base64: Content-MD5.
+std::string Md5Base64(std::string_view bytes);
+
+}  // namespace ads::oci

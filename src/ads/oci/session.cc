@@ -1,0 +1,44 @@
+#include "ads/oci/session.h"
+
+#include <utility>
+
+#include "net/curl_client.h"
+#include "net/proxy.h"
+
+namespace ads::oci {
+
+base::Result<std::unique_ptr<Session>> Session::Open(Options options,
+                                                     const base::Environment& environment,
+                                                     base::Clock& clock) {
+  TRY_ASSIGN(auto principal, OpenPrincipal(options.login, environment, clock));
+  if (!options.connect) {
+    options.connect =
+        [&environment](Service,
+                       const net::Url& endpoint) -> base::Result<std::unique_ptr<net::HttpClient>> {
+      net::CurlClientOptions curl;
+      curl.url = endpoint;
+      curl.proxy = net::ProxyFor(endpoint, environment);
+      curl.is_of_kubeconfig = false;
+      // Objects come as they were put, whatever their encoding.
+      curl.is_compressed = false;
+      TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(curl)));
+      return std::unique_ptr<net::HttpClient>(std::move(client));
+    };
+  }
+  return std::unique_ptr<Session>(
+      new Session(std::move(options), environment, clock, std::move(principal)));
+}
+
+base::Result<Api*> Session::At(Service service) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Api>& api = apis_[service];
+  if (api) return api.get();
+  TRY_ASSIGN(net::Url endpoint, EndpointOf(service, principal_->origin().region, environment_));
+  Api::Options options{service, HostHeader(endpoint), std::exchange(endpoint.path, ""),
+                       options_.pause};
+  TRY_ASSIGN(auto client, options_.connect(service, endpoint));
+  api = std::make_unique<Api>(std::move(options), std::move(client), *principal_, clock_);
+  return api.get();
+}
+
+}  // namespace ads::oci

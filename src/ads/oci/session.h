@@ -1,0 +1,56 @@
+// Session: one login, and the services that it reaches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ads/oci/api.h"
+#include "ads/oci/principal.h"
+#include "ads/oci/region.h"
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/result.h"
+
+namespace ads::oci {
+
+// Thread safe.
+class Session {
+ public:
+  // How a service is spoken to; net::CurlClient outside tests.
+  using Connect =
+      std::function<base::Result<std::unique_ptr<net::HttpClient>>(Service, const net::Url&)>;
+
+  struct Options {
+    PrincipalOptions login;
+    std::function<void(base::Duration)> pause;  // blocks for that long
+    Connect connect = {};
+  };
+  // Reads the profile; calls nobody. `environment` and `clock` outlive it.
+  static base::Result<std::unique_ptr<Session>> Open(Options options,
+                                                     const base::Environment& environment,
+                                                     base::Clock& clock);
+
+  // Valid as long as the session.
+  base::Result<Api*> At(Service service);
+  Principal& principal() { return *principal_; }
+
+ private:
+  Session(Options options, const base::Environment& environment, base::Clock& clock,
+          std::unique_ptr<Principal> principal)
+      : options_(std::move(options)),
+        environment_(environment),
+        clock_(clock),
+        principal_(std::move(principal)) {}
+
+  const Options options_;
+  const base::Environment& environment_;
+  base::Clock& clock_;
+  const std::unique_ptr<Principal> principal_;
+  std::mutex mutex_;
+  std::map<Service, std::unique_ptr<Api>> apis_;
+};
+
+}  // namespace ads::oci
