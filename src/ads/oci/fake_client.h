@@ -1,0 +1,74 @@
+// For tests: an HTTP client whose server is a function, and a session's clock and key around it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ads/oci/api.h"
+#include "ads/oci/test_keys.h"
+#include "base/clock.h"
+
+namespace ads::oci {
+
+class FakeClient final : public net::HttpClient {
+ public:
+  using Serve = std::function<base::Result<net::HttpResponse>(const net::HttpRequest&)>;
+  explicit FakeClient(Serve serve) : serve_(std::move(serve)) {}
+
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    return serve_(request);
+  }
+  std::vector<base::Result<net::HttpResponse>> SendAll(
+      std::span<const net::HttpRequest> requests) override {
+    std::vector<base::Result<net::HttpResponse>> answers;
+    for (const net::HttpRequest& request : requests) answers.push_back(serve_(request));
+    return answers;
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
+    return base::Fail(base::Code::kInternal, "no streams here");
+  }
+
+ private:
+  const Serve serve_;
+};
+
+// One service, all of whose requests go to `serve`; pauses move the clock.
+class FakeService {
+ public:
+  explicit FakeService(FakeClient::Serve serve, Service service = Service::kDataScience)
+      : principal(
+            {"us-ashburn-1", "look at the profile", "renew it"}, [this] { return Load(); }, clock),
+        api({service, "host", "",
+             [this](base::Duration pause) {
+               pauses.push_back(pause);
+               clock.Advance(pause);
+             }},
+            std::make_unique<FakeClient>(
+                [this, serve = std::move(serve)](const net::HttpRequest& request) {
+                  requests.push_back(request);
+                  return serve(request);
+                }),
+            principal, clock) {}
+
+  base::FakeClock clock{base::Time(std::chrono::seconds(2'000'000'000))};
+  std::string key_id = "tenancy/user/fingerprint";
+  std::vector<net::HttpRequest> requests;
+  std::vector<base::Duration> pauses;
+  Principal principal;
+  Api api;
+
+ private:
+  base::Result<Principal::Credential> Load() {
+    TRY_ASSIGN(auto key, PrivateKey::Read(Secret(std::string(kTestKey)), Secret(), "key"));
+    return Principal::Credential{key_id, std::move(key), std::nullopt};
+  }
+};
+
+inline net::HttpResponse Answer(int status, std::string body = "", net::Headers headers = {}) {
+  return {status, std::move(headers), std::move(body)};
+}
+
+}  // namespace ads::oci
