@@ -32,9 +32,9 @@ TEST(SignRequest, SignsABodyAsOpensslDoes) {
       "content-type x-content-sha256\",keyId=\"t/u/f\",signature=\""
       "FmnlghYJodOmr/eV9IrFZAu926RKnrruGNjFHDoNDWktbqjfeShqsZngtENAg/RDfukXMOQcUuSc5lLf"
       "ST/24S5Rcn781+sKa0NJXWr9/HbWVjrZDJ1eQQQXOnF0dwOAcyyxvrdhvHwzrsq9NV2pXL/YH8DCQeCK"
-      "wky0s3/bMM8RIQhZqewbtxi8uSNUW1xbdwk4vKIWsh1ERaTpzsU6yEqOgUYeQERVaQrSI7Y9aVGTJVql"
-      "FJt0XSSYGf+nhNsTgF/GPWplPGom17xa6kiChD7ETGncKlrzytM8yvuF+9PyZBv5lKxSHEmqNeGRwja2"
-      "K1d9TJNVfgHzh3hYzFpVQ==\",version=\"1\"");
+      "wky0s/3/bMM8RIQhZqewbtxi8uSNUW1xbdwk4vKIWsh1ERaTpzsU6yEqOgUYeQERVaQrSI7Y9aVGTJVq"
+      "lFJt0XSSYGf+nhNsTgF/GPWplPGom17xa6kiChD7ETGncKlrzytM8yvuF+9PyZBv5lKxSHEmqNeGRwja"
+      "2K1d9TJNVfgHzh3hYzFpVQ==\",version=\"1\"");
 }
 
 TEST(SignRequest, SignsThreeLinesWithoutABody) {
