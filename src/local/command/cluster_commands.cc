@@ -10,6 +10,7 @@
 #include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "local/command/image_commands.h"
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
 #include "local/daemon/connect.h"
@@ -212,6 +213,7 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
   AddKubeconfigCommand(root, context);
+  AddImageCommands(root, context);
 
   cli::Command& down = root.Add("down", "Stop the embedded cluster of this machine");
   auto force = std::make_shared<bool>(false);

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "local/node/image_map.h"
 
 namespace local::daemon {
 namespace {
@@ -43,8 +44,35 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   if (containers == nullptr) return;
   for (const text::Json& container : *containers) {
     const std::string_view image = text::GetString(container, {"image"});
-    if (!image.empty() && image != kHostImage) images.emplace(image);
+    if (!image.empty() && image != node::kHostImage) images.emplace(image);
   }
+}
+
+// What the job's pods are, in the place of its images.
+std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
+                                     const std::string& map_path) {
+  node::ImageMap map;
+  std::vector<std::string> said;
+  if (auto loaded = node::LoadImageMap(map_path); loaded) {
+    map = std::move(*loaded);
+  } else if (!map_path.empty()) {
+    said.push_back(loaded.error().message);
+  }
+  std::vector<std::string> unused;
+  for (const std::string& image : images) {
+    const node::MappedImage* const mapped = node::FindImage(map, image);
+    if (mapped == nullptr) {
+      unused.push_back(image);
+    } else {
+      said.push_back(fmt::format("the directory {} stands for image {}", mapped->directory, image));
+    }
+  }
+  std::string runs =
+      fmt::format("the pods run in this machine's own environment (python: {})", python);
+  said.push_back(unused.empty()
+                     ? std::move(runs)
+                     : fmt::format("image {} is not used: {}", fmt::join(unused, ", "), runs));
+  return said;
 }
 
 }  // namespace
@@ -74,10 +102,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       }
     }
   }
-  const std::string runs =
-      fmt::format("the pods run in this machine's own environment (python: {})", chosen.python);
-  if (images.empty()) return {runs};
-  return {fmt::format("image {} is not used: {}", fmt::join(images, ", "), runs)};
+  return SayWhatRuns(images, chosen.python, defaults.image_map);
 }
 
 void AdmitClaim(text::Json& claim) {

@@ -17,12 +17,10 @@ namespace local::daemon {
 inline constexpr std::string_view kPythonHeader = "Muster-Python";            // absolute path
 inline constexpr std::string_view kEnvironmentHeader = "Muster-Environment";  // JSON object
 
-// The image name that stands for no image.
-inline constexpr std::string_view kHostImage = "host";
-
 struct AdmissionDefaults {
   std::string python;       // when no header names one
   std::string environment;  // JSON object, likewise
+  std::string image_map;    // the file of local/node/image_map.h; "" of none
 };
 
 // On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python and

@@ -1,9 +1,11 @@
 #include "local/daemon/admission.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "api/names.h"
 #include "api/resources.h"
+#include "local/node/image_map.h"
 
 namespace local::daemon {
 namespace {
@@ -16,7 +18,7 @@ text::Json JobWithImage(const char* image) {
   return job;
 }
 
-const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}"};
+const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}", ""};
 
 TEST(AdmitCreate, RecordsTheSubmittersInterpreterOnJobAndTemplates) {
   text::Json job = JobWithImage("host");
@@ -41,6 +43,23 @@ TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {
   const auto warnings = AdmitCreate(api::kPyTorchJobs, {}, kDefaults, job);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warnings[0].starts_with("image pytorch:1.5 is not used: "));
+}
+
+TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
+  const std::string path = testing::TempDir() + "admission-images-" + std::to_string(getpid());
+  ASSERT_TRUE(node::MapImage(path, "mnist", {"/code", ""}));
+  const AdmissionDefaults defaults{"/usr/bin/python3", "{}", path};
+  text::Json job = JobWithImage("mnist");
+  EXPECT_EQ(AdmitCreate(api::kPyTorchJobs, {}, defaults, job),
+            (std::vector<std::string>{
+                "the directory /code stands for image mnist",
+                "the pods run in this machine's own environment (python: /usr/bin/python3)"}));
+  text::Json other = JobWithImage("other");
+  EXPECT_TRUE(AdmitCreate(api::kPyTorchJobs, {}, defaults, other)
+                  .at(0)
+                  .starts_with("image other is not used: "));
+  unlink(path.c_str());
+  unlink((path + ".lock").c_str());
 }
 
 TEST(AdmitCreate, KeepsAnnotationsThatAreThereAndIgnoresBadHeaders) {

@@ -37,6 +37,7 @@
 #include "local/daemon/submitter.h"
 #include "local/node/agent.h"
 #include "local/node/gpu.h"
+#include "local/node/image_map.h"
 #include "local/node/interpreter.h"
 #include "local/node/launcher_path.h"
 #include "local/node/ports.h"
@@ -150,6 +151,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   }
   TRY_ASSIGN(const Config config, LoadConfig(environment));
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
+  defaults.image_map = node::ImageMapPath(paths.state);
   TRY_ASSIGN(const std::string executable, OwnExecutable());
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));

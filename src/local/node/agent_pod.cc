@@ -132,6 +132,7 @@ class PodPlanner {
     if (!volumes) return tl::unexpected<NotReady>(std::move(volumes.error()));
     spec_.mounts = volumes->mounts;
     PointToCodeMounts(volumes->code_mounts);
+    ShowImages();
     MakeWorkingDirectories(*volumes);
     return PodPlan{std::move(spec_), std::move(*volumes)};
   }
@@ -181,7 +182,9 @@ class PodPlanner {
                      {},
                      NotReady::Retry::kNever});
       }
-      spec.cwd = WorkingDirectory(container);
+      auto mapped = MappedImageOf(container, spec);
+      if (!mapped) return tl::unexpected<NotReady>(std::move(mapped.error()));
+      spec.cwd = WorkingDirectory(container, *mapped);
       spec.tty = text::GetBool(container, {"tty"}).value_or(false);
       spec.env = BaseVariables(container, *variables);
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
@@ -203,10 +206,47 @@ class PodPlanner {
     argv = TensorboardCommand(argv, grants_.tensorboard, port);
   }
 
-  std::string WorkingDirectory(const text::Json& container) const {
+  // What stands for the container's image; nullptr of none, of which a failed program is told.
+  OrNotReady<const MappedImage*> MappedImageOf(const text::Json& container, ContainerSpec& spec) {
+    const std::string_view image = GetString(container, {"image"});
+    if (spec.kind != ContainerSpec::Kind::kProgram || image.empty() || image == kHostImage) {
+      return nullptr;
+    }
+    const MappedImage* mapped = FindImage(grants_.images, image);
+    if (mapped == nullptr) {
+      spec.image_hint = UnmappedImageHint(image);
+      return nullptr;
+    }
+    if (!is_there_(mapped->directory)) {
+      return tl::unexpected<NotReady>(NotReady{
+          "CreateContainerConfigError",
+          fmt::format("the directory {} that stands for the image {} is not there: make it, or "
+                      "name another with `muster image map {} DIR`",
+                      mapped->directory, image, image),
+          {},
+          NotReady::Retry::kLater});
+    }
+    images_[spec.name] = *mapped;
+    return mapped;
+  }
+
+  // An image's WORKDIR is where its maker says, whatever the container's working directory.
+  void ShowImages() {
+    for (const auto& [container, image] : images_) {
+      const bool is_shown = std::any_of(
+          spec_.mounts.begin(), spec_.mounts.end(),
+          [&, &shown = image.workdir](const Mount& mount) { return mount.target == shown; });
+      if (!image.workdir.empty() && !is_shown) {
+        spec_.mounts.push_back({image.directory, image.workdir, false});
+      }
+    }
+  }
+
+  std::string WorkingDirectory(const text::Json& container, const MappedImage* image) const {
     const std::string_view directory = GetString(container, {"workingDir"});
     if (auto clean = CleanPath(directory); clean && !directory.empty()) return *clean;
-    // An image would say; the host's own environment has the user's home.
+    if (image != nullptr) return image->workdir.empty() ? image->directory : image->workdir;
+    // The host's own environment has the user's home.
     const std::string home = OfSubmitterOrDaemon("HOME");
     return home.empty() ? "/" : home;
   }
@@ -315,22 +355,28 @@ class PodPlanner {
     }
   }
 
-  // A working directory that the host has not and no volume brings is the pod's own.
+  // A working directory that the host has not and no volume brings is what stands for the image,
+  // else the pod's own.
   void MakeWorkingDirectories(VolumePlan& volumes) {
     std::set<std::string> seen;
-    std::vector<std::string> wanted;
+    std::vector<std::pair<std::string, std::string>> wanted;  // where, of which container
     for (const auto* list : {&spec_.init_containers, &spec_.containers}) {
       for (const ContainerSpec& container : *list) {
-        if (container.kind == ContainerSpec::Kind::kProgram) wanted.push_back(container.cwd);
+        if (container.kind != ContainerSpec::Kind::kProgram) continue;
+        wanted.emplace_back(container.cwd, container.name);
       }
     }
-    for (const std::string& cwd : wanted) {
-      const bool is_in_volume =
-          std::any_of(spec_.mounts.begin(), spec_.mounts.end(), [&](const Mount& mount) {
-            return cwd == mount.target || cwd.starts_with(mount.target + "/") ||
-                   mount.target.starts_with(cwd + "/");
+    for (const auto& [cwd, container] : wanted) {
+      const bool is_in_volume = std::any_of(
+          spec_.mounts.begin(), spec_.mounts.end(), [&, &place = cwd](const Mount& mount) {
+            return place == mount.target || place.starts_with(mount.target + "/") ||
+                   mount.target.starts_with(place + "/");
           });
       if (is_in_volume || is_there_(cwd) || !seen.insert(cwd).second) continue;
+      if (const auto image = images_.find(container); image != images_.end()) {
+        spec_.mounts.push_back({image->second.directory, cwd, false});
+        continue;
+      }
       const std::string source = fmt::format("{}/work/{}", spec_.directory, seen.size());
       volumes.directories.push_back(source);
       spec_.mounts.push_back({source, cwd, false});
@@ -348,7 +394,8 @@ class PodPlanner {
   const std::string job_;
   const base::Environment submitted_;
   PodSpec spec_;
-  std::map<std::string, EnvList> variables_;  // by container: its own, not the base
+  std::map<std::string, EnvList> variables_;   // by container: its own, not the base
+  std::map<std::string, MappedImage> images_;  // by container: what stands for its image
 };
 
 }  // namespace

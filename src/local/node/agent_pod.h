@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "local/node/agent_objects.h"
 #include "local/node/agent_volumes.h"
+#include "local/node/image_map.h"
 #include "local/node/launcher_path.h"
 #include "local/node/node_ports.h"
 #include "local/node/pod_spec.h"
@@ -39,6 +40,7 @@ struct PodGrants {
   // What `tensorboard` stands for, where a container of the pod runs it (tensorboard.h).
   std::vector<std::string> tensorboard;
   std::map<int, NodePort> node_ports;  // by the pod's port
+  ImageMap images;                     // which directories stand for which
 };
 
 struct PodPlan {

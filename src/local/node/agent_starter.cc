@@ -93,6 +93,9 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
   auto node_ports = NodePorts(pod);
   if (!node_ports) return Refuse(std::move(node_ports.error()));
   grants->node_ports = std::move(*node_ports);
+  auto images = LoadImageMap(ImageMapPath(facts_.state_directory));
+  if (!images) return Refuse(Passing("CreateContainerConfigError", images.error()));
+  grants->images = std::move(*images);
   NodeFacts facts = facts_;
   facts.has_gpus = !gpus_.IsKnown() || !gpus_.Units().empty();
   auto plan = PlanPod(pod, *objects, facts, *grants,

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "local/node/child_command.h"
 #include "local/node/code_sync.h"
@@ -34,6 +36,17 @@ base::Result<StreamEnds> OpenLogTerminal() {
     ::tcsetattr(terminal.theirs.get(), TCSANOW, &settings);
   }
   return terminal;
+}
+
+// By what shells, Python and launchers say of it.
+bool IsNotFound(int exit_code, std::string_view words) {
+  constexpr int kShellFoundNone = 127;
+  constexpr std::array<std::string_view, 4> kWords = {
+      "No such file or directory", "No module named", "not found", " is not here"};
+  return exit_code == kShellFoundNone ||
+         std::any_of(kWords.begin(), kWords.end(), [words](std::string_view each) {
+           return words.find(each) != std::string_view::npos;
+         });
 }
 
 std::string LogPath(const ContainerSpec& spec, int restart) {
@@ -110,6 +123,7 @@ base::Status ContainerRun::Start() {
     state_.reason = "StartError";
     state_.message = started.error().message;
     state_.exit_code = kStartErrorCode;
+    AddImageHint(started.error().code == base::Code::kNotFound);
     state_.finished_at = clock_.Now();
     return started;
   }
@@ -221,11 +235,23 @@ void ContainerRun::LimitDrain() {
   });
 }
 
+// A file of an image that is none here is missed: said where the program's own words are read.
+void ContainerRun::AddImageHint(bool is_not_found) {
+  if (!is_not_found || spec_.image_hint.empty()) return;
+  const base::Time now = clock_.Now();
+  if (state_.reason == "StartError") log_.Append(LogStream::kStderr, state_.message + "\n", now);
+  log_.Append(LogStream::kStderr, spec_.image_hint + "\n", now);
+  state_.message += (state_.message.empty() ? "" : "; ") + spec_.image_hint;
+}
+
 void ContainerRun::EndIfDrained() {
   if (!has_exited_ || has_ended_ || outputs_[0].fd || outputs_[1].fd) return;
   has_ended_ = true;
   loop_.Cancel(drain_timer_);
-  if (state_.exit_code != 0) state_.message = tail_.Text();
+  if (state_.exit_code != 0) {
+    state_.message = tail_.Text();
+    AddImageHint(IsNotFound(state_.exit_code, state_.message));
+  }
   if (const std::string note = log_.LossNote(); !note.empty()) {
     if (!state_.message.empty()) state_.message += '\n';
     state_.message += note;

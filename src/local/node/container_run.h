@@ -61,6 +61,7 @@ class ContainerRun {
   void OnReadable(LogStream stream);
   void Close(LogStream stream);
   void EndIfDrained();
+  void AddImageHint(bool is_not_found);
   Output& OutputOf(LogStream stream) { return outputs_[static_cast<size_t>(stream)]; }
 
   process::EventLoop& loop_;

@@ -78,6 +78,7 @@ Json ContainerToJson(const ContainerSpec& spec) {
   object["cwd"] = spec.cwd;
   object["env"] = PairsToJson(spec.env);
   object["tty"] = spec.tty;
+  if (!spec.image_hint.empty()) object["imageHint"] = spec.image_hint;
   return object;
 }
 
@@ -96,6 +97,7 @@ base::Result<ContainerSpec> ContainerFromJson(const Json& json) {
   spec.cwd = StringAt(json, "cwd");
   TRY_ASSIGN(spec.env, PairsFromJson(json, "env"));
   spec.tty = text::GetBool(json, {"tty"}).value_or(false);
+  spec.image_hint = StringAt(json, "imageHint");
   return spec;
 }
 

@@ -42,6 +42,9 @@ struct ContainerSpec {
   std::string cwd;
   EnvList env;  // complete: nothing is inherited
   bool tty = false;
+  // For who reads of a program that was not found: its image is none here. "" when that is no
+  // reason.
+  std::string image_hint;
 };
 
 enum class PodRestartPolicy { kAlways, kOnFailure, kNever };

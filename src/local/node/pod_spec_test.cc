@@ -23,6 +23,7 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   main.argv = {"sh", "-c", "python \"x\" # ä"};
   main.cwd = "/root";
   main.tty = true;
+  main.image_hint = "none here";
   spec.containers = {main};
   spec.mounts = {{"/a", "/b", true}, {"dshm", "/dev/shm", false, 4096}};
   spec.hosts = {{"job-master-0", "127.0.0.1"}};
@@ -39,6 +40,7 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->init_containers[0].env, sync.env);
   EXPECT_EQ(again->containers[0].argv, main.argv);
   EXPECT_TRUE(again->containers[0].tty);
+  EXPECT_EQ(again->containers[0].image_hint, "none here");
   EXPECT_TRUE(again->mounts[0].read_only);
   EXPECT_EQ(again->mounts[0].memory, std::nullopt);
   EXPECT_EQ(again->mounts[1].memory, 4096);

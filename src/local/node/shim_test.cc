@@ -73,6 +73,30 @@ TEST_F(ShimTest, SaysWhyAProgramCannotBeStarted) {
   EXPECT_EQ(state.message, "exec: \"no-such-program-here\": executable file not found in $PATH");
 }
 
+TEST_F(ShimTest, AProgramThatIsNotFoundIsToldThatItsImageIsNoneHere) {
+  const std::string hint = "the image mnist is not used";
+  const struct {
+    std::vector<std::string> argv;
+    bool is_hinted;
+  } cases[] = {
+      {{"no-such-program"}, true},
+      {{"sh", "-c", "no-such-program"}, true},
+      {{"sh", "-c", "cat no-such-file"}, true},
+      {{"sh", "-c", "echo ValueError >&2; exit 1"}, false},
+      {{"sh", "-c", "echo No such file or directory"}, false},  // and all went well
+  };
+  for (const auto& [argv, is_hinted] : cases) {
+    ContainerSpec container = Program("pytorch", argv);
+    container.image_hint = hint;
+    const PodSpec spec = Pod({container});
+    const PodReport report = Run(spec);
+    const std::string log = Log(spec, "pytorch");
+    EXPECT_EQ(report.containers[0].state.message.ends_with("; " + hint), is_hinted)
+        << report.containers[0].state.message;
+    EXPECT_EQ(log.find(hint + "\n") != std::string::npos, is_hinted) << log;
+  }
+}
+
 TEST_F(ShimTest, GivesTheProgramACleanProcess) {
   const PodReport report = Run(Pod({Shell(
       "readlink /proc/self/fd/0; ls /proc/self/fd | wc -l; env | sort;"
