@@ -120,6 +120,10 @@ run_shape() { # FLAG...
   if [ "$shape" != dp ] && [ "$count" -lt 8 ]; then
     echo "$shape: 8 processes, and this machine has $count GPU(s): all train on the CPU"
     extra+=" --no-cuda"
+    # Each takes its share of the cores: more threads than cores wait for each other.
+    local cores
+    cores=$(nproc)
+    export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 8 ? cores / 8 : 1))}
   fi
   while read -r line; do
     start_node $((node++)) "$line$extra"

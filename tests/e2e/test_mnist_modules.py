@@ -3,7 +3,6 @@ that do not come, checkpoints that are cut."""
 import gzip
 import io
 import os
-import struct
 import sys
 import threading
 import time
@@ -12,10 +11,11 @@ import types
 import pytest
 
 from conftest import ROOT
+from idx_files import idx, write_data
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 EXAMPLE = os.path.join(ROOT, "examples", "mnist-pytorchjob")
-MODULES = ("checkpoints", "images", "join", "models", "utils", "words")
+MODULES = ("checkpoints", "images", "join", "mnist_ddp_mp", "models", "utils", "words")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,28 +29,6 @@ def example():
     for name in list(sys.modules):
         if name.split(".")[0] in MODULES:
             del sys.modules[name]
-
-
-def idx(values, *shape):
-    return bytes((0, 0, 8, len(shape))) + struct.pack(f">{len(shape)}I", *shape) + bytes(values)
-
-
-def write_data(folder, count=64, test_count=16):
-    """Images of a bright square whose place is the label."""
-    os.makedirs(folder, exist_ok=True)
-    for prefix, images in (("train", count), ("t10k", test_count)):
-        pixels = bytearray()
-        for number in range(images):
-            image = bytearray(28 * 28)
-            for row in range(6):
-                start = (4 + row + 12 * (number % 10 // 5)) * 28 + number % 5 * 5
-                image[start:start + 5] = bytes([200 + number % 50]) * 5
-            pixels += image
-        with open(os.path.join(folder, f"{prefix}-images-idx3-ubyte"), "wb") as file:
-            file.write(idx(pixels, images, 28, 28))
-        with open(os.path.join(folder, f"{prefix}-labels-idx1-ubyte"), "wb") as file:
-            file.write(idx((number % 10 for number in range(images)), images))
-    return str(folder)
 
 
 GOOD_IMAGES = idx(range(8), 2, 2, 2)
@@ -233,6 +211,23 @@ def test_more_processes_than_gpus_are_refused(example, monkeypatch):
     assert (str(device), backend, chosen) == ("cuda:1", "nccl", [1])
     args.no_cuda = True
     assert example.utils.choose_device(args, Place(0, 4, 0, 4))[1] == "gloo"
+
+
+@pytest.mark.parametrize("flags,words", [
+    (["--dist-url=10.252.192.48:22222", "--nproc_per_node=2"], '--dist-url "10.252.192.48:22222"'),
+    (["--dist-url=file://meet", "--nproc_per_node=2"], '--dist-url "file://meet"'),
+    (["--node_rank=2", "--nnodes=2"], "--node_rank=2 is none of the 2 nodes 0 to 1"),
+    (["--node_rank=-1"], "--node_rank=-1 is none of the 1 nodes"),
+    (["--nproc_per_node=0"], "--nproc_per_node: 0 is not positive"),
+    (["--epochs=two"], "--epochs: invalid"), (["--epoch=2"], "--epoch")])
+def test_flags_that_are_wrong(example, monkeypatch, capsys, flags, words):
+    monkeypatch.setattr(sys, "argv", ["mnist_ddp_mp.py", *flags])
+    try:
+        code = example.words.exit_code_of(example.mnist_ddp_mp.main)
+    except SystemExit as exit:  # argparse's own
+        code = exit.code
+    said = capsys.readouterr().err
+    assert code == 2 and words in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("environment,words", [
