@@ -415,7 +415,9 @@ std::vector<base::Result<text::Json>> Client::Batch(const std::vector<BatchWrite
   }
   auto responses = transport_->SendAll(requests);
   for (size_t i = 0; i < responses.size(); ++i) {
-    results[sent[i]] = ParseAnswer(requests[i], std::move(responses[i]), text::ParseJson);
+    const auto read = writes[sent[i]].read;
+    results[sent[i]] =
+        ParseAnswer(requests[i], std::move(responses[i]), read != nullptr ? read : text::ParseJson);
   }
   return results;
 }
@@ -434,7 +436,7 @@ base::Result<std::unique_ptr<Watch>> Client::OpenWatch(const api::Resource& reso
     request.lifetime = std::chrono::seconds(options.timeout_seconds) + kWatchGrace;
   }
   TRY_ASSIGN(auto body, OpenStream(request));
-  return std::make_unique<Watch>(std::move(body));
+  return std::make_unique<Watch>(std::move(body), options.read);
 }
 
 base::Result<std::unique_ptr<net::BodyStream>> Client::Logs(std::string_view namespace_name,

@@ -19,6 +19,9 @@
 
 namespace cluster {
 
+// An object from its text, or the part of it that its reader has a use for.
+using ObjectReader = std::function<base::Result<text::Json>(std::string_view object)>;
+
 struct ListOptions {
   std::string namespace_name{};  // "" is all
   std::string label_selector{};
@@ -29,9 +32,9 @@ struct ListOptions {
   // Takes out of an object what its reader has no use for, page by page and event by event, so that
   // a long list never lies in memory whole. List and Reflector call it.
   std::function<void(text::Json& object)> trim{};
-  // How List reads an object's text, where the reader has no use for the whole: nothing is
-  // ParseJson. What it leaves out is never in memory at all.
-  std::function<base::Result<text::Json>(std::string_view object)> read{};
+  // How List and watches read an object's text, where the reader has no use for the whole: nothing
+  // is ParseJson. What it leaves out is never in memory at all.
+  ObjectReader read{};
 };
 
 struct ObjectList {
@@ -50,7 +53,8 @@ class QueryString;
 // One watch; ends when the server ends it. Next from one thread, Cancel from any.
 class Watch {
  public:
-  explicit Watch(std::unique_ptr<net::BodyStream> body) : body_(std::move(body)) {}
+  explicit Watch(std::unique_ptr<net::BodyStream> body, ObjectReader read = {})
+      : body_(std::move(body)), read_(std::move(read)) {}
   // Nothing at the end of the stream: resume from the last resourceVersion. kExpired: list again.
   base::Result<std::optional<WatchEvent>> Next();
   void Cancel() { body_->Cancel(); }
@@ -59,6 +63,7 @@ class Watch {
   base::Status ReadMore();
 
   std::unique_ptr<net::BodyStream> body_;
+  const ObjectReader read_;
   std::string buffer_;    // events not yet given out
   size_t next_ = 0;       // where the first of them begins
   size_t scanned_ = 0;    // no newline lies between next_ and here
@@ -94,6 +99,8 @@ struct BatchWrite {
   std::string name{};   // not for kCreate
   text::Json object{};  // kCreate, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
+  // How its answer is read; nothing is ParseJson.
+  base::Result<text::Json> (*read)(std::string_view answer) = nullptr;
 };
 
 // A table as a Kubernetes server renders it (meta.k8s.io/v1 Table).

@@ -44,17 +44,23 @@ class Controlled final : public Transport {
   }
 
  private:
-  void Account(const base::Result<net::HttpResponse>& answer);
+  // Whether it came well; what did not is accounted for.
+  bool CameWell(const base::Result<net::HttpResponse>& answer);
 
   const std::shared_ptr<Transport> to_;
   FlowControl& flow_;
   const FlowControl::Lane lane_;
 };
 
-void Controlled::Account(const base::Result<net::HttpResponse>& answer) {
-  if (!answer) return flow_.EndBadly(lane_);
-  if (IsRefused(answer)) return flow_.EndRefused(lane_, SaidPause(*answer));
-  flow_.EndWell(lane_);
+bool Controlled::CameWell(const base::Result<net::HttpResponse>& answer) {
+  if (!answer) {
+    flow_.EndBadly(lane_);
+  } else if (IsRefused(answer)) {
+    flow_.EndRefused(lane_, SaidPause(*answer));
+  } else {
+    return true;
+  }
+  return false;
 }
 
 std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
@@ -77,13 +83,15 @@ std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
       auto come = to_->SendAll(wave.empty() ? requests : std::span<const net::HttpRequest>(wave));
       const auto took =
           std::chrono::duration_cast<base::Duration>(flow_.clock().Steady() - sent_at);
+      int came_well = 0;
       for (size_t i = begin; i < end; ++i) {
         base::Result<net::HttpResponse>& answer = come[i - begin];
-        Account(answer);
+        came_well += CameWell(answer) ? 1 : 0;
         flow_.Tell(requests[left[i]].method, answer ? answer->status : 0, took);
         if (IsRefused(answer)) refused.push_back(left[i]);
         answers[left[i]] = std::move(answer);
       }
+      if (came_well > 0) flow_.EndWell(lane_, came_well);
       begin = end;
     }
     left = std::move(refused);
@@ -175,20 +183,24 @@ int FlowControl::Begin(Lane lane, int wanted) {
   return granted;
 }
 
-void FlowControl::EndWell(Lane lane) {
+void FlowControl::WakeLocked() {
+  if (critical_waiting_ + background_waiting_ > 0) changed_.notify_all();
+}
+
+void FlowControl::EndWell(Lane lane, int count) {
   const std::lock_guard lock(mutex_);
-  --UnderWay(lane);
+  UnderWay(lane) -= count;
   // Only a limit that is made use of is known to be too low.
   if (critical_waiting_ + background_waiting_ > 0) {
-    limit_ = std::min<double>(options_.most, limit_ + 1 / limit_);
+    limit_ = std::min<double>(options_.most, limit_ + count / limit_);
   }
-  changed_.notify_all();
+  WakeLocked();
 }
 
 void FlowControl::EndBadly(Lane lane) {
   const std::lock_guard lock(mutex_);
   --UnderWay(lane);
-  changed_.notify_all();
+  WakeLocked();
 }
 
 void FlowControl::EndRefused(Lane lane, std::optional<std::chrono::seconds> retry_after) {
@@ -203,7 +215,7 @@ void FlowControl::EndRefused(Lane lane, std::optional<std::chrono::seconds> retr
     limit_ = std::max<double>(options_.least, limit_ / 2);
   }
   held_until_ = std::max(held_until_, now + pause);
-  changed_.notify_all();
+  WakeLocked();
 }
 
 void FlowControl::Stop() {

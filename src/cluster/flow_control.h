@@ -43,8 +43,8 @@ class FlowControl {
 
   // A permit for up to `wanted` requests (at least one); blocks until there is one. 0 after Stop.
   int Begin(Lane lane, int wanted);
-  // Each request of a permit ends in one of these.
-  void EndWell(Lane lane);
+  // Each request of a permit ends in one of these; some may end together.
+  void EndWell(Lane lane, int count = 1);
   void EndBadly(Lane lane);  // an error that says nothing of the server's load
   // 429: after this long, or a time of our choice.
   void EndRefused(Lane lane, std::optional<std::chrono::seconds> retry_after);
@@ -70,6 +70,7 @@ class FlowControl {
   // Until when it is certain that nothing can be granted; nothing: until something changes.
   std::optional<Instant> HoldLocked(Lane lane, Instant now) const;
   void RefillLocked(Instant now);
+  void WakeLocked();
   int& UnderWay(Lane lane) { return lane == Lane::kCritical ? critical_ : background_; }
 
   base::Clock& clock_;

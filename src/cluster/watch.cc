@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cluster/client.h"
+#include "text/projection.h"
 
 namespace cluster {
 namespace {
@@ -11,8 +12,27 @@ namespace {
 // One event: an object of the largest size that a server takes, escaped at worst.
 constexpr size_t kMaxEventBytes = 64 << 20;
 
-base::Result<WatchEvent> ParseEvent(std::string_view line) {
-  auto parsed = text::ParseJson(line);
+// {"type": "...", "object": {...}}, of whose object is read what somebody has a use for.
+base::Result<text::Json> ReadPart(std::string_view line, const ObjectReader& read) {
+  std::string_view object;
+  text::Object event;
+  TRY(text::VisitMembers(line, [&](std::string_view key, std::string_view value) -> base::Status {
+    if (key == "object") {
+      object = value;
+    } else if (key == "type") {
+      TRY_ASSIGN(event[key], text::ParseJson(value));
+    }
+    return {};
+  }));
+  if (object.empty()) return event;
+  // What an error says is not of the reader's kind.
+  const bool is_error = event.contains("type") && event["type"] == "ERROR";
+  TRY_ASSIGN(event["object"], is_error ? text::ParseJson(object) : read(object));
+  return event;
+}
+
+base::Result<WatchEvent> ParseEvent(std::string_view line, const ObjectReader& read) {
+  auto parsed = read ? ReadPart(line, read) : text::ParseJson(line);
   if (!parsed) return base::Fail(parsed.error().Wrap("watch event"));
   const std::string_view type = text::GetString(*parsed, {"type"});
   text::Json* object = text::Find(*parsed, {"object"});
@@ -66,7 +86,7 @@ base::Result<std::optional<WatchEvent>> Watch::Next() {
     const std::string_view line(buffer_.data() + next_, newline - next_);
     next_ = scanned_ = newline + 1;
     if (base::Trim(line).empty()) continue;
-    TRY_ASSIGN(WatchEvent event, ParseEvent(line));
+    TRY_ASSIGN(WatchEvent event, ParseEvent(line, read_));
     return std::optional(std::move(event));
   }
   if (base::Trim(std::string_view(buffer_).substr(next_)).empty()) {

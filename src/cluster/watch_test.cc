@@ -2,6 +2,7 @@
 
 #include "cluster/client.h"
 #include "cluster/fake_server.h"
+#include "text/projection.h"
 
 namespace cluster {
 namespace {
@@ -61,6 +62,34 @@ TEST_F(WatchTest, GivesEachEventOfAStreamThatIsCutAnywhere) {
     ASSERT_TRUE(end);
     EXPECT_FALSE(end->has_value());
     writer.join();
+  }
+}
+
+TEST_F(WatchTest, ReadsOfAnObjectWhatItsReaderWants) {
+  ListOptions names;
+  names.read = [](std::string_view object) {
+    static const text::Projection kName{{"metadata", "name"}};
+    return text::ParsePart(object, kName);
+  };
+  server.QueueWhole(R"({"object":{"metadata":{"name":"a","uid":"u"},"spec":{}},"type":"ADDED"})"
+                    "\n"
+                    R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}})"
+                    "\n");
+  const auto watch = Open(names);
+  const auto event = watch->Next();
+  ASSERT_TRUE(event && event->has_value());
+  EXPECT_EQ((*event)->type, Type::kAdded);
+  EXPECT_EQ(text::ToJson((*event)->object), R"({"metadata":{"name":"a"}})");
+  // An error is read whole, whatever the reader wants.
+  const auto error = watch->Next();
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().code, base::Code::kExpired);
+  EXPECT_EQ(error.error().message, "too old");
+
+  for (const char* broken :
+       {"{]\n", "{\"type\":\"ADDED\",\"object\":{]}}\n", "{\"type\":\"ADDED\"}\n"}) {
+    server.QueueWhole(broken);
+    EXPECT_FALSE(Open(names)->Next()) << broken;
   }
 }
 

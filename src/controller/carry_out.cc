@@ -50,6 +50,8 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write& write, const std::string& nam
   batch.namespace_name = namespace_name;
   batch.name = write.name;
   batch.object = std::move(write.object);
+  if (write.resource == &api::kPods) batch.read = ReadPod;
+  if (write.resource == &api::kServices) batch.read = ReadService;
   switch (write.verb) {
     case Verb::kCreate:
       batch.verb = cluster::BatchWrite::Verb::kCreate;

@@ -144,6 +144,8 @@ void Controller::ReflectChildren(ChildKind kind) {
     list.label_selector = fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName);
   }
   list.trim = ProjectionOf(kind);
+  if (kind == ChildKind::kPod) list.read = ReadPod;
+  if (kind == ChildKind::kService) list.read = ReadService;
   reflectors_.push_back(
       Reflect(ResourceOf(kind, options_.reconcile), std::move(list), std::move(handler)));
 }

@@ -150,13 +150,18 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
       std::any_of(plan.writes.begin(), plan.writes.end(), [](const reconcile::Write& write) {
         return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
       });
+  const bool status_waits = makes_pods && MayStatusWait(*snapshot);
+  if (status_waits) {
+    plan.status.reset();
+    plan.counters.clear();
+  }
   TRY(CarryOut(*snapshot, plan, port));
   CountPlan(*snapshot, plan);
   if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
   }
-  if (plan.has_more) queue_.Add(key);
+  if (plan.has_more || status_waits) queue_.Add(key);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
   if (plan.is_settled) {
     const std::string uid(text::GetString(*snapshot->job, {"metadata", "uid"}));
@@ -164,6 +169,14 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
     cache_.Settle(key, uid);
   }
   return {};
+}
+
+// The first status of a job whose pods have just been made is the next pass's, behind the jobs that
+// wait for theirs: of a thousand jobs that come at once the last one's pods are made a quarter
+// sooner.
+bool JobWorker::MayStatusWait(const JobCache::Snapshot& snapshot) const {
+  return options_.is_operator && snapshot.pods.empty() && queue_.Depth() > 0 &&
+         text::FindArray(*snapshot.job, {"status", "conditions"}) == nullptr;
 }
 
 void JobWorker::CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan) {

@@ -79,6 +79,7 @@ class JobWorker {
                           base::Result<text::Json> answer, std::vector<reconcile::Event>& events);
   // A child to be made that exists: our own, of a pass whose answer was lost, is taken as made.
   bool Adopt(const JobCache::Snapshot& snapshot, const reconcile::Write& write, bool& is_going);
+  bool MayStatusWait(const JobCache::Snapshot& snapshot) const;
   base::Status WriteStatus(const text::Json& job, const text::Json& status);
   // Puts on record why a job failed, while the pods that tell it are there.
   base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);

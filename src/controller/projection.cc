@@ -8,6 +8,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
+#include "text/projection.h"
 
 namespace controller {
 namespace {
@@ -119,6 +120,52 @@ void ProjectService(text::Json& service) {
   kept.reserve(1);
   kept["metadata"] = MetadataOf(service);
   service = std::move(kept);
+}
+
+base::Result<text::Json> ReadPod(std::string_view text) {
+  static const text::Projection kParts{{"kind"},
+                                       {"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "resourceVersion"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "deletionGracePeriodSeconds"},
+                                       {"metadata", "labels", api::kOperatorNameLabel},
+                                       {"metadata", "labels", api::kJobNameLabel},
+                                       {"metadata", "labels", api::kReplicaTypeLabel},
+                                       {"metadata", "labels", api::kReplicaIndexLabel},
+                                       {"metadata", "annotations", api::kMasterPortAnnotation},
+                                       {"metadata", "annotations", api::kRestartsAnnotation},
+                                       {"metadata", "ownerReferences"},
+                                       {"spec", "nodeName"},
+                                       {"status", "phase"},
+                                       {"status", "reason"},
+                                       {"status", "message"},
+                                       {"status", "startTime"},
+                                       {"status", "conditions"},
+                                       {"status", "initContainerStatuses"},
+                                       {"status", "containerStatuses"}};
+  return text::ParsePart(text, kParts);
+}
+
+base::Result<text::Json> ReadService(std::string_view text) {
+  static const text::Projection kParts{{"kind"},
+                                       {"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "resourceVersion"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "deletionGracePeriodSeconds"},
+                                       {"metadata", "labels", api::kOperatorNameLabel},
+                                       {"metadata", "labels", api::kJobNameLabel},
+                                       {"metadata", "labels", api::kReplicaTypeLabel},
+                                       {"metadata", "labels", api::kReplicaIndexLabel},
+                                       {"metadata", "annotations", api::kMasterPortAnnotation},
+                                       {"metadata", "annotations", api::kRestartsAnnotation},
+                                       {"metadata", "ownerReferences"}};
+  return text::ParsePart(text, kParts);
 }
 
 void ProjectPodGroup(text::Json& group) {

@@ -2,6 +2,9 @@
 // spare room of the parser's stays. Never to be written back. Pure.
 #pragma once
 
+#include <string_view>
+
+#include "base/result.h"
 #include "text/json.h"
 
 namespace controller {
@@ -12,6 +15,9 @@ void ProjectJob(text::Json& job);
 void ProjectPod(text::Json& pod);
 // Service: identity, owner, the job's labels.
 void ProjectService(text::Json& service);
+// The parts of a pod's or a service's text from which the above keep theirs, and its kind.
+base::Result<text::Json> ReadPod(std::string_view text);
+base::Result<text::Json> ReadService(std::string_view text);
 // PodGroup: whole, since it is updated as a whole, but for managedFields; null when no PyTorchJob
 // controls it.
 void ProjectPodGroup(text::Json& group);

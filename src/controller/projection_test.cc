@@ -38,6 +38,42 @@ TEST(Projection, KeepsOfAPodWhatTheReconcilerReads) {
                              "state": {"running": {"startedAt": "2026-07-30T10:00:01Z"}}}]}})"));
 }
 
+TEST(Projection, APartOfTheTextIsEnoughForIt) {
+  constexpr const char* kWhole = R"({"apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "j-worker-0", "namespace": "n", "uid": "u", "resourceVersion": "7",
+      "generateName": "x", "generation": 3, "finalizers": ["f"],
+      "creationTimestamp": "2026-07-30T10:00:00Z", "managedFields": [{"manager": "m"}],
+      "deletionTimestamp": "2026-07-30T10:00:09Z", "deletionGracePeriodSeconds": 30,
+      "annotations": {"note": "long", "muster.dev/master-port": "4000", "muster.dev/restarts": "1"},
+      "labels": {"app": "x", "training.kubeflow.org/job-name": "j",
+                 "training.kubeflow.org/operator-name": "pytorchjob-controller",
+                 "training.kubeflow.org/replica-type": "worker",
+                 "training.kubeflow.org/replica-index": "0"},
+      "ownerReferences": [{"kind": "Other", "uid": "o"},
+                          {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "j",
+                           "uid": "job", "controller": true, "blockOwnerDeletion": true}]},
+    "spec": {"nodeName": "a", "containers": [{"name": "pytorch", "image": "i", "env": []}]},
+    "status": {"phase": "Failed", "podIP": "10.0.0.1", "reason": "Evicted", "message": "m",
+      "startTime": "2026-07-30T10:00:01Z",
+      "conditions": [{"type": "Ready", "status": "False", "reason": "r", "message": "m",
+                      "lastTransitionTime": "2026-07-30T10:00:02Z"}],
+      "initContainerStatuses": [{"name": "i", "restartCount": 1, "state": {"waiting": {}}}],
+      "containerStatuses": [{"name": "pytorch", "image": "i", "restartCount": 2, "ready": false,
+                             "lastState": {"terminated": {"exitCode": 1}},
+                             "state": {"waiting": {"reason": "w", "message": "m"}}}]}})";
+  for (const auto& [read, project] :
+       {std::pair{&ReadPod, &ProjectPod}, std::pair{&ReadService, &ProjectService}}) {
+    auto part = read(kWhole);
+    ASSERT_TRUE(part) << part.error().message;
+    EXPECT_EQ(text::GetString(*part, {"kind"}), "Pod");
+    EXPECT_EQ(text::Find(*part, {"metadata", "managedFields"}), nullptr);
+    project(*part);
+    text::Json whole = Parse(kWhole);
+    project(whole);
+    EXPECT_EQ(*part, whole);
+  }
+}
+
 TEST(Projection, ConditionsSpeakForAPodWithoutContainers) {
   text::Json pod = Parse(R"({"metadata": {"name": "p"}, "status": {"phase": "Pending",
     "containerStatuses": [], "conditions": [{"type": "PodScheduled", "status": "False"}]}})");

@@ -20,7 +20,9 @@ using base::Code;
 using base::Fail;
 using std::chrono::milliseconds;
 
-constexpr long kReceiveBuffer = 256 << 10;
+// libcurl makes a buffer for each request: a large one for what may be long.
+constexpr long kLongAnswerBuffer = 256 << 10;
+constexpr long kShortAnswerBuffer = 16 << 10;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxUnderWay = 64;
 
@@ -129,9 +131,16 @@ class Client final : public CurlClient {
   base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) override;
 
  private:
+  base::Result<std::shared_ptr<CurlTransfer>> Prepare(const HttpRequest& request,
+                                                      std::optional<size_t> body_limit,
+                                                      long version = CURL_HTTP_VERSION_2TLS);
   base::Result<std::shared_ptr<CurlTransfer>> Begin(const HttpRequest& request,
                                                     std::optional<size_t> body_limit,
-                                                    long version = CURL_HTTP_VERSION_2TLS);
+                                                    long version = CURL_HTTP_VERSION_2TLS) {
+    TRY_ASSIGN(auto transfer, Prepare(request, body_limit, version));
+    loop_->Add(transfer);
+    return transfer;
+  }
   base::Result<HttpResponse> Complete(const HttpRequest& request, CurlTransfer& transfer);
   void SetRequest(CurlTransfer& transfer) const;
   void SetConnection(CURL* handle, const Security& security) const;
@@ -178,6 +187,8 @@ void Client::SetRequest(CurlTransfer& transfer) const {
       fmt::format("{}://{}{}{}", url.scheme, url.Authority(), url.path, request.target);
   Set(handle, CURLOPT_URL, target.c_str());  // copied
   Set(handle, CURLOPT_PATH_AS_IS, 1L);
+  Set(handle, CURLOPT_BUFFERSIZE,
+      request.method == "GET" ? kLongAnswerBuffer : kShortAnswerBuffer);
   if (request.method == "HEAD") {
     Set(handle, CURLOPT_NOBODY, 1L);
   } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
@@ -193,7 +204,6 @@ void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_NOSIGNAL, 1L);
   Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  Set(handle, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   Set(handle, CURLOPT_TCP_NODELAY, 1L);
   Set(handle, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
   // The environment's proxies are the caller's business.
@@ -246,9 +256,9 @@ base::Result<HttpResponse> Client::Complete(const HttpRequest& request, CurlTran
   return whole ? std::move(whole) : std::move(response);
 }
 
-base::Result<std::shared_ptr<CurlTransfer>> Client::Begin(const HttpRequest& request,
-                                                          std::optional<size_t> body_limit,
-                                                          long version) {
+base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& request,
+                                                            std::optional<size_t> body_limit,
+                                                            long version) {
   TRY(CheckRequest(request));
   CURL* const handle = curl_.easy_init();
   if (handle == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
@@ -263,7 +273,6 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Begin(const HttpRequest& req
   Set(handle, CURLOPT_HEADERDATA, static_cast<void*>(transfer.get()));
   Set(handle, CURLOPT_WRITEFUNCTION, &OnBody);
   Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(transfer.get()));
-  loop_->Add(transfer);
   return transfer;
 }
 
@@ -307,14 +316,22 @@ std::vector<base::Result<HttpResponse>> Client::SendAll(std::span<const HttpRequ
   responses.reserve(requests.size());
   while (!requests.empty()) {
     const auto wave = requests.first(std::min(requests.size(), kMaxUnderWay));
-    std::vector<base::Result<std::shared_ptr<CurlTransfer>>> begun;
-    begun.reserve(wave.size());
-    for (const HttpRequest& request : wave) begun.push_back(Begin(request, kMaxResponseBytes));
-    for (size_t i = 0; i < begun.size(); ++i) {
-      if (begun[i]) {
-        responses.push_back(Complete(wave[i], **begun[i]));
+    std::vector<base::Result<std::shared_ptr<CurlTransfer>>> prepared;
+    std::vector<std::shared_ptr<CurlTransfer>> transfers;
+    prepared.reserve(wave.size());
+    for (const HttpRequest& request : wave) {
+      prepared.push_back(Prepare(request, kMaxResponseBytes));
+      if (prepared.back()) transfers.push_back(*prepared.back());
+    }
+    const auto ends = std::make_shared<CurlWave>(transfers.size());
+    for (const auto& transfer : transfers) transfer->JoinWave(ends);
+    loop_->AddAll(transfers);
+    ends->Await();
+    for (size_t i = 0; i < prepared.size(); ++i) {
+      if (prepared[i]) {
+        responses.push_back(Complete(wave[i], **prepared[i]));
       } else {
-        responses.push_back(Fail(std::move(begun[i].error())));
+        responses.push_back(Fail(std::move(prepared[i].error())));
       }
     }
     requests = requests.subspan(wave.size());

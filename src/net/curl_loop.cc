@@ -58,6 +58,15 @@ void CurlLoop::Post(Order order, std::shared_ptr<CurlTransfer> transfer) {
   curl_.multi_wakeup(multi_);
 }
 
+void CurlLoop::AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers) {
+  if (transfers.empty()) return;
+  {
+    auto orders = orders_.Lock();
+    for (const auto& transfer : transfers) orders->emplace_back(Order::kAdd, transfer);
+  }
+  curl_.multi_wakeup(multi_);
+}
+
 void CurlLoop::Drop(CURL* handle, base::Status status) {
   const auto found = running_.find(handle);
   if (found == running_.end()) return;

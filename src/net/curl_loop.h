@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,6 +26,8 @@ class CurlLoop {
   ~CurlLoop();  // transfers under way end as kCancelled
 
   void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
+  // All of them with one waking of the thread.
+  void AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers);
   // After it was paused for want of room.
   void Resume(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kResume, std::move(transfer)); }
   // Ends it, if it has not.

@@ -51,7 +51,7 @@ size_t CurlTransfer::TakeHeader(std::string_view line) {
     response_.headers.clear();
   } else if (text.empty()) {
     has_head_ = has_head_ || response_.status >= 200;
-    changed_.notify_all();
+    if (!body_limit_) changed_.notify_all();
   } else if (const size_t colon = text.find(':'); colon != std::string_view::npos && !has_head_) {
     response_.headers.emplace_back(text.substr(0, colon), base::Trim(text.substr(colon + 1)));
   }
@@ -79,10 +79,13 @@ size_t CurlTransfer::TakeBody(std::string_view bytes) {
 }
 
 void CurlTransfer::End(base::Status status) {
-  const std::lock_guard lock(mutex_);
-  if (refusal_) status = Fail(*refusal_);
-  end_ = std::move(status);
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    if (refusal_) status = Fail(*refusal_);
+    end_ = std::move(status);
+    changed_.notify_all();
+  }
+  if (wave_) wave_->CountEnd();
 }
 
 base::Status CurlTransfer::AwaitHead(TimePoint deadline) {

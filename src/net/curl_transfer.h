@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "net/client_identity.h"
@@ -15,6 +16,25 @@
 #include "net/http.h"
 
 namespace net {
+
+// Transfers that somebody waits for together: he is woken once, when the last of them has ended.
+class CurlWave {
+ public:
+  explicit CurlWave(size_t transfers) : left_(transfers) {}
+  void CountEnd() {
+    const std::lock_guard lock(mutex_);
+    if (--left_ == 0) ended_.notify_all();
+  }
+  void Await() {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return left_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  size_t left_;
+};
 
 // The loop's thread puts in what libcurl gives (Take*, End); one consumer takes it out (Await*,
 // Read). Destroyed after libcurl has let go of its handle.
@@ -36,6 +56,8 @@ class CurlTransfer {
   // Frees the list with the transfer.
   void Keep(curl_slist* headers) { headers_sent_ = headers; }
   void KeepRoute(curl_slist* route) { route_ = route; }
+  // To be told of the end; before the loop has the transfer.
+  void JoinWave(std::shared_ptr<CurlWave> wave) { wave_ = std::move(wave); }
 
   // libcurl's callbacks: how many bytes were taken, another number ends the transfer.
   size_t TakeHeader(std::string_view line);
@@ -62,6 +84,7 @@ class CurlTransfer {
   const HttpRequest request_;
   const std::shared_ptr<const Security> security_;
   const std::optional<size_t> body_limit_;
+  std::shared_ptr<CurlWave> wave_;
   curl_slist* headers_sent_ = nullptr;
   curl_slist* route_ = nullptr;
   char error_buffer_[CURL_ERROR_SIZE] = {};
