@@ -43,12 +43,13 @@ std::string LoopbackName() {
 }
 
 Agent::Agent(Options options, base::Environment environment, std::string executable, AgentSide side,
-             base::Clock& clock)
+             Keeper keeper, base::Clock& clock)
     : options_(std::move(options)),
       environment_(std::move(environment)),
       executable_(std::move(executable)),
       host_(NodeName()),
       side_(std::move(side)),
+      keeper_(std::move(keeper)),
       clock_(clock) {}
 
 Agent::~Agent() = default;
@@ -75,6 +76,7 @@ base::Status Agent::Prepare() {
   TRY_ASSIGN(output_, Output::Start(clock_));
   TRY_ASSIGN(folder_, LogFolder::Create(options_, environment_));
   TRY(WatchSides());
+  if (keeper_.connection) TRY(WatchKeeper());
   if (options_.is_single_node) TRY(OpenStore());
   if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
@@ -102,6 +104,22 @@ base::Status Agent::WatchSides() {
       }
     }
   });
+}
+
+base::Status Agent::WatchKeeper() {
+  WarmLink::Events events;
+  events.on_end = [this](pid_t pid, int exit_code) {
+    if (group_) group_->OnForkedEnd(pid, exit_code);
+  };
+  events.on_reaped = [this] {
+    if (group_) group_->OnChildSignal();
+  };
+  events.on_lost = [this] {
+    if (group_) group_->OnKeeperLost();
+  };
+  warm_ = std::make_unique<WarmLink>(*loop_, std::move(keeper_.connection), keeper_.pid,
+                                     std::move(events));
+  return warm_->Watch();
 }
 
 base::Status Agent::OpenStore() {
@@ -148,7 +166,7 @@ base::Status Agent::StartAttempt() {
   workers_.clear();
   workers_.resize(static_cast<size_t>(options_.nproc_per_node));
   kills_before_ = OutOfMemoryKills();
-  group_ = std::make_unique<WorkerGroup>(*loop_, clock_,
+  group_ = std::make_unique<WorkerGroup>(*loop_, clock_, warm_.get(),
                                          [this](const WorkerEnd& end) { OnWorkerEnd(end); });
   wait_looks_ = 0;
   loop_->Cancel(std::exchange(wait_timer_, 0));
@@ -156,6 +174,10 @@ base::Status Agent::StartAttempt() {
   const Group group = MakeGroup();
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));
+  }
+  if (group_->refusal() != said_refusal_) {
+    said_refusal_ = group_->refusal();
+    Say(fmt::format("warm start: {}; the workers are executed", said_refusal_));
   }
   return {};
 }

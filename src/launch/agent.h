@@ -15,6 +15,8 @@
 #include "launch/log_folder.h"
 #include "launch/options.h"
 #include "launch/output.h"
+#include "launch/warm_keeper.h"
+#include "launch/warm_link.h"
 #include "launch/worker_command.h"
 #include "launch/worker_group.h"
 #include "process/event_loop.h"
@@ -27,9 +29,10 @@ namespace launch {
 // One thread, the loop's; the output has another. Driven by Run.
 class Agent : private rendezvous::RendezvousEvents {
  public:
-  // `executable`: the interpreter or the program (FindProgramOf).
+  // `executable`: the interpreter or the program (FindProgramOf). `keeper`: what forks the workers;
+  // without a connection they are executed.
   Agent(Options options, base::Environment environment, std::string executable, AgentSide side,
-        base::Clock& clock);
+        Keeper keeper, base::Clock& clock);
   ~Agent() override;
 
   // Until the job on this node has ended. Returns the launcher's exit code; everything worth saying
@@ -42,6 +45,7 @@ class Agent : private rendezvous::RendezvousEvents {
 
   base::Status Prepare();
   base::Status WatchSides();
+  base::Status WatchKeeper();
   base::Status OpenStore();
   base::Status StartAttempt();
   base::Status StartWorker(int local_rank, const Group& group);
@@ -88,6 +92,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::string executable_;
   std::string host_;
   AgentSide side_;
+  Keeper keeper_;
   base::Clock& clock_;
   bool has_dashed_local_rank_ = true;
 
@@ -101,6 +106,8 @@ class Agent : private rendezvous::RendezvousEvents {
   bool has_to_say_stopped_ = false;
   bool is_draining_ = false;  // the group is gone, its output is still being written
   std::optional<LogFolder> folder_;
+  std::unique_ptr<WarmLink> warm_;
+  std::string said_refusal_;
   std::unique_ptr<WorkerGroup> group_;
 
   struct WorkerRecord {

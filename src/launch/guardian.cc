@@ -71,7 +71,8 @@ int PassSignalsOn(pid_t agent, const sigset_t& set) {
 
 }  // namespace
 
-base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent) {
+base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent,
+                             base::Fd* only_agents) {
   std::erase_if(signals, [](int signal) { return signal == SIGHUP && IsIgnored(signal); });
   ::signal(SIGPIPE, SIG_IGN);
   // A parent that ignores it would have the kernel reap our children.
@@ -87,6 +88,7 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
   const pid_t child = ::fork();
   if (child < 0) return base::Fail(base::Errno(errno, "fork"));
   if (child == 0) BeAgent(guardian, set, agent);
+  if (only_agents != nullptr) only_agents->Reset();
   const int exit_code = PassSignalsOn(child, set);
   KillTree();
   return exit_code;

@@ -23,7 +23,9 @@ struct AgentSide {
 
 // Forks; must be called while there is one thread. `signals` reach the agent; those that are
 // ignored from the start (nohup) stay so. Returns the agent's exit code in the user's process; the
-// agent never returns. 128 + signal when the agent was killed.
-base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent);
+// agent never returns. 128 + signal when the agent was killed. `only_agents` is closed in the
+// user's process.
+base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent,
+                             base::Fd* only_agents = nullptr);
 
 }  // namespace launch

@@ -17,6 +17,7 @@
 #include "launch/guardian.h"
 #include "launch/options.h"
 #include "launch/python_shim.h"
+#include "launch/warm_keeper.h"
 #include "launch/worker_command.h"
 
 namespace launch {
@@ -92,15 +93,26 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
   auto executable = FindProgramOf(*options, environment, DirectoryOf(argv0));
   if (!executable) return RefuseValue(name, executable.error().message);
 
+  Keeper keeper;
+  if (options->is_warm) {
+    auto found = KeeperFor(*options, environment, *executable);
+    if (found) {
+      keeper = std::move(*found);
+    } else {
+      options->warnings.push_back(
+          fmt::format("warm start: {}; the workers are executed", found.error().message));
+    }
+  }
   const auto signals = SignalsForAgent(*options);
-  const auto exit_code = RunGuarded(signals, [&](AgentSide side) {
+  const auto run_agent = [&](AgentSide side) {
     auto made = std::make_unique<Agent>(std::move(*options), environment, std::move(*executable),
-                                        std::move(side), base::SystemClock());
+                                        std::move(side), std::move(keeper), base::SystemClock());
     const int code = made->Run();
     // The process ends here. Its output thread may be in a write that nobody will read.
     (void)made.release();
     return code;
-  });
+  };
+  const auto exit_code = RunGuarded(signals, run_agent, &keeper.connection);
   if (!exit_code) return RefuseValue(name, exit_code.error().message);
   return *exit_code;
 }

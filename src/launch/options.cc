@@ -15,9 +15,16 @@ namespace {
 
 constexpr int kMeetingPort = 29400;
 constexpr int kMasterPort = 29500;
+constexpr int64_t kLongestIdle = 7 * 24 * 3600;
 
 tl::unexpected<base::Error> Invalid(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
+}
+
+// Names of modules are ASCII here, and as Python writes them.
+bool IsInModuleName(char c) {
+  return base::IsDigit(c) || c == '.' || c == '_' || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
 }
 
 int64_t IntegerOf(const CommandLine& line, std::string_view name) {
@@ -117,6 +124,20 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
   } else if (line.IsOn("module")) {
     options.kind = ProgramKind::kModule;
   }
+  options.is_warm = line.IsOn("warm");
+  for (const std::string& part : base::Split(line.Text("preload"), ',')) {
+    const std::string module(base::Trim(part));
+    if (module.empty()) continue;
+    if (!std::all_of(module.begin(), module.end(), IsInModuleName)) {
+      return Invalid(fmt::format("--preload '{}': must be names of modules with commas", module));
+    }
+    options.preload += (options.preload.empty() ? "" : ",") + module;
+  }
+  const int64_t idle = IntegerOf(line, "warm-idle");
+  if (idle < 1 || idle > kLongestIdle) {
+    return Invalid(fmt::format("--warm-idle {}: must be from 1 to {} seconds", idle, kLongestIdle));
+  }
+  options.warm_idle = std::chrono::seconds(idle);
   options.passes_local_rank = line.IsOn("torch-distributed-launch") && !line.IsOn("use-env");
   if (options.passes_local_rank && options.kind == ProgramKind::kProgram) {
     return Invalid("--no-python needs --use-env: a program gets no --local-rank argument");

@@ -42,6 +42,9 @@ struct Options {
   std::string role;
   std::string python;  // as asked for; "" is the one that FindPython finds
   bool passes_local_rank = false;
+  bool is_warm = false;              // ranks are forked from an interpreter that has torch
+  std::string preload;               // modules that it imports too, with commas
+  std::chrono::seconds warm_idle{};  // after which it leaves
 
   int max_restarts = 0;
   // Nothing was asked for: the defaults of each kind of end.

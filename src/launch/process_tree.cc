@@ -60,10 +60,14 @@ std::vector<pid_t> Children() {
 void AdoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 std::vector<pid_t> RunningDescendants(const std::vector<pid_t>& except) {
+  return RunningDescendantsOf(::getpid(), except);
+}
+
+std::vector<pid_t> RunningDescendantsOf(pid_t root, const std::vector<pid_t>& except) {
   std::vector<pid_t> running;
   std::vector<pid_t> skipped = except;
   // Parents come before their children.
-  for (const process::ProcessStat& stat : process::Descendants(::getpid())) {
+  for (const process::ProcessStat& stat : process::Descendants(root)) {
     if (Contains(skipped, stat.pid) || Contains(skipped, stat.parent)) {
       skipped.push_back(stat.pid);
     } else if (stat.state != 'Z' && stat.state != 'X') {

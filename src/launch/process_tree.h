@@ -14,6 +14,8 @@ void AdoptOrphans();
 
 // Descendants that still run (no zombies), without `except` and what hangs below those.
 std::vector<pid_t> RunningDescendants(const std::vector<pid_t>& except = {});
+// Of another process.
+std::vector<pid_t> RunningDescendantsOf(pid_t root, const std::vector<pid_t>& except);
 
 void SignalAll(const std::vector<pid_t>& pids, int signal);
 

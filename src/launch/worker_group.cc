@@ -31,6 +31,18 @@ WorkerGroup::~WorkerGroup() {
 }
 
 base::Status WorkerGroup::Start(process::SpawnOptions options) {
+  if (warm_ != nullptr && warm_->is_alive()) {
+    if (auto forked = warm_->Start(options)) {
+      Worker worker;
+      worker.pid = *forked;
+      worker.is_forked = true;
+      workers_.push_back(std::move(worker));
+      ++running_;
+      return {};
+    } else {
+      refusal_ = forked.error().message;
+    }
+  }
   options.group = process::SpawnOptions::Group::kSession;
   options.dies_with_parent = true;
   TRY_ASSIGN(const pid_t pid, process::Spawn(options));
@@ -53,12 +65,40 @@ void WorkerGroup::OnWorkerReady(size_t local_rank) {
   if (reaped == 0 || (reaped < 0 && errno == EINTR)) return;
   loop_.Unwatch(worker.pidfd.get());
   worker.pidfd.Reset();
+  End(local_rank, ExitCodeOfStatus(status));
+}
+
+void WorkerGroup::End(size_t local_rank, int exit_code) {
+  Worker& worker = workers_[local_rank];
   worker.has_ended = true;
   --running_;
-  const WorkerEnd end{static_cast<int>(local_rank), worker.pid, ExitCodeOfStatus(status),
-                      clock_.Now(), worker.was_running_at_stop};
+  const WorkerEnd end{static_cast<int>(local_rank), worker.pid, exit_code, clock_.Now(),
+                      worker.was_running_at_stop};
   on_end_(end);
   FinishWhenEmpty();
+}
+
+void WorkerGroup::OnForkedEnd(pid_t pid, int exit_code) {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const Worker& worker = workers_[i];
+    if (worker.is_forked && !worker.has_ended && worker.pid == pid) return End(i, exit_code);
+  }
+}
+
+void WorkerGroup::OnKeeperLost() {
+  // They asked for it as their parent's last signal.
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].is_forked && !workers_[i].has_ended) End(i, -SIGKILL);
+  }
+}
+
+std::vector<pid_t> WorkerGroup::RunningBelow(const std::vector<pid_t>& except) const {
+  std::vector<pid_t> running = RunningDescendants(except);
+  if (warm_ != nullptr && warm_->is_alive()) {
+    const auto others = RunningDescendantsOf(warm_->keeper(), except);
+    running.insert(running.end(), others.begin(), others.end());
+  }
+  return running;
 }
 
 std::vector<pid_t> WorkerGroup::Pids() const {
@@ -79,7 +119,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
   for (Worker& worker : workers_) worker.was_running_at_stop = !worker.has_ended;
   Signal(signal);
   // Children of those that have ended: their groups have nobody left to be asked for.
-  const auto descendants = RunningDescendants(Pids());
+  const auto descendants = RunningBelow(Pids());
   leftovers_ = descendants.size();
   SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);
   if (grace <= base::Duration::zero()) {
@@ -91,7 +131,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
 }
 
 void WorkerGroup::KillAll() {
-  SignalAll(RunningDescendants(), SIGKILL);
+  SignalAll(RunningBelow({}), SIGKILL);
   if (std::exchange(is_killing_, true)) return;
   give_up_timer_ = loop_.After(kLongestUnkillable, [this] {
     if (done_) std::exchange(done_, nullptr)();
@@ -105,7 +145,7 @@ void WorkerGroup::OnChildSignal() {
 
 void WorkerGroup::FinishWhenEmpty() {
   if (!done_ || running_ != 0) return;
-  const auto left = RunningDescendants();
+  const auto left = RunningBelow({});
   if (!left.empty()) {
     // Their worker is gone, and no group of ours reaches them.
     if (is_killing_) {

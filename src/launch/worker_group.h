@@ -6,11 +6,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
+#include "launch/warm_link.h"
 #include "process/event_loop.h"
 #include "process/spawn.h"
 
@@ -29,9 +31,10 @@ class WorkerGroup {
  public:
   using OnEnd = std::function<void(const WorkerEnd&)>;
 
-  // `on_end` is called once for each worker, from the loop.
-  WorkerGroup(process::EventLoop& loop, base::Clock& clock, OnEnd on_end)
-      : loop_(loop), clock_(clock), on_end_(std::move(on_end)) {}
+  // `on_end` is called once for each worker, from the loop. Workers are forked by `warm`, when
+  // there is one and as long as it can, else executed.
+  WorkerGroup(process::EventLoop& loop, base::Clock& clock, WarmLink* warm, OnEnd on_end)
+      : loop_(loop), clock_(clock), warm_(warm), on_end_(std::move(on_end)) {}
   ~WorkerGroup();
   WorkerGroup(const WorkerGroup&) = delete;
   WorkerGroup& operator=(const WorkerGroup&) = delete;
@@ -54,23 +57,34 @@ class WorkerGroup {
   // Descendants that outlived their worker and were ended by Stop.
   size_t leftover_count() const { return leftovers_; }
 
-  // The launcher's loop calls it at each SIGCHLD.
+  // Why workers were executed although there is a link; "" when none was.
+  const std::string& refusal() const { return refusal_; }
+
+  // The launcher's loop calls it at each SIGCHLD, and when an orphan of a forked worker has ended.
   void OnChildSignal();
+  // From the link: a forked worker has ended; what kept them all has.
+  void OnForkedEnd(pid_t pid, int exit_code);
+  void OnKeeperLost();
 
  private:
   struct Worker {
     pid_t pid = 0;
-    base::Fd pidfd;
+    base::Fd pidfd;          // of those that were executed
+    bool is_forked = false;  // the keeper's child, not ours
     bool has_ended = false;
     bool was_running_at_stop = false;
   };
 
+  std::vector<pid_t> RunningBelow(const std::vector<pid_t>& except) const;
   void OnWorkerReady(size_t local_rank);
+  void End(size_t local_rank, int exit_code);
   void KillAll();
   void FinishWhenEmpty();
 
   process::EventLoop& loop_;
   base::Clock& clock_;
+  WarmLink* warm_;
+  std::string refusal_;
   OnEnd on_end_;
   std::vector<Worker> workers_;
   size_t running_ = 0;

@@ -1,0 +1,137 @@
+# The imports of a resident interpreter (warm_resident.py): done once, watched, and refused where
+# ranks forked after them would be others than ranks that import for themselves.
+import importlib.machinery
+import os
+import site
+import sys
+
+from muster_warm_rank import Refused
+
+DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel")
+
+
+class WatchedEnviron(os._Environ):
+    """Notes what is read of it."""
+
+    read = set()
+
+    def __getitem__(self, name):
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def __iter__(self):
+        self.read.add(None)  # all of it
+        return super().__iter__()
+
+
+def import_one(name):
+    """A name that begins with ? is brought by --warm itself, where it is there."""
+    asked = not name.startswith("?")
+    name = name.lstrip("?")
+    try:
+        __import__(name)
+    except BaseException as error:
+        if not asked and isinstance(error, ModuleNotFoundError) and error.name == name:
+            return
+        raise Refused("import %s: %s: %s" % (name, type(error).__name__, error))
+
+
+class Imports:
+    def __init__(self, names, bare):
+        self.before = dict(os.environ)
+        plain = os.environ.__class__
+        os.environ.__class__ = WatchedEnviron
+        try:
+            for name in names:
+                import_one(name)
+        finally:
+            os.environ.__class__ = plain
+            self.finish(bare)
+
+    def finish(self, bare):
+        after = dict(os.environ)
+        self.changed = {name: after.get(name) for name in set(self.before) | set(after)
+                        if self.before.get(name) != after.get(name)}
+        self.names = {name.split(".")[0] for name in sys.modules} - bare - set(
+            sys.builtin_module_names)
+        self.suffixes = importlib.machinery.all_suffixes()
+        paths = {sys.executable, os.path.join(sys.prefix, "pyvenv.cfg")}
+        # A package that is installed may come with a .pth file, which is read at the start.
+        paths.update(getattr(site, "getsitepackages", list)())
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str) and os.path.isabs(path):
+                paths.add(path)
+        self.files = {path: file_state(path) for path in paths}
+
+    def are_fresh(self):
+        return all(file_state(path) == state for path, state in self.files.items())
+
+    def check_environment(self, entries):
+        given = dict(entry.partition("=")[::2] for entry in entries)
+        read = WatchedEnviron.read
+        for name in sorted(set(self.before) | set(given) if None in read else read):
+            if given.get(name) != self.before.get(name):
+                raise Refused("%s is read by the imports, and was another one there" % name)
+        paths = [path for path in given.get("PYTHONPATH", "").split(":") if path]
+        if not all(path.startswith("/") for path in paths):
+            raise Refused("PYTHONPATH depends on the working directory")
+
+    def check_folder(self, folder):
+        """The first on sys.path, which the imports did not have."""
+        if not os.path.isdir(folder):
+            return
+        for entry in os.listdir(folder):
+            name = entry.split(".", 1)[0]
+            if name not in self.names:
+                continue
+            if entry[len(name):] in self.suffixes or os.path.exists(
+                    os.path.join(folder, entry, "__init__.py")):
+                raise Refused("%s stands before the module that the imports took" %
+                              os.path.join(folder, entry))
+
+
+def file_state(path):
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_mtime_ns, info.st_size, info.st_ino
+
+
+def device_held():
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink("/proc/self/fd/" + fd)
+        except OSError:
+            continue
+        if target.startswith(DEVICES):
+            return target
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    return "CUDA" if cuda is not None and cuda.is_initialized() else None
+
+
+def thread_names():
+    names = []
+    for task in os.listdir("/proc/self/task"):
+        with open("/proc/self/task/%s/comm" % task) as file:
+            names.append(file.read().strip())
+    return names
+
+
+def check_fork():
+    if device_held():
+        raise Refused("the imports use a GPU (%s), which a fork of them cannot" % device_held())
+    if len(thread_names()) > 1:
+        # Libraries that know of forks, as OpenBLAS does, end their threads before one.
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    left = thread_names()[1:]
+    if left:
+        raise Refused("the imports started %d thread(s) (%s), which a fork would not have" % (
+            len(left), ", ".join(left)))
+    if os.fstat(1).st_size:
+        said = os.pread(1, 400, 0).decode(errors="replace").strip().split("\n")[0]
+        raise Refused("the imports print \"%s\", which ranks would not" % said)

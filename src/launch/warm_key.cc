@@ -1,0 +1,116 @@
+#include "launch/warm_key.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "rendezvous/hmac.h"
+
+namespace launch {
+namespace {
+
+constexpr std::array<std::string_view, 11> kOfOneRank = {
+    "RANK",       "LOCAL_RANK",       "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+    "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",  "ROLE_WORLD_SIZE",
+    "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT"};
+
+// Read when a device is first used, not before.
+constexpr std::array<std::string_view, 3> kReadLater = {
+    "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
+
+// The loader, the C library, Python, and the libraries that torch and numpy bring.
+constexpr std::array<std::string_view, 45> kLibraryPrefixes = {
+    "LD_",    "LC_",    "LANG",   "TZ",       "GLIBC_",  "MALLOC_", "PYTHON", "OMP_",
+    "GOMP_",  "KMP_",   "MKL_",   "OPENBLAS", "GOTO",    "BLIS_",   "VECLIB", "NUMEXPR",
+    "NPY_",   "NUMPY_", "TORCH",  "PYTORCH",  "ATEN_",   "C10_",    "CUDA",   "NVIDIA_",
+    "CUBLAS", "CUDNN",  "NCCL_",  "GLOO_",    "TP_",     "HIP_",    "ROC",    "HSA_",
+    "ONEDNN", "DNNL",   "TRITON", "KINETO",   "FX_",     "UCX_",    "XLA_",   "OMPI_",
+    "I_MPI_", "TBB_",   "JE_",    "TCMALLOC", "MIMALLOC"};
+
+std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+// The lines of /proc/self/status that say what a process may do and where.
+std::string RightsOfProcess(const std::string& status) {
+  std::string rights;
+  for (const std::string& line : base::Split(status, '\n')) {
+    for (const char* field : {"Uid:", "Gid:", "Groups:", "Cap",
+                              "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"}) {
+      if (line.starts_with(field)) rights += line + "\n";
+    }
+  }
+  return rights;
+}
+
+}  // namespace
+
+bool IsOfOneRank(std::string_view name) {
+  return std::find(kOfOneRank.begin(), kOfOneRank.end(), name) != kOfOneRank.end() ||
+         name.starts_with("TORCHELASTIC_");
+}
+
+bool IsReadByLibraries(std::string_view name) {
+  if (IsOfOneRank(name)) return false;
+  if (std::find(kReadLater.begin(), kReadLater.end(), name) != kReadLater.end()) return false;
+  return std::any_of(kLibraryPrefixes.begin(), kLibraryPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& environment) {
+  std::vector<std::string> kept;
+  for (const std::string& entry : environment) {
+    if (!IsOfOneRank(NameOf(entry))) kept.push_back(entry);
+  }
+  return kept;
+}
+
+std::string WarmKey(std::string_view python, std::string_view preload,
+                    const std::vector<std::string>& environment, std::string_view place) {
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    text += fmt::format("{}:{}\n", part.size(), part);
+  };
+  for (const std::string_view part : {kWarmResident, kWarmImports, kWarmRank}) add(part);
+  add(python);
+  add(preload);
+  add(place);
+  for (const std::string& entry : environment) {
+    if (IsReadByLibraries(NameOf(entry))) add(entry);
+  }
+  const rendezvous::Digest digest = rendezvous::Sha256(text);
+  std::string key;
+  for (size_t i = 0; i < 16; ++i) key += fmt::format("{:02x}", digest[i]);
+  return key;
+}
+
+base::Result<std::string> PlaceOfProcess(const std::string& python) {
+  struct stat info{};
+  if (::stat(python.c_str(), &info) != 0) {
+    return base::Fail(base::Errno(errno, fmt::format("\"{}\"", python)));
+  }
+  std::string place = fmt::format("{} {} {}.{}\n", info.st_dev, info.st_ino, info.st_mtim.tv_sec,
+                                  info.st_mtim.tv_nsec);
+  for (const char* name : {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}) {
+    std::error_code failed;
+    place += std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", name), failed).string();
+    place += '\n';
+  }
+  for (const char* name : {"cgroup", "limits", "oom_score_adj"}) {
+    place += base::ReadFile(fmt::format("/proc/self/{}", name), 1 << 16).value_or("");
+  }
+  std::error_code failed;
+  place += std::filesystem::read_symlink("/proc/self/root", failed).string();
+  place += RightsOfProcess(base::ReadFile("/proc/self/status", 1 << 16).value_or(""));
+  place += fmt::format("{} {}\n", ::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0));
+  return place;
+}
+
+}  // namespace launch

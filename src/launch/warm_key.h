@@ -1,0 +1,37 @@
+// Which launches may share a resident interpreter: those whose Python, imports, environment and
+// place on the machine would make the imports come out the same. Pure but for the place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace launch {
+
+// The program of the resident interpreter: warm_resident.py and the modules that it imports.
+extern const std::string_view kWarmResident;
+extern const std::string_view kWarmImports;
+extern const std::string_view kWarmRank;
+
+// Set by the launcher, another for each rank: the resident interpreter does not have it.
+bool IsOfOneRank(std::string_view name);
+
+// Libraries in C, the loader or the interpreter itself read it while they load, where nobody can
+// watch them. What Python modules read is noted by the resident interpreter.
+bool IsReadByLibraries(std::string_view name);
+
+// `environment` ("NAME=value", complete) without what is of one rank.
+std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& environment);
+
+// Of two launches with one key, either can be given ranks of the other's interpreter, except where
+// the interpreter itself says no. 32 hexadecimal digits.
+std::string WarmKey(std::string_view python, std::string_view preload,
+                    const std::vector<std::string>& environment, std::string_view place);
+
+// Everything else that a child inherits and an import may see: cgroup, namespaces, limits, CPUs,
+// rights, nice value; and which file `python` is.
+base::Result<std::string> PlaceOfProcess(const std::string& python);
+
+}  // namespace launch

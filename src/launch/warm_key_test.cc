@@ -1,0 +1,64 @@
+#include "launch/warm_key.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+namespace launch {
+namespace {
+
+std::string WarmKeyOf(const std::vector<std::string>& environment) {
+  return WarmKey("/usr/bin/python3", "numpy", environment, "place");
+}
+
+TEST(WarmKey, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
+  const std::string key = WarmKeyOf({"OMP_NUM_THREADS=1", "FOO=1"});
+  EXPECT_EQ(key.size(), 32U);
+  EXPECT_EQ(key, WarmKeyOf({"OMP_NUM_THREADS=1", "FOO=2", "EPOCHS=3"}));
+  EXPECT_NE(key, WarmKeyOf({"OMP_NUM_THREADS=2", "FOO=1"}));
+  EXPECT_NE(key, WarmKeyOf({"FOO=1"}));
+}
+
+TEST(WarmKey, PythonImportsAndPlaceArePartOfIt) {
+  const std::string key = WarmKey("/a", "m", {}, "p");
+  EXPECT_NE(key, WarmKey("/b", "m", {}, "p"));
+  EXPECT_NE(key, WarmKey("/a", "n", {}, "p"));
+  EXPECT_NE(key, WarmKey("/a", "m", {}, "q"));
+  // No text moves from one part into the next.
+  EXPECT_NE(WarmKey("/a", "b", {}, ""), WarmKey("/ab", "", {}, ""));
+}
+
+TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
+  for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
+    EXPECT_TRUE(IsOfOneRank(name)) << name;
+    EXPECT_FALSE(IsReadByLibraries(name)) << name;
+  }
+  for (const char* name : {"OMP_NUM_THREADS", "LD_PRELOAD", "PYTHONPATH", "PYTHONHASHSEED", "LANG",
+                           "TORCH_NCCL_ASYNC_ERROR_HANDLING", "CUDA_HOME", "MKL_DEBUG_CPU_TYPE"}) {
+    EXPECT_TRUE(IsReadByLibraries(name)) << name;
+  }
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HOME", "PATH", "WANDB_RUN_ID", "", "OMP"}) {
+    EXPECT_FALSE(IsReadByLibraries(name)) << name;
+    EXPECT_FALSE(IsOfOneRank(name)) << name;
+  }
+}
+
+TEST(WarmKey, AnInterpreterOfAllRanksHasNothingOfOne) {
+  const std::vector<std::string> kept =
+      EnvironmentOfResident({"RANK=0", "RANKS=2", "TORCHELASTIC_RUN_ID=x", "HOME=/",
+                             "MASTER_ADDR=localhost", "A=RANK=1"});
+  EXPECT_EQ(kept, (std::vector<std::string>{"RANKS=2", "HOME=/", "A=RANK=1"}));
+}
+
+TEST(WarmKey, APlaceKnowsItsPythonAndStaysTheSame) {
+  const auto place = PlaceOfProcess("/proc/self/exe");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(*place, *PlaceOfProcess("/proc/self/exe"));
+  EXPECT_NE(*place, *PlaceOfProcess("/etc/passwd"));
+  EXPECT_EQ(PlaceOfProcess("/no/python").error().code, base::Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace launch

@@ -1,0 +1,53 @@
+// The agent's end of its keeper (warm_keeper.h): has ranks forked and hears how they end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "launch/warm_message.h"
+#include "process/event_loop.h"
+#include "process/spawn.h"
+
+namespace launch {
+
+// One thread: the loop's. Events come from the loop, never from within Start.
+class WarmLink {
+ public:
+  struct Events {
+    std::function<void(pid_t pid, int exit_code)> on_end;  // negative: minus the signal
+    std::function<void()> on_reaped;                       // something below a rank has ended
+    std::function<void()> on_lost;                         // once; its ranks are gone or dying
+  };
+
+  WarmLink(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events);
+  ~WarmLink();
+  WarmLink(const WarmLink&) = delete;
+  WarmLink& operator=(const WarmLink&) = delete;
+
+  base::Status Watch();
+
+  // Forks a rank that does what an exec of the options would: the interpreter, -u and its words,
+  // environment, descriptors 0 to 2; a session of its own, which dies with the keeper. Blocks for
+  // the milliseconds that it takes. The error's message says why it has to be executed.
+  base::Result<pid_t> Start(const process::SpawnOptions& options);
+
+  bool is_alive() const { return static_cast<bool>(connection_); }
+  pid_t keeper() const { return keeper_; }
+
+ private:
+  void OnReadable();
+  void Dispatch();
+  void Lose();
+
+  process::EventLoop& loop_;
+  base::Fd connection_;
+  pid_t keeper_;
+  Events events_;
+  MessageReader reader_;
+  std::vector<Message> waiting_;  // came while an answer was awaited
+};
+
+}  // namespace launch

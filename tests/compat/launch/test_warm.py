@@ -1,0 +1,499 @@
+"""Warm start: programs cannot tell that they were forked, and nothing is left of the forks.
+
+Each program runs executed and forked; stdout, stderr and exit code have to be the same.
+"""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+import pytest
+
+from conftest import DEADLINE, LAUNCHER
+
+TORCH = ["--preload", "numpy"]
+ARGV = """
+import sys, __main__
+print(sys.argv, __file__, __name__, __package__, __spec__, __doc__, sys.path[0], sys.orig_argv)
+print(sys.flags, sys.executable, sys.prefix, sys.warnoptions, sys._xoptions, sys.getrecursionlimit())
+print(sorted(vars(__main__)), __main__.__loader__.__class__, __main__.__builtins__)
+try:
+    import sitecustomize
+    print("a sitecustomize")
+except ImportError as error:
+    print(error)
+"""
+PROCESS = """
+import os, resource, signal, sys, threading
+print(os.getcwd(), oct(os.umask(0)), sorted(os.listdir("/proc/self/fd")), os.sched_getaffinity(0))
+print(os.getpid() == os.getpgrp() == os.getsid(0), os.path.exists("/proc/%d" % os.getppid()))
+print([resource.getrlimit(n) for n in range(16)], os.nice(0), threading.active_count())
+print(len(os.listdir("/proc/self/task")), threading.main_thread() is threading.current_thread())
+for name in ("status", "cmdline", "comm", "cgroup", "oom_score_adj"):
+    with open("/proc/self/" + name) as file:
+        for line in file:
+            if name != "status" or line.startswith(("Sig", "Shd", "Cap", "Umask", "Groups", "Seccomp")):
+                if not line.startswith("SigQ"): print(name, line.strip())
+print([(n, signal.getsignal(n)) for n in range(1, 32)], signal.set_wakeup_fd(-1))
+print(sorted(e for e in open("/proc/self/environ").read().split("\\0")
+             if not e.startswith(("TORCHELASTIC_", "MASTER_PORT"))))
+print(list(n for n in os.environ))
+os.system("env | grep -v -e ^TORCHELASTIC -e ^MASTER_PORT -e ^_= | sort")
+"""
+STREAMS = """
+import os, sys
+for stream in (sys.stdin, sys.stdout, sys.stderr, sys.__stdout__):
+    print(stream.name, stream.mode, stream.encoding, stream.errors, stream.line_buffering,
+          stream.write_through, stream.isatty(), type(stream.buffer), stream.newlines, stream.fileno())
+print(sys.stdin.read())
+sys.stdout.write("half a line, "); os.write(1, b"then bytes, "); print("the rest", end="")
+sys.stderr.write("err\\n")
+os._exit(0)
+"""
+STACK = """
+import faulthandler, inspect, sys, traceback
+def deep():
+    traceback.print_stack()
+    print(len(inspect.stack()), sys._getframe(1).f_back)
+    faulthandler.dump_traceback(all_threads=True)
+deep()
+"""
+ENDS = """
+import atexit, sys, threading, time, weakref
+class Late:
+    def __del__(self): print("del", sys is None); raise ValueError("in del")
+kept = Late()
+def at(n):
+    print("atexit", n)
+    if n == 1: raise RuntimeError("in atexit")
+atexit.register(at, 1); atexit.register(at, 2)
+gate = threading.Event()
+def work():
+    gate.wait(); print("thread"); raise KeyError("in thread")
+threading.Thread(target=work, name="worker").start()
+print("main ends"); gate.set()
+"""
+SPAWNS = """
+import multiprocessing, os, sys
+def square(n): return n * n, __name__, sys.argv, multiprocessing.current_process().name
+class Thing:
+    def __reduce__(self): return Thing, ()
+def main():
+    print(multiprocessing.current_process().name, multiprocessing.parent_process())
+    for method in ("fork", "spawn", "forkserver"):
+        context = multiprocessing.get_context(method)
+        with context.Pool(1) as pool: print(method, pool.map(square, [2, 3]))
+        queue = context.Queue()
+        child = context.Process(target=queue.put, args=(Thing(),))
+        child.start(); print(type(queue.get()).__name__); child.join(); print(child.exitcode)
+if __name__ == "__main__": main()
+"""
+LOADER = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Squares(Dataset):
+    def __len__(self): return 6
+    def __getitem__(self, n): return torch.tensor(n * n)
+def main():
+    for method in ("fork", "spawn"):
+        loader = DataLoader(Squares(), batch_size=2, num_workers=2, multiprocessing_context=method)
+        print(method, [batch.tolist() for batch in loader])
+if __name__ == "__main__": main()
+"""
+SEEDS = """
+import random, torch, numpy, uuid, multiprocessing
+print(torch.get_num_threads(), torch.__config__.parallel_info().split("OpenMP")[0])
+torch.manual_seed(3); random.seed(3); numpy.random.seed(3)
+print(torch.rand(3), random.random(), numpy.random.rand(2))
+"""
+SIGNALS = """
+import os, signal, sys, time
+def handler(number, frame): print("got", number, frame.f_code.co_name); sys.exit(7)
+signal.signal(signal.SIGTERM, handler)
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+"""
+CHILDREN = """
+import subprocess, sys, signal, os
+done = subprocess.run([sys.executable, "-c", "import sys; print(sys.path[0], sys.stdin.read())"],
+                      input="in", capture_output=True, text=True)
+print(done)
+pid = os.fork()
+if pid == 0: print("child", os.getppid() != 1); sys.exit(4)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+print(os.popen("kill -l TERM; trap").read())
+"""
+NASTY = {
+    "argv": ARGV, "process": PROCESS, "streams": STREAMS, "stack": STACK, "ends": ENDS,
+    "spawns": SPAWNS, "loader": LOADER, "seeds": SEEDS, "signals": SIGNALS, "children": CHILDREN,
+    "raise": "def f(): raise ValueError('boom')\ntry: f()\nexcept ValueError: {}['k']",
+    "syntax": "print(1)\nprint(2", "nul": "import os\nprint('ä€')\nos.write(2, b'\\xff\\n')",
+    "exit text": "import sys; sys.exit('no more')", "exit 3": "raise SystemExit(3)",
+    "exit none": "import sys; print('x'); sys.exit()", "exit 257": "import sys; sys.exit(257)",
+    "exit object": "raise SystemExit([1, 2])", "_exit": "import os; os._exit(9)",
+    "interrupt": "print('a'); raise KeyboardInterrupt", "abort": "import os; os.abort()",
+    "kill": "import os; print('k'); os.kill(os.getpid(), 9)",
+    "segv": "import faulthandler, os; faulthandler.enable(); os.kill(os.getpid(), 11)",
+    "hook": "import sys\nsys.excepthook = lambda *e: print('hook', e[0])\n1/0",
+    "group": "import subprocess\nraise RuntimeError('a') from ValueError('b')",
+    "recursion": "def f(): f()\nimport sys; sys.setrecursionlimit(60)\nf()",
+    "warn": "import warnings, logging\nwarnings.warn('w'); logging.warning('l'); logging.info('i')",
+    "modules": "import sys; print([n for n in sys.modules if 'muster' in n or 'custom' in n])",
+    "beside": "import beside; print(beside.__file__, open('data.txt').read())",
+    "interactive": "print(input('? '))", "exec": "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'import sys; print(sys.argv)'])",
+}
+
+
+class Warm:
+    """One runtime folder and home for all: the imports are done once."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="muster-warm-test-", dir="/tmp")
+        self.env = {"HOME": self.folder, "XDG_RUNTIME_DIR": self.folder, "OMP_NUM_THREADS": "1",
+                    "MUSTER_TEST_MARK": os.path.basename(self.folder)}
+
+    def residents(self):
+        """Pids and parents of the interpreters of this folder, keepers too."""
+        found = {}
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    is_ours = f"XDG_RUNTIME_DIR={self.folder}\0".encode() in file.read()
+                with open(f"/proc/{entry}/stat") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if is_ours and len(words) > 2 and words[2].startswith(b"/muster-warm/"):
+                if fields[0] != "Z":
+                    found[int(entry)] = int(fields[1])
+        return found
+
+    def keepers(self):
+        found = self.residents()
+        return [pid for pid, parent in found.items() if parent in found]
+
+    def alone(self):
+        """Without keepers."""
+        found = self.residents()
+        return [pid for pid, parent in found.items() if parent not in found]
+
+    def close(self):
+        for pid in self.residents():
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def warm():
+    made = Warm()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def both(launch, warm, torch_version):
+    """Runs a command line executed and forked; the second result."""
+    def run(*args, stdin="in\n", env=None, **options):
+        results = []
+        for flags in ([], ["--warm", *TORCH]):
+            process = launch.start(*flags, *args, env={**warm.env, **(env or {})},
+                                   stdin=subprocess.PIPE, errors="surrogateescape", **options)
+            out, err = process.communicate(stdin, timeout=DEADLINE)
+            results.append((process.returncode, out, clean(err)))
+            assert "warm start" not in err
+        assert results[0] == results[1]
+        return results[1]
+    return run
+
+
+def clean(err):
+    """Without what differs from run to run: pids, times, addresses, folders of logs, helpers of
+    multiprocessing that are ended or have just ended; and without the modules that are imported."""
+    err = re.sub(r"\nExtension modules: .*\n|[=-]{20,}|muster-launch: \d+ process\(es\) outlived .*\n", "", err)
+    err = re.sub(r"\(pid: \d+\)|pid \d+|PID \d+|Thread 0x\w+|0x[0-9a-f]{6,}", "#", err)
+    return re.sub(r"\d{4}-\d\d-\d\d_[\d:]+|torchelastic_\w+|none_\w+|[0-9a-f-]{36}_\w+", "#", err)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_a_program_cannot_tell(launch, both, name):
+    launch.script("", "beside.py")
+    launch.script("data", "data.txt")
+    both("--explain=off", launch.script(NASTY[name]), "--lr", "0.1", "")
+
+
+@pytest.mark.parametrize("args", [
+    ["main.py", "a"], ["./main.py"], ["sub/../main.py"], ["folder"], ["packed.zip", "x"],
+    ["link.py"], ["-m", "package", "a b"], ["-m", "package.part"], ["-m", "none.such"],
+    ["--run-path", "main.py", "a"], ["-m", "json.tool"],
+    ["main.py", "${local_rank}", "-u", "-c"],
+])
+def test_every_way_to_name_a_program(launch, both, args):
+    for name in ("folder", "package", "sub"):
+        os.mkdir(launch.path(name))
+    say = "import sys; print(sys.argv, __name__, __package__, __file__, sys.path[0], __spec__ and __spec__.name)"
+    for name in ("main.py", "folder/__main__.py", "package/__init__.py", "package/__main__.py",
+                 "package/part.py"):
+        launch.script(say + "\nif __name__ == '__main__': raise ValueError(__file__)", name)
+    os.symlink("main.py", launch.path("link.py"))
+    with zipfile.ZipFile(launch.path("packed.zip"), "w") as file:
+        file.writestr("__main__.py", say)
+    code, out, err = both("--explain=off", *args)
+    if "-m" not in args or args[1] not in ("json.tool", "none.such"):
+        assert "__main__" in out
+
+
+def test_a_terminal_is_one(launch, warm):
+    script = launch.script("import sys\nprint(sys.stdout.isatty(), sys.stdin.isatty(), "
+                           "sys.stdout.line_buffering)\nprint('half', end='')\nx = 1/0")
+    seen = []
+    for flags in ([], ["--warm", *TORCH]):
+        ours, theirs = pty.openpty()
+        process = launch.start(*flags, "--explain=off", script, env=warm.env, stdin=theirs,
+                               stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 4096):
+                text += part
+        except OSError:  # the end of a terminal
+            pass
+        os.close(ours)
+        process.wait()
+        seen.append(clean(text.decode()))
+    assert seen[0] == seen[1]
+    assert "True True" in seen[1] and "ZeroDivisionError" in seen[1]
+
+
+def test_ranks_reduce_and_draw_numbers_of_their_own(launch, warm, torch_version):
+    script = launch.script("""
+import os, random, numpy, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+x = torch.ones(1) * int(os.environ["RANK"])
+dist.all_reduce(x)
+print("SUM", x.item(), random.random(), numpy.random.rand(), torch.rand(1).item(), torch.initial_seed())
+dist.destroy_process_group()
+""")
+    done = launch.run("--warm", *TORCH, "--nproc-per-node", "3", script, env=warm.env)
+    assert "warm start" not in done.err
+    lines = [line.split() for line in done.out.splitlines()]
+    assert [line[1] for line in lines] == ["3.0"] * 3
+    assert all(len({line[column] for line in lines}) == 3 for column in (2, 3, 4, 5))
+
+
+def test_a_restart_is_warm_too(launch, warm):
+    script = launch.script("""
+import os, sys
+print(os.environ["RANK"], os.environ["TORCHELASTIC_RESTART_COUNT"], "torch" in sys.modules, flush=True)
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+    if os.environ["RANK"] == "1": os.kill(os.getpid(), 9)
+    import time; time.sleep(1000)
+""")
+    done = launch.run("--warm", *TORCH, "--nproc-per-node", "2", "--max-restarts", "1", script,
+                      env=warm.env)
+    assert {"0 1 True", "1 1 True", "1 0 True"} <= set(done.out.splitlines())
+    launch.await_true(lambda: not warm.keepers(), "a keeper is left")
+
+
+TREE = """
+import os, subprocess, sys, time
+subprocess.Popen(["setsid", "sh", "-c", "sleep 1000 & wait"])
+if os.fork() == 0:
+    os.setsid()
+    if os.fork(): os._exit(0)
+    time.sleep(1000)
+print("UP", flush=True)
+time.sleep(1000)
+"""
+
+
+def of_the_job(launch, warm):
+    """Without the resident interpreters, which stay."""
+    return [pid for pid in launch.processes() if pid not in warm.alone()] + warm.keepers()
+
+
+@pytest.mark.parametrize("victim", ["launcher", "agent", "both", "keeper", "keeper and launcher",
+                                    "rank"])
+def test_nothing_is_left_whoever_is_killed(launch, warm, victim):
+    script = launch.script(TREE)
+    process = launch.start("--warm", *TORCH, script, env={**warm.env,
+                                                          "MUSTER_TEST_MARK": launch.mark})
+    launch.await_line(process, "UP")
+    agent, (keeper,) = launch.agent(process), warm.keepers()
+    with open(f"/proc/{keeper}/task/{keeper}/children") as file:
+        rank = int(file.read().split()[0])
+    for pid in {"launcher": [process.pid], "agent": [agent], "both": [agent, process.pid],
+                "keeper": [keeper], "keeper and launcher": [keeper, process.pid],
+                "rank": [rank]}[victim]:
+        os.kill(pid, signal.SIGKILL)
+    process.wait(DEADLINE)
+    launch.await_true(lambda: not of_the_job(launch, warm), "processes are left")
+
+
+def test_a_keeper_that_is_killed_is_a_failed_rank_and_the_restart_is_executed(launch, warm):
+    script = launch.script("""
+import os, sys, time
+print("UP", os.environ["TORCHELASTIC_RESTART_COUNT"], "torch" in sys.modules, flush=True)
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0": time.sleep(1000)
+""")
+    process = launch.start("--warm", *TORCH, "--max-restarts", "1", script, env=warm.env)
+    launch.await_line(process, "UP 0 True")
+    (keeper,) = warm.keepers()
+    os.kill(keeper, signal.SIGKILL)
+    out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, out) == (0, "UP 1 False\n"), err
+    assert "failed, SIGKILL: restart 1 of 1" in err
+
+
+def test_a_signal_reaches_the_ranks(launch, warm):
+    script = launch.script("import signal, sys, time\n"
+                           "signal.signal(signal.SIGTERM, lambda *a: (print('TERM'), sys.exit(0)))\n"
+                           "print('UP'); time.sleep(1000)")
+    process = launch.start("--warm", *TORCH, script, env=warm.env)
+    launch.await_line(process, "UP")
+    process.terminate()
+    out, _ = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, out) == (143, "TERM\n")
+    launch.await_true(lambda: not warm.keepers(), "a keeper is left")
+
+
+@pytest.fixture
+def modules(launch, warm):
+    """A folder on PYTHONPATH, with a torch that is quick to import; an interpreter of its own."""
+    folder = launch.path("modules")
+    os.mkdir(folder)
+    launch.script("import os\nclass cuda: is_initialized = staticmethod(lambda: False)\n",
+                  "modules/torch.py")
+    made = Warm()
+    made.env.update(PYTHONPATH=folder)
+    yield made
+    made.close()
+
+
+def cold(launch, modules, text, reason, *flags, env=None):
+    """Falls back, says why once, and the program runs all the same."""
+    script = launch.script(text)
+    done = launch.run("--warm", "--nproc-per-node", "2", *flags, script,
+                      env={**modules.env, **(env or {})})
+    said = [line for line in done.err.splitlines() if "warm start" in line]
+    assert len(said) == 1 and re.search(reason, said[0]), done.err
+    assert said[0].endswith("; the workers are executed")
+    return done.out
+
+
+@pytest.mark.parametrize("name, text, reason", [
+    ("a thread", "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
+     r"started 1 thread\(s\) \(\w"),
+    ("a print", "print('welcome to extra')", "the imports print \"welcome to extra\""),
+    ("an error", "1/0", "import extra: ZeroDivisionError: division by zero"),
+    ("a GPU", "import torch\ntorch.cuda.is_initialized = lambda: True", r"use a GPU \(CUDA\)"),
+])
+def test_imports_that_a_fork_would_not_survive_are_executed(launch, modules, name, text, reason):
+    launch.script(text, "modules/extra.py")
+    assert cold(launch, modules, "print('RAN')", reason, "--preload", "extra") == "RAN\nRAN\n"
+    if name == "a GPU":
+        launch.await_true(lambda: not modules.residents(), "it holds the GPU")
+
+
+def test_a_module_that_is_missing_is_named(launch, modules):
+    cold(launch, modules, "", "import no_such: ModuleNotFoundError", "--preload", "no_such")
+
+
+def test_a_module_beside_the_script_that_the_imports_did_not_see(launch, modules):
+    launch.script("import statistics", "modules/extra.py")
+    launch.script("mine = True", "statistics.py")
+    out = cold(launch, modules, "import statistics; print(statistics.mine)",
+               "statistics.py stands before", "--preload", "extra")
+    assert out == "True\nTrue\n"
+
+
+def test_environment_that_the_imports_read(launch, modules):
+    launch.script("import os\nflavour = os.environ.get('FLAVOUR')", "modules/extra.py")
+    text = "import extra, os; print(extra.flavour, os.environ.get('OTHER'))"
+    flags = ["--warm", "--preload", "extra", launch.script(text)]
+    first = launch.run(*flags, env={**modules.env, "FLAVOUR": "a", "OTHER": "1"})
+    second = launch.run(*flags, env={**modules.env, "FLAVOUR": "a", "OTHER": "2"})
+    assert "warm start" not in first.err + second.err
+    assert (first.out, second.out) == ("a 1\n", "a 2\n")
+    assert len(modules.alone()) == 1
+    assert cold(launch, modules, text, "FLAVOUR is read by the imports", "--preload", "extra",
+                env={"FLAVOUR": "b", "OTHER": "3"}) == "b 3\nb 3\n"
+    # What libraries in C read has an interpreter of its own.
+    other = launch.run(*flags, env={**modules.env, "FLAVOUR": "b", "MKL_NUM_THREADS": "2"})
+    assert (other.out, len(modules.alone())) == ("b None\n", 2)
+
+
+def test_environment_that_the_imports_change(launch, modules):
+    launch.script("import os\nos.environ['SET'] = 'by extra'\nos.environ.pop('TAKEN', None)",
+                  "modules/extra.py")
+    done = launch.run("--warm", "--preload", "extra", launch.script(
+        "import os; print(os.environ.get('SET'), os.environ.get('TAKEN'))"),
+        env={**modules.env, "TAKEN": "1"})
+    assert done.out == "by extra None\n"
+
+
+def test_a_changed_file_is_imported_anew(launch, modules):
+    script = launch.script("import extra; print(extra.version)")
+    for version in ("1", "22"):
+        launch.script(f"version = {version}", "modules/extra.py")
+        done = launch.run("--warm", "--preload", "extra", script, env=modules.env)
+        assert (done.out, "warm start" in done.err) == (version + "\n", False), done.err
+    launch.await_true(lambda: len(modules.alone()) == 1, "the old one stays")
+
+
+def test_it_leaves_when_nobody_wants_it(launch, modules):
+    done = launch.run("--warm", "--warm-idle", "1", launch.script("print('RAN')"), env=modules.env)
+    assert done.out == "RAN\n"
+    launch.await_true(lambda: not modules.residents(), "it stays")
+    left = [name for _, _, names in os.walk(modules.folder) for name in names]
+    assert not [name for name in left if not name.endswith(".lock")]
+
+
+def test_two_that_start_at_once_share_one(launch, modules):
+    launch.script("import time; time.sleep(0.5)", "modules/extra.py")
+    script = launch.script("print('RAN')")
+    started = [launch.start("--warm", "--preload", "extra", script, env=modules.env)
+               for _ in range(4)]
+    assert [process.communicate(timeout=DEADLINE)[0] for process in started] == ["RAN\n"] * 4
+    assert len(modules.alone()) == 1
+
+
+def test_an_interpreter_that_is_killed_is_started_again(launch, modules):
+    script = launch.script("print('RAN')")
+    for _ in range(2):
+        assert launch.run("--warm", script, env=modules.env).out == "RAN\n"
+        for pid in modules.residents():
+            os.kill(pid, signal.SIGKILL)
+        launch.await_true(lambda: not modules.residents(), "it lives")
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(launch, modules):
+    launch.run("--warm", launch.script("print('RAN')"), env=modules.env)
+    (folder,) = [path for path, _, _ in os.walk(modules.folder) if path.endswith("/warm")]
+    os.chmod(folder, 0o770)
+    cold(launch, modules, "print('RAN')", "is not this user's alone")
+
+
+@pytest.mark.parametrize("flags, reason", [
+    (["--no-python", "/bin/echo"], "--no-python starts a program"),
+    (["--numa-binding", "node", "main.py"], "--numa-binding gives each rank CPUs of its own"),
+])
+def test_flags_that_a_fork_cannot_serve(launch, modules, flags, reason):
+    launch.script("print('RAN')")
+    done = launch.run("--warm", *flags, env=modules.env)
+    assert reason in done.err
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--preload", "a;b"], "--preload 'a;b': must be names of modules"),
+    (["--warm-idle", "0"], "--warm-idle 0: must be from 1 to"),
+])
+def test_values_that_cannot_be_meant(launch, flags, message):
+    assert message in launch.run("--warm", *flags, launch.script(""), code=1).err
