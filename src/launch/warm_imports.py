@@ -31,7 +31,8 @@ def import_one(name):
     try:
         __import__(name)
     except BaseException as error:
-        if not asked and isinstance(error, ModuleNotFoundError) and error.name == name:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name is not None
+        if is_missing and not asked and (name + ".").startswith(error.name + "."):
             return
         raise Refused("import %s: %s: %s" % (name, type(error).__name__, error))
 

@@ -456,6 +456,16 @@ def test_it_leaves_when_nobody_wants_it(launch, modules):
     assert not [name for name in left if not name.endswith(".lock")]
 
 
+def test_a_python_without_torch_is_served_too(launch, modules):
+    os.remove(launch.path("modules", "torch.py"))
+    venv = launch.path("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    done = launch.run("--warm", "--python", venv + "/bin/python", launch.script(
+        "import sys; print(sys.prefix, 'torch' in sys.modules)"), env=modules.env)
+    assert (done.out, done.err) == (f"{venv} False\n", "")
+    assert len(modules.alone()) == 1
+
+
 def test_two_that_start_at_once_share_one(launch, modules):
     launch.script("import time; time.sleep(0.5)", "modules/extra.py")
     script = launch.script("print('RAN')")
