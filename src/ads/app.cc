@@ -15,8 +15,12 @@ void AddOpctl(cli::Command& root, Context& context) {
       context.program));
   AddRun(opctl, context);
   AddPublish(opctl, context);
+  AddEntry(opctl, context);
+  AddConfigure(opctl, context);
   cli::Command& training =
       opctl.Add("distributed-training", "The image and the cluster of a distributed training.");
+  AddInit(training, context);
+  AddShowConfig(training, context);
   AddBuildImage(training, context);
   AddPublishImage(training, context);
 }

@@ -26,8 +26,8 @@ base::Result<std::string> AbsolutePath(const std::string& path, std::string_view
 
 // Creates the job, keeps its information, and follows it to its end.
 base::Result<int> CreateAndFollow(const Context& context, const Cluster& cluster,
-                                  const RunRequest& request, const text::Json& job,
-                                  cli::Output& out, cli::Output& err) {
+                                  const RunRequest& request, const std::string& work_dir,
+                                  const text::Json& job, cli::Output& out, cli::Output& err) {
   const std::string name(text::GetString(job, {"metadata", "name"}));
   bool may_save = false;
   if (!request.job_info.empty()) {
@@ -35,7 +35,7 @@ base::Result<int> CreateAndFollow(const Context& context, const Cluster& cluster
   }
   TRY_ASSIGN(const text::Json created,
              cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
-  RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, request.job.work_dir};
+  RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, work_dir};
   const auto& runs = request.job.runs;
   for (size_t i = 1; i < runs.size(); ++i) {
     info.others.emplace_back(runs[i].name, fmt::format("{}-worker-{}", name, i - 1));
@@ -83,8 +83,8 @@ class LocalBackend : public Backend {
         err.Write(fmt::format("{} node(s) on this machine, in its own environment: the image is "
                               "not built or used\n",
                               request.job.runs.size())));
-    return CreateAndFollow(context_, cluster, request, RenderPyTorchJob(request, options), out,
-                           err);
+    return CreateAndFollow(context_, cluster, request, *env.Find("OCI__WORK_DIR"),
+                           RenderPyTorchJob(request, options), out, err);
   }
 
  private:
@@ -125,8 +125,8 @@ class KubernetesBackend : public Backend {
         {},
         GpusOfShape(request.config.Infrastructure("shapeName")),
         env};
-    return CreateAndFollow(context_, cluster, request, RenderPyTorchJob(request, options), out,
-                           err);
+    return CreateAndFollow(context_, cluster, request, request.job.work_dir.value_or(""),
+                           RenderPyTorchJob(request, options), out, err);
   }
 
  private:

@@ -9,8 +9,12 @@ namespace ads {
 
 void AddRun(cli::Command& parent, Context& context);
 void AddPublish(cli::Command& parent, Context& context);  // opctl publish-image
+void AddEntry(cli::Command& parent, Context& context);
+void AddConfigure(cli::Command& parent, Context& context);
 
 // Of distributed-training.
+void AddInit(cli::Command& parent, Context& context);
+void AddShowConfig(cli::Command& parent, Context& context);
 void AddBuildImage(cli::Command& parent, Context& context);
 void AddPublishImage(cli::Command& parent, Context& context);
 

@@ -304,7 +304,7 @@ std::string ClickFailure(const base::Error& error) {
       std::string_view(message).substr(0, std::min(colon, message.size()));
   const bool is_named =
       colon != std::string::npos && !kind.empty() &&
-      (kind.ends_with("Error") || kind.ends_with("NotFound")) &&
+      (kind == "Exception" || kind.ends_with("Error") || kind.ends_with("NotFound")) &&
       std::all_of(kind.begin(), kind.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
   return is_named ? message + " \n" : fmt::format("Error: {} \n", message);
 }

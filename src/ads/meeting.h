@@ -1,0 +1,64 @@
+// Meeting: how the nodes of a job find each other, by objects in the work dir (spec/ads.md 3.4).
+//
+//   MAIN_config.json            {"MASTER_ADDR": "10.0.0.5"}    the main node's
+//   WORKER_<run>_config.json    {"OCI__WORKER_IP": "10.0.0.6"} one of each worker
+//   stop                        stop                           a node has ended
+//   FAILED_<run>.json           {"RANK": "1", "EXIT_CODE": "3", ...}  ours: a node has failed
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ads/entry_settings.h"
+#include "ads/object_storage.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace ads {
+
+// Blocking; one thread.
+class Meeting {
+ public:
+  // The storage is the job's folder of the work dir.
+  Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock);
+
+  // Tells the others this node's address. The main node takes away what an earlier run of the same
+  // job has left. The URI and Python's look of what it wrote, for the log.
+  struct Written {
+    std::string uri, shown;
+  };
+  base::Result<Written> Announce(const std::string& address);
+
+  // What the main node announced, once it has: woken by the storage, or asking each second. A
+  // config with a `stop` beside it that is older than this node is an earlier run's. kTimeout after
+  // the settings' time; kCancelled, naming the node, when one has failed meanwhile.
+  base::Result<std::map<std::string, std::string>> AwaitMain();
+  std::string MainUri() const;
+
+  // The failure of another node, if there is one.
+  struct Failure {
+    std::string rank, exit_code;
+  };
+  base::Result<std::optional<Failure>> FindFailure();
+  // For the others; what it says holds for this start of the main node alone.
+  base::Status ReportFailure(int exit_code);
+
+  // Whether `stop` was there already.
+  base::Result<bool> Stop();
+
+ private:
+  base::Result<std::optional<std::string>> FreshMainConfig();
+  base::Status AwaitChange(std::chrono::steady_clock::time_point deadline);
+  base::Status RemoveLeftovers();
+  bool IsOfThisStart(const std::string& generation, base::Time at) const;
+
+  const EntrySettings& settings_;
+  ObjectStorage& storage_;
+  base::Clock& clock_;
+  const base::Time started_;
+  std::string generation_;  // when the main node announced itself; "" until that is known
+};
+
+}  // namespace ads

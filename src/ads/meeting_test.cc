@@ -1,0 +1,159 @@
+#include "ads/meeting.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "ads/temporary_folder_for_tests.h"
+
+namespace ads {
+namespace {
+
+using std::chrono::seconds;
+
+// The work dir of a job, and nodes in it.
+class MeetingTest : public testing::Test {
+ protected:
+  EntrySettings Node(int64_t rank) const {
+    EntrySettings settings;
+    settings.rank = rank;
+    settings.worker_count = 1;
+    settings.work_dir = "file://" + folder_.path();
+    settings.job_ocid = "job";
+    settings.job_run_ocid = "run" + std::to_string(rank);
+    return settings;
+  }
+  std::unique_ptr<ObjectStorage> Open() const { return *OpenFolder(Node(0).MeetingUri()); }
+  std::string Content(const std::string& name) const {
+    return base::ReadFile(folder_.path() + "/job/" + name).value_or("absent");
+  }
+  void Age(const std::string& name, seconds by) const {
+    const auto at = std::chrono::system_clock::now() - by;
+    const timespec time{std::chrono::system_clock::to_time_t(at), 0};
+    const timespec times[] = {time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder_.path() + "/job/" + name).c_str(), times, 0), 0);
+  }
+
+  TemporaryFolder folder_;
+  base::Clock& clock_ = base::SystemClock();
+};
+
+TEST_F(MeetingTest, FilesHaveTheOriginalsNamesAndContents) {
+  const EntrySettings main = Node(0);
+  const EntrySettings worker = Node(1);
+  const auto storage = Open();
+  Meeting of_main(main, *storage, clock_);
+  Meeting of_worker(worker, *storage, clock_);
+  const auto written = of_worker.Announce("10.0.0.6");
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->shown, "{'OCI__WORKER_IP': '10.0.0.6'}");
+  EXPECT_EQ(written->uri, "file://" + folder_.path() + "/job/WORKER_run1_config.json");
+  ASSERT_TRUE(of_main.Announce("10.0.0.5"));
+  EXPECT_EQ(Content("MAIN_config.json"), R"({"MASTER_ADDR": "10.0.0.5"})");
+  EXPECT_EQ(Content("WORKER_run1_config.json"), R"({"OCI__WORKER_IP": "10.0.0.6"})");
+  const auto config = of_worker.AwaitMain();
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->at("MASTER_ADDR"), "10.0.0.5");
+  EXPECT_EQ(of_main.Stop().value_or(true), false);
+  EXPECT_EQ(Content("stop"), "stop");
+  EXPECT_EQ(of_worker.Stop().value_or(false), true);
+}
+
+TEST_F(MeetingTest, AWaitingWorkerIsWokenByTheMainNode) {
+  const EntrySettings main = Node(0);
+  const EntrySettings worker = Node(1);
+  const auto storage = Open();
+  Meeting of_worker(worker, *storage, clock_);
+  ASSERT_TRUE(of_worker.Announce("10.0.0.6"));
+  std::jthread later([&] {
+    const auto own = Open();
+    Meeting of_main(main, *own, clock_);
+    EXPECT_TRUE(of_main.Announce("10.0.0.5"));
+  });
+  const auto config = of_worker.AwaitMain();
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->at("MASTER_ADDR"), "10.0.0.5");
+}
+
+TEST_F(MeetingTest, WithoutAMainNodeTheTimeRunsOut) {
+  EntrySettings worker = Node(1);
+  worker.timeout = seconds(0);
+  const auto storage = Open();
+  Meeting meeting(worker, *storage, clock_);
+  const auto config = meeting.AwaitMain();
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, base::Code::kTimeout);
+  EXPECT_TRUE(config.error().message.starts_with(
+      "Exception: Timed out waiting to be in ready status. Likely cause configuration is missing "
+      "in the `WORK_DIR`"))
+      << config.error().message;
+}
+
+TEST_F(MeetingTest, WhatAnEarlierRunLeftIsNoConfig) {
+  const EntrySettings main = Node(0);
+  EntrySettings worker = Node(1);
+  worker.timeout = seconds(0);
+  const auto storage = Open();
+  Meeting earlier(main, *storage, clock_);
+  ASSERT_TRUE(earlier.Announce("10.0.0.99"));
+  ASSERT_TRUE(earlier.Stop());
+  Age("stop", seconds(3600));
+  Meeting of_worker(worker, *storage, clock_);
+  EXPECT_FALSE(of_worker.AwaitMain());
+  // The main node of now takes the mark away.
+  Meeting of_main(main, *storage, clock_);
+  ASSERT_TRUE(of_main.Announce("10.0.0.5"));
+  EXPECT_EQ(Content("stop"), "absent");
+  const auto config = of_worker.AwaitMain();
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->at("MASTER_ADDR"), "10.0.0.5");
+}
+
+TEST_F(MeetingTest, AFailureIsSeenByTheOthersAlone) {
+  const EntrySettings main = Node(0);
+  const EntrySettings worker = Node(1);
+  const auto storage = Open();
+  Meeting of_main(main, *storage, clock_);
+  Meeting of_worker(worker, *storage, clock_);
+  ASSERT_TRUE(of_main.Announce("10.0.0.5"));
+  ASSERT_TRUE(of_main.AwaitMain());
+  ASSERT_TRUE(of_worker.AwaitMain());
+  ASSERT_TRUE(of_worker.ReportFailure(3));
+  const auto seen = of_main.FindFailure();
+  ASSERT_TRUE(seen && *seen);
+  EXPECT_EQ((*seen)->rank, "1");
+  EXPECT_EQ((*seen)->exit_code, "3");
+  EXPECT_FALSE(of_worker.FindFailure().value_or(Meeting::Failure{}));
+}
+
+TEST_F(MeetingTest, AFailureOfAnEarlierRunIsForgotten) {
+  const EntrySettings main = Node(0);
+  const EntrySettings worker = Node(1);
+  const auto storage = Open();
+  Meeting earlier(worker, *storage, clock_);
+  ASSERT_TRUE(earlier.ReportFailure(3));
+  Age("FAILED_run1.json", seconds(60));
+  EntrySettings third = Node(2);
+  Meeting of_third(third, *storage, clock_);
+  EXPECT_FALSE(of_third.FindFailure().value_or(Meeting::Failure{}));
+  Meeting of_main(main, *storage, clock_);
+  ASSERT_TRUE(of_main.Announce("10.0.0.5"));
+  EXPECT_EQ(Content("FAILED_run1.json"), "absent");
+}
+
+TEST_F(MeetingTest, AWaitingWorkerLearnsOfAFailure) {
+  const EntrySettings worker = Node(1);
+  const EntrySettings other = Node(2);
+  const auto storage = Open();
+  Meeting of_worker(worker, *storage, clock_);
+  Meeting of_other(other, *storage, clock_);
+  ASSERT_TRUE(of_other.ReportFailure(7));
+  const auto config = of_worker.AwaitMain();
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message, "RuntimeError: the node of rank 2 failed with exit code 7");
+}
+
+}  // namespace
+}  // namespace ads

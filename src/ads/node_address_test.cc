@@ -1,0 +1,35 @@
+#include "ads/node_address.h"
+
+#include <gtest/gtest.h>
+
+#include "ads/temporary_folder_for_tests.h"
+
+namespace ads {
+namespace {
+
+TEST(NodeAddress_InCidr, IsTheFirstInside) {
+  const std::vector<InterfaceAddress> all = {
+      {"lo", "127.0.0.1"}, {"eth0", "192.168.1.4"}, {"eth1", "10.0.3.7"}, {"eth2", "10.0.4.1"}};
+  EXPECT_EQ(FindInCidr(all, "10.0.0.0/16")->interface, "eth1");
+  EXPECT_EQ(FindInCidr(all, "10.0.4.0/24")->address, "10.0.4.1");
+  EXPECT_EQ(FindInCidr(all, "10.0.3.7/32")->interface, "eth1");
+  EXPECT_EQ(FindInCidr(all, "0.0.0.0/0")->interface, "lo");
+  EXPECT_FALSE(FindInCidr(all, "172.16.0.0/12"));
+  EXPECT_FALSE(FindInCidr(all, "10.0.0.0/33"));
+  EXPECT_FALSE(FindInCidr(all, "nonsense"));
+}
+
+TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
+  EXPECT_EQ(CountGpus("0,1", "/nowhere"), 2);
+  EXPECT_EQ(CountGpus("", "/nowhere"), 0);
+  EXPECT_EQ(CountGpus("GPU-a, GPU-b,-1,2", "/nowhere"), 2);
+  EXPECT_EQ(CountGpus(std::nullopt, "/nowhere"), 0);
+  const TemporaryFolder dev;
+  for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"}) {
+    ASSERT_TRUE(base::WriteFileAtomic(dev.path() + "/" + name, "", 0600, base::Durability::kNone));
+  }
+  EXPECT_EQ(CountGpus(std::nullopt, dev.path()), 2);
+}
+
+}  // namespace
+}  // namespace ads

@@ -1,0 +1,82 @@
+#include "ads/opctl_config.h"
+
+#include <gtest/gtest.h>
+
+#include "ads/ini_file.h"
+#include "ads/run_info.h"
+#include "ads/temporary_folder_for_tests.h"
+
+namespace ads {
+namespace {
+
+class OpctlConfigTest : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(base::MakeDirs(base::DirectoryOf(home_.path() + "/" + name)));
+    ASSERT_TRUE(
+        base::WriteFileAtomic(home_.path() + "/" + name, text, 0600, base::Durability::kNone));
+  }
+  base::Environment Env(std::map<std::string, std::string> more = {}) const {
+    more["HOME"] = home_.path();
+    return base::Environment(std::move(more));
+  }
+  TemporaryFolder home_;
+};
+
+TEST_F(OpctlConfigTest, FlagsWinOverTheFile) {
+  const auto built_in = ChooseLogin({}, Env());
+  ASSERT_TRUE(built_in);
+  EXPECT_EQ(built_in->auth, "api_key");
+  EXPECT_EQ(built_in->profile, "DEFAULT");
+  EXPECT_EQ(built_in->config_path, home_.path() + "/.oci/config");
+  EXPECT_EQ(ChooseLogin({}, Env({{"JOB_RUN_OCID", "x"}}))->auth, "resource_principal");
+  Write(".ads_ops/config.ini",
+        "[OCI]\noci_config = ~/other\noci_profile = P\nauth = security_token\n");
+  const auto of_file = ChooseLogin({}, Env());
+  EXPECT_EQ(of_file->auth, "security_token");
+  EXPECT_EQ(of_file->profile, "P");
+  EXPECT_EQ(of_file->config_path, home_.path() + "/other");
+  EXPECT_EQ(ChooseLogin({"api_key", "/c", "Q", ""}, Env())->profile, "Q");
+  EXPECT_EQ(ChooseLogin({"", "", "", "/nowhere"}, Env())->auth, "api_key");
+}
+
+TEST_F(OpctlConfigTest, AProfileInheritsTheDefault) {
+  Write("c", "[DEFAULT]\nregion=us-ashburn-1\nuser=u\n[P]\nuser = v\n# note\n");
+  const auto profile = ReadOciProfile(home_.path() + "/c", "P");
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(profile->at("region"), "us-ashburn-1");
+  EXPECT_EQ(profile->at("user"), "v");
+  const auto absent = ReadOciProfile(home_.path() + "/c", "X");
+  EXPECT_EQ(absent.error().message, "ProfileNotFound: Profile 'X' not found in config file " +
+                                        home_.path() + "/c; it has DEFAULT, P");
+  EXPECT_TRUE(
+      ReadOciProfile("/nowhere", "P")
+          .error()
+          .message.starts_with("ConfigFileNotFound: Could not find config file at /nowhere"));
+}
+
+TEST(IniFile_Errors, NameTheLine) {
+  EXPECT_EQ(IniFile::Parse("a = 1\n", "f").error().message,
+            "f line 1: a [section] has to come before the first key");
+  EXPECT_EQ(IniFile::Parse("[a]\n\nnonsense\n", "f").error().message, "f line 3: no `key = value`");
+  const auto file = IniFile::Parse("[a]\nKey: x\n  y\n; c\nk = 1=2\n", "f");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->Text(), "[a]\nkey = x\n\ty\n; c\nk = 1=2\n\n");
+}
+
+TEST_F(OpctlConfigTest, RunInfoIsReadBackEvenBehindABanner) {
+  const RunInfo info{"ocid1.job", {"m", "ocid1.run1"}, {{"w_0", "ocid1.run2"}}, "oci://b@n/p"};
+  const std::string text = RenderRunInfo(info, "ads");
+  EXPECT_EQ(text,
+            "jobId: ocid1.job\nmainJobRunId:\n  m: ocid1.run1\notherJobRunIds:\n- w_0: ocid1.run2\n"
+            "workDir: oci://b@n/p\n# ⭐ To stream the logs of the main job run:\n"
+            "# $ ads opctl watch ocid1.run1\n");
+  Write("info.yaml", "..... Initializing the process ....\nSuccess: a: b\n" + text);
+  const auto read = ReadRunInfoFile(home_.path() + "/info.yaml");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->job_id, "ocid1.job");
+  EXPECT_EQ(read->work_dir, "oci://b@n/p");
+}
+
+}  // namespace
+}  // namespace ads

@@ -1,0 +1,20 @@
+// Fetching the code of a training to a node: from git or object storage (spec/ads.md 3.3).
+#pragma once
+
+#include "ads/app.h"
+#include "ads/entry_settings.h"
+#include "base/result.h"
+
+namespace ads {
+
+// Puts the code into settings.code_dir; what stands there already is moved aside. Nothing is done
+// for code that is in the image. Blocks; git's output goes to stdout. A key from the vault is on
+// disk (mode 0600) only as long as git runs.
+base::Status FetchCode(const EntrySettings& settings, const Context& context, OciServices* services,
+                       cli::Output& out);
+
+// Opens file://, a plain path or oci://. `services` may be nullptr: then oci:// is refused.
+base::Result<std::unique_ptr<ObjectStorage>> OpenStorage(const std::string& uri,
+                                                         OciServices* services);
+
+}  // namespace ads

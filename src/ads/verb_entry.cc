@@ -1,0 +1,306 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "ads/artifact_sync.h"
+#include "ads/entry_settings.h"
+#include "ads/meeting.h"
+#include "ads/node_address.h"
+#include "ads/node_processes.h"
+#include "ads/training_code.h"
+#include "ads/verbs.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "base/uid.h"
+#include "cli/click.h"
+#include "process/pidfd.h"
+
+namespace ads {
+namespace {
+
+// One node of a job, from its environment to the end of its processes (spec/ads.md 3.4). The lines
+// on stdout are the original's.
+class Entry {
+ public:
+  Entry(Context& context, EntrySettings settings, cli::Output& out, cli::Output& err)
+      : context_(context), settings_(std::move(settings)), out_(out), err_(err) {}
+
+  base::Result<int> Run();
+
+ private:
+  template <typename... Args>
+  void Say(fmt::format_string<Args...> format, Args&&... args) {
+    (void)out_.Write(fmt::format(format, std::forward<Args>(args)...) + "\n");
+  }
+  base::Status Prepare();
+  base::Result<std::string> OwnAddress();
+  base::Result<std::string> AddressInSubnet();
+  base::Status Meet();
+  base::Status StartSync();
+  base::Result<NodeOutcome> Train();
+  std::vector<NodeProcess> Processes(int64_t gpus) const;
+  int Finish(const base::Result<NodeOutcome>& outcome);
+  void TellOfFailure(int exit_code);
+
+  Context& context_;
+  const EntrySettings settings_;
+  cli::Output& out_;
+  cli::Output& err_;
+  std::unique_ptr<OciServices> services_;
+  std::unique_ptr<ObjectStorage> storage_;
+  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<ArtifactSync> sync_;
+  base::Environment environment_;            // of the processes
+  std::optional<Meeting::Failure> failure_;  // of another node
+};
+
+base::Result<std::string> Entry::AddressInSubnet() {
+  if (services_ == nullptr) {
+    return base::Fail(base::Code::kUnavailable,
+                      "RuntimeError: the job's subnet is out of reach; set OCI__NODE_IP");
+  }
+  TRY_ASSIGN(const std::string cidr, services_->SubnetCidr(settings_.job_ocid));
+  if (cidr.empty()) return AddressOfHostname();
+  TRY_ASSIGN(const auto addresses, ListAddresses());
+  const auto found = FindInCidr(addresses, cidr);
+  if (!found) {
+    Say("IP ADDRESS NOT FOUND!!");
+    std::string all;
+    for (const InterfaceAddress& one : addresses) {
+      all += fmt::format("{}{} {}", all.empty() ? "" : ", ", one.interface, one.address);
+    }
+    return base::Fail(
+        base::Code::kNotFound,
+        fmt::format("RuntimeError: no address of this node is in the subnet {}: {}", cidr, all));
+  }
+  Say("IP address: {}", found->address);
+  for (const char* name : {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
+    if (!environment_.Get(name)) environment_.Set(name, found->interface);
+  }
+  return found->address;
+}
+
+base::Result<std::string> Entry::OwnAddress() {
+  if (!settings_.node_ip.empty()) {
+    Say("local setup ip {}", settings_.node_ip);
+    return settings_.node_ip;
+  }
+  if (settings_.IsOnService()) return AddressInSubnet();
+  TRY_ASSIGN(std::string address, AddressOfHostname());
+  Say("local setup ip {}", address);
+  return address;
+}
+
+base::Status Entry::Prepare() {
+  environment_ = context_.environment;
+  if (context_.oci) services_ = context_.oci({});
+  if (settings_.is_environment) return FetchCode(settings_, context_, services_.get(), out_);
+  TRY_ASSIGN(storage_, OpenStorage(settings_.MeetingUri(), services_.get()));
+  meeting_ = std::make_unique<Meeting>(settings_, *storage_, context_.clock);
+  TRY_ASSIGN(const std::string address, OwnAddress());
+  TRY(FetchCode(settings_, context_, services_.get(), out_));
+  TRY_ASSIGN(const Meeting::Written written, meeting_->Announce(address));
+  Say("Writing configuration: {} to file: {}", written.shown, written.uri);
+  return {};
+}
+
+base::Status Entry::StartSync() {
+  Say("sync_artifacts - {}", settings_.is_synced ? 1 : 0);
+  if (!settings_.is_synced) return {};
+  const std::optional<std::string> uri = SyncUri(settings_);
+  if (!uri || settings_.sync_dir.empty()) {
+    Say("WARNING: Sync 'WORKSPACE', 'WORKSPACE_PREFIX' or 'work_dir' not configured. Skipping "
+        "Sync");
+    return {};
+  }
+  TRY_ASSIGN(auto storage, OpenStorage(*uri, services_.get()));
+  TRY(base::MakeDirs(settings_.sync_dir, 0755));
+  Say("syncing {} to {}", settings_.sync_dir, *uri);
+  sync_ = std::make_unique<ArtifactSync>(settings_.sync_dir, std::move(storage),
+                                         settings_.sync_interval, context_.clock, err_);
+  sync_->Start();
+  return {};
+}
+
+base::Status Entry::Meet() {
+  if (!settings_.sync_dir.empty()) environment_.Set("OCI__SYNC_DIR", settings_.sync_dir);
+  if (settings_.is_environment) {
+    Say("MASTER_ADDR: {}\nMASTER_PORT: {}", settings_.master_addr, settings_.master_port);
+    return {};
+  }
+  Say("Cluster built: rank {} of {}", settings_.rank, settings_.worker_count + 1);
+  TRY_ASSIGN(const auto config, meeting_->AwaitMain());
+  Say("{}. Config File: ['{}']", settings_.IsMain() ? "MAIN" : "WORKER", meeting_->MainUri());
+  std::string shown;
+  for (const auto& [name, value] : config) {
+    environment_.Set(name, value);
+    shown += fmt::format("{}'{}': '{}'", shown.empty() ? "" : ", ", name, value);
+  }
+  Say("Loading config: {{{}}}\nMASTER_ADDR: {}\nMASTER_PORT: {}", shown, config.at("MASTER_ADDR"),
+      settings_.master_port);
+  return {};
+}
+
+// NCCL's own switch has a second name since torch 2.2; who sets one means both.
+void NameBoth(base::Environment& environment) {
+  constexpr const char* kOld = "NCCL_ASYNC_ERROR_HANDLING";
+  constexpr const char* kNew = "TORCH_NCCL_ASYNC_ERROR_HANDLING";
+  const auto old_value = environment.Get(kOld);
+  const auto new_value = environment.Get(kNew);
+  if (old_value && !new_value) environment.Set(kNew, *old_value);
+  if (new_value && !old_value) environment.Set(kOld, *new_value);
+}
+
+std::string PythonPath(const EntrySettings& settings, const base::Environment& environment) {
+  std::vector<std::string> parts = {settings.code_dir};
+  for (const std::string& part : base::Split(settings.python_path, ':')) {
+    if (part.empty()) continue;
+    parts.push_back(part.starts_with('/') ? part : settings.code_dir + "/" + part);
+  }
+  if (const auto before = environment.Get("PYTHONPATH")) parts.push_back(*before);
+  return base::Join(parts, ":");
+}
+
+std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
+  const int64_t per_node = std::max<int64_t>(gpus, 1);
+  std::vector<NodeProcess> processes;
+  for (int64_t local = 0; local < per_node; ++local) {
+    base::Environment environment = environment_;
+    NameBoth(environment);
+    environment.Set("MASTER_PORT", settings_.master_port);
+    environment.Set("WORLD_SIZE", std::to_string((settings_.worker_count + 1) * per_node));
+    environment.Set("LOCAL_WORLD_SIZE", std::to_string(per_node));
+    environment.Set("RANK", std::to_string(settings_.rank * per_node + local));
+    environment.Set("LOCAL_RANK", std::to_string(local));
+    if (per_node > 1) environment.Set("NODE_RANK", std::to_string(settings_.rank));
+    environment.Set("PYTHONPATH", PythonPath(settings_, environment_));
+    NodeProcess process;
+    // Its quotes have been looked at before.
+    process.argv = *TrainingCommand(settings_, environment);
+    for (const auto& [name, value] : environment.values())
+      process.env.push_back(name + "=" + value);
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+base::Result<NodeOutcome> Entry::Train() {
+  const auto visible = environment_.values().find("CUDA_VISIBLE_DEVICES");
+  const int64_t gpus =
+      CountGpus(visible == environment_.values().end() ? std::optional<std::string>()
+                                                       : std::optional(visible->second),
+                "/dev");
+  Say("GPU COUNT: {}", gpus);
+  if (!settings_.profile_command.empty()) Say("Profiler ON");
+  TRY_ASSIGN(const auto command, TrainingCommand(settings_, environment_));
+  Say("Running:  {}", base::Join(command, " "));
+  const std::vector<NodeProcess> processes = Processes(gpus);
+  Say("WORLD_SIZE: {}", (settings_.worker_count + 1) * static_cast<int64_t>(processes.size()));
+  if (processes.size() == 1) Say("RANK: {}", settings_.rank);
+  StopWatch watch;
+  if (meeting_) {
+    watch.changes_fd = storage_->ChangesFd();
+    watch.must_stop = [this] {
+      storage_->DrainChanges();
+      const auto failure = meeting_->FindFailure();
+      if (failure && *failure) failure_ = **failure;
+      return failure && failure->has_value();
+    };
+  }
+  const auto begin = context_.clock.Steady();
+  const std::string directory =
+      ::access(settings_.code_dir.c_str(), X_OK) == 0 ? settings_.code_dir : std::string();
+  TRY_ASSIGN(
+      const NodeOutcome outcome,
+      RunNodeProcesses(processes, environment_.GetOr("PATH", "/usr/bin:/bin"), directory, watch,
+                       context_.clock, [&](int pid, size_t index) {
+                         if (processes.size() == 1) return;
+                         const auto rank = settings_.rank * static_cast<int64_t>(processes.size()) +
+                                           static_cast<int64_t>(index);
+                         Say("PID: {0}, RANK: {1}\nPID: {0}, LOCAL_RANK: {2}", pid, rank, index);
+                       }));
+  const std::chrono::duration<double> seconds = context_.clock.Steady() - begin;
+  if (outcome.exit_code == 0 && !outcome.was_told && !outcome.signal) {
+    Say("Training Time:  {} seconds", seconds.count());
+  }
+  return outcome;
+}
+
+void Entry::TellOfFailure(int exit_code) {
+  if (!meeting_) return;
+  if (base::Status status = meeting_->ReportFailure(exit_code); !status) {
+    (void)err_.Write(
+        fmt::format("the other nodes could not be told: {}\n", status.error().message));
+  }
+}
+
+// The node's exit code; the others are told first.
+int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
+  int code = cli::kExitFailure;
+  if (!outcome) {
+    (void)err_.Write(cli::ClickFailure(outcome.error()));
+    if (outcome.error().code != base::Code::kCancelled) TellOfFailure(code);
+  } else if (outcome->was_told) {
+    Say("Stopping the process. Reason: the node of rank {} failed with exit code {}",
+        failure_->rank, failure_->exit_code);
+  } else if (outcome->signal) {
+    code = 128 + *outcome->signal;
+    TellOfFailure(code);
+  } else {
+    code = outcome->exit_code;
+    if (code != 0) {
+      Say("Error Running the code: exit code {}\n"
+          "Stopping the process. Reason: Code Execution Failure",
+          code);
+      TellOfFailure(code);
+    }
+  }
+  if (meeting_ && outcome) {
+    const auto stopped = meeting_->Stop();
+    if (stopped && *stopped && code == 0) Say("Stopping the process. Reason: Stop file found");
+    Say("Signalling Stop!!!");
+    if (stopped && !*stopped) Say("Stop file not found. Writing stop file....");
+    if (!stopped) (void)err_.Write(fmt::format("stop: {}\n", stopped.error().message));
+  }
+  Say("Exiting with exit code: {}", code);
+  if (sync_) {
+    Say("sync_artifacts - 1");
+    if (base::Status status = sync_->Finish(); !status) {
+      (void)err_.Write(fmt::format("sync: {}\n", status.error().message));
+      if (code == 0) code = cli::kExitFailure;
+    }
+  }
+  if (settings_.post_wait && settings_.post_wait->count() > 0) {
+    Say("post processing wait..{} seconds\n..", settings_.post_wait->count());
+    // Nothing is readable: it waits for the time alone.
+    (void)process::WaitReadable(-1, *settings_.post_wait);
+  }
+  return code;
+}
+
+base::Result<int> Entry::Run() {
+  const auto train = [this]() -> base::Result<NodeOutcome> {
+    TRY(Prepare());
+    TRY(StartSync());
+    TRY(Meet());
+    return Train();
+  };
+  return Finish(train());
+}
+
+}  // namespace
+
+void AddEntry(cli::Command& parent, Context& context) {
+  cli::Command& verb = parent.Add("entry", "Run one node of a job: the image's entry point.");
+  verb.Long(
+      "In the container of a job run: meets the other nodes in OCI__WORK_DIR, sets MASTER_ADDR, "
+      "MASTER_PORT, WORLD_SIZE, RANK and LOCAL_RANK, and runs OCI__ENTRY_SCRIPT, once for each "
+      "GPU. Takes what it needs from the environment; its exit code is the script's.");
+  verb.Run([&context](cli::Invocation& call) -> base::Result<int> {
+    TRY_ASSIGN(EntrySettings settings, ReadEntrySettings(context.environment, base::NewUid()));
+    return Entry(context, std::move(settings), call.out, call.err).Run();
+  });
+}
+
+}  // namespace ads
