@@ -34,7 +34,8 @@ class Projection {
   std::vector<Node> nodes_{1};
 };
 
-// ParseJson, less what `parts` does not name. The text is checked all the same, as a whole.
+// ParseJson, less what `parts` does not name: of that only the ends are looked for, so that a
+// mistake in it goes unnoticed.
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts);
 
 // Calls `visit` with each member of the object `text`, key and value as they are written (a key

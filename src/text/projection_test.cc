@@ -52,12 +52,35 @@ TEST(Projection, WhatStandsWhereAnObjectWasMeantIsKept) {
   EXPECT_EQ(Part("null", {{"metadata", "name"}}), "null");
 }
 
-TEST(Projection, TheWholeTextIsChecked) {
-  for (const std::string_view text : {R"({"a":1,"b":{"c":[1,}})", R"({"a":1,"b":"\x"})",
-                                      R"({"a":1)", R"({"a":1} 2)", R"({"a":1,"b":nul})", ""}) {
+TEST(Projection, WhatIsKeptIsCheckedAndTheRestMustEnd) {
+  for (const std::string_view text :
+       {R"({"a":1,"b":{"c":[1,}})", R"({"a":"\x"})", R"({"a":nul})", R"({"a":{"b":1,}})",
+        R"({"a":1)", R"({"a":1} 2)", R"({"a":1,"b":"x)", R"({"a":1,"b":})", R"({"a" 1})",
+        R"([{"a":1},)", R"([{"a":1} {"a":2}])", ""}) {
     EXPECT_FALSE(ParsePart(text, {{"a"}}).has_value()) << text;
     EXPECT_FALSE(ParseJson(text).has_value()) << text;
   }
+  EXPECT_EQ(Part(R"({"b":[nul,"\x"],"a":1})", {{"a"}}), R"({"a":1})");
+}
+
+TEST(Projection, ADeepTextIsRefused) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_FALSE(ParsePart(deep, {{"a"}}).has_value());
+  EXPECT_FALSE(ParsePart(deep, {{}}).has_value());
+}
+
+TEST(Projection, KeysMayBeEscaped) {
+  EXPECT_EQ(Part(R"({"\u0061":1,"\"":2,"b\n":3})", {{"a"}, {"\""}}), R"({"a":1,"\"":2})");
+  EXPECT_EQ(Part(R"({"a":1,"a":2})", {{"a"}}), R"({"a":2})");
+}
+
+RC_GTEST_PROP(Projection, KeepsTheMembersOfItsNames, ()) {
+  Object object;
+  for (const char* const key : {"a", "b", "c"}) object[key] = *GenerateJson(3);
+  const auto part = ParsePart(ToJson(object), {{"a"}, {"c"}});
+  RC_ASSERT(part.has_value());
+  object.erase("b");
+  RC_ASSERT(SameJson(*part, object));
 }
 
 RC_GTEST_PROP(Projection, TheRootKeepsEverything, ()) {
