@@ -6,9 +6,10 @@
 
 #include "base/strings.h"
 #include "cluster/answer_error.h"
+#include "cluster/list_page.h"
 #include "cluster/rest_path.h"
 #include "cluster/warning_header.h"
-#include "text/projection.h"
+#include "text/member_stream.h"
 
 namespace cluster {
 namespace {
@@ -20,6 +21,9 @@ constexpr std::string_view kUserAgent = "muster/" MUSTER_VERSION;
 constexpr std::chrono::seconds kWatchGrace{30};
 // Of an answer that says why a stream did not open.
 constexpr size_t kMaxErrorBytes = 1 << 20;
+
+// One object of a list: many times what a server stores.
+constexpr size_t kMaxItemBytes = 64 << 20;
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
@@ -154,82 +158,6 @@ base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
   return base::Fail(base::Code::kInternal, "unknown verb");
 }
 
-// Servers leave kind and apiVersion out of a list's items.
-void NameKind(text::Json& item, std::string_view api_version, std::string_view kind) {
-  text::Object* object = item.if_object();
-  if (object == nullptr || (object->contains("kind") && object->contains("apiVersion"))) return;
-  text::Object named(object->storage());
-  named.reserve(object->size() + 2);
-  named["apiVersion"] = api_version;
-  named["kind"] = kind;
-  for (auto& entry : *object) named[entry.key()] = std::move(entry.value());
-  *object = std::move(named);
-}
-
-base::Status AppendItems(const api::Resource& resource, const ListOptions& options,
-                         text::Json& page, ObjectList& list) {
-  text::Json* items = text::Find(page, {"items"});
-  if (items == nullptr || items->is_null()) return {};
-  if (!items->is_array()) return base::Fail(base::Code::kInternal, "the list's items are no array");
-  const std::string api_version(resource.api_version());
-  text::Array& array = items->get_array();
-  list.items.reserve(list.items.size() + array.size());
-  for (text::Json& item : array) {
-    NameKind(item, api_version, resource.kind);
-    if (options.trim) options.trim(item);
-    list.items.push_back(std::move(item));
-  }
-  return {};
-}
-
-// A page of a list whose items are read one by one: all of it but the items.
-base::Result<text::Json> ReadPage(const api::Resource& resource, const ListOptions& options,
-                                  std::string_view body, ObjectList& list) {
-  const std::string api_version(resource.api_version());
-  const auto read_item = [&](std::string_view text) -> base::Status {
-    TRY_ASSIGN(text::Json item, options.read(text));
-    NameKind(item, api_version, resource.kind);
-    if (options.trim) options.trim(item);
-    list.items.push_back(std::move(item));
-    return {};
-  };
-  text::Object page;
-  TRY(text::VisitMembers(body, [&](std::string_view key, std::string_view value) -> base::Status {
-    if (key == "items" && value != "null") return text::VisitElements(value, read_item);
-    TRY_ASSIGN(page[key], text::ParseJson(value));
-    return {};
-  }));
-  return page;
-}
-
-std::vector<Table::Column> ColumnsOf(const text::Json& page) {
-  std::vector<Table::Column> columns;
-  const text::Array* definitions = text::FindArray(page, {"columnDefinitions"});
-  if (definitions == nullptr) return columns;
-  for (const text::Json& definition : *definitions) {
-    columns.push_back({std::string(text::GetString(definition, {"name"})),
-                       text::GetInt(definition, {"priority"}).value_or(0)});
-  }
-  return columns;
-}
-
-// `with_namespace`: the namespace of the row's object comes before its cells.
-void AppendRows(text::Json& page, bool with_namespace, Table& table) {
-  text::Json* rows = text::Find(page, {"rows"});
-  if (rows == nullptr || !rows->is_array()) return;
-  for (text::Json& row : rows->get_array()) {
-    std::vector<text::Json> cells;
-    if (with_namespace) {
-      cells.emplace_back(text::GetString(row, {"object", "metadata", "namespace"}));
-    }
-    if (text::Json* values = text::Find(row, {"cells"}); values && values->is_array()) {
-      for (text::Json& value : values->get_array()) cells.push_back(std::move(value));
-    }
-    cells.resize(table.columns.size());
-    table.rows.push_back(std::move(cells));
-  }
-}
-
 base::Error ReadError(const net::HttpRequest& request, net::BodyStream& body) {
   std::string text;
   while (text.size() < kMaxErrorBytes) {
@@ -243,7 +171,8 @@ base::Error ReadError(const net::HttpRequest& request, net::BodyStream& body) {
 }  // namespace
 
 base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
-                                              base::Result<net::HttpResponse> response) {
+                                              base::Result<net::HttpResponse> response,
+                                             const ObjectReader& read) {
   if (!response) return response;
   Warn(response->headers);
   if (!IsSuccess(response->status)) {
@@ -255,13 +184,43 @@ base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
 
 base::Result<text::Json> Client::ParseAnswer(const net::HttpRequest& request,
                                              base::Result<net::HttpResponse> response,
-                                             const PageReader& read) {
+                                             const ObjectReader& read) {
   TRY_ASSIGN(const net::HttpResponse answer, Check(request, std::move(response)));
   auto json = read(answer.body);
   if (!json) {
     return base::Fail(ErrorFromGarbage(request, answer.headers, answer.body, json.error().message));
   }
   return json;
+}
+
+base::Result<text::Json> Client::ReadPage(const api::Resource& resource, const ListOptions& options,
+                                          const net::HttpRequest& request, ObjectList& list) {
+  const std::string api_version(resource.api_version());
+  const ObjectReader& read = options.read_listed ? options.read_listed : options.read;
+  text::MemberStream stream("items", kMaxItemBytes, [&](std::string_view text) -> base::Status {
+    TRY_ASSIGN(text::Json item, read(text));
+    NameKind(item, api_version, resource.kind);
+    if (options.trim) options.trim(item);
+    list.items.push_back(std::move(item));
+    return {};
+  });
+  std::string begin;
+  std::optional<std::string> why_garbage;
+  const auto take = [&](std::string_view bytes) -> base::Status {
+    if (begin.empty()) begin = bytes.substr(0, kMaxErrorBytes);
+    base::Status fed = stream.Feed(bytes);
+    if (!fed) why_garbage = fed.error().message;
+    return fed;
+  };
+  auto answered = Check(request, transport_->Receive(request, take));
+  if (!answered && !why_garbage) return base::Fail(std::move(answered.error()));
+  if (!why_garbage) {
+    base::Result<text::Json> page = stream.Finish();
+    if (page) return page;
+    why_garbage = page.error().message;
+  }
+  const net::Headers headers = answered ? answered->headers : net::Headers();
+  return base::Fail(ErrorFromGarbage(request, headers, begin, *why_garbage));
 }
 
 void Client::Warn(const net::Headers& headers) {
@@ -292,7 +251,7 @@ base::Result<text::Json> Client::Get(const api::Resource& resource, std::string_
 
 base::Status Client::ForEachPage(const api::Resource& resource, const ListOptions& options,
                                  std::string_view accept, const QueryString& query,
-                                 const PageReader& read,
+                                 const FetchPage& fetch,
                                  const std::function<base::Status(text::Json&)>& take) {
   const std::string path = CollectionPath(resource, options.namespace_name);
   std::string next;
@@ -304,7 +263,7 @@ base::Status Client::ForEachPage(const api::Resource& resource, const ListOption
     page_query.Add("continue", next);
     auto request = MakeRequest("GET", path + page_query.text());
     request.headers.front().second = accept;
-    TRY_ASSIGN(text::Json page, ParseAnswer(request, transport_->Send(request), read));
+    TRY_ASSIGN(text::Json page, fetch(request));
     TRY(take(page));
     next = text::GetString(page, {"metadata", "continue"});
   } while (!next.empty());
@@ -313,12 +272,13 @@ base::Status Client::ForEachPage(const api::Resource& resource, const ListOption
 
 base::Result<ObjectList> Client::List(const api::Resource& resource, const ListOptions& options) {
   ObjectList list;
-  PageReader reader = text::ParseJson;
-  if (options.read) {
-    reader = [&](std::string_view body) { return ReadPage(resource, options, body, list); };
-  }
+  const auto fetch = [&](const net::HttpRequest& request) {
+    const bool reads_items = options.read || options.read_listed;
+    return reads_items ? ReadPage(resource, options, request, list)
+                       : ParseAnswer(request, transport_->Send(request), text::ParseJson);
+  };
   base::Status read =
-      ForEachPage(resource, options, kJsonType, ListQuery(options), reader, [&](text::Json& page) {
+      ForEachPage(resource, options, kJsonType, ListQuery(options), fetch, [&](text::Json& page) {
         list.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
         return AppendItems(resource, options, page, list);
       });
@@ -352,7 +312,10 @@ base::Result<Table> Client::GetTable(const api::Resource& resource, const ListOp
     AppendRows(page, with_namespace, table);
     return {};
   };
-  TRY(ForEachPage(resource, options, kTableType, query, text::ParseJson, take));
+  const auto fetch = [this](const net::HttpRequest& request) {
+    return ParseAnswer(request, transport_->Send(request), text::ParseJson);
+  };
+  TRY(ForEachPage(resource, options, kTableType, query, fetch, take));
   return table;
 }
 

@@ -35,6 +35,8 @@ struct ListOptions {
   // How List and watches read an object's text, where the reader has no use for the whole: nothing
   // is ParseJson. What it leaves out is never in memory at all.
   ObjectReader read{};
+  // The same of List alone. It may take what it wants of an object and return null.
+  ObjectReader read_listed{};
 };
 
 struct ObjectList {
@@ -167,17 +169,21 @@ class Client {
   // A success, once the warnings are given out.
   base::Result<net::HttpResponse> Check(const net::HttpRequest& request,
                                         base::Result<net::HttpResponse> response);
-  // Reads the body of an answer.
-  using PageReader = std::function<base::Result<text::Json>(std::string_view body)>;
+  // The body of a success.
   base::Result<text::Json> ParseAnswer(const net::HttpRequest& request,
                                        base::Result<net::HttpResponse> response,
-                                       const PageReader& read);
+                                       const ObjectReader& read);
+  // A page of a list whose items are read one by one, as they come: all of it but the items.
+  base::Result<text::Json> ReadPage(const api::Resource& resource, const ListOptions& options,
+                                    const net::HttpRequest& request, ObjectList& list);
+  // The answer to a page's request.
+  using FetchPage = std::function<base::Result<text::Json>(const net::HttpRequest& request)>;
   void Warn(const net::Headers& headers);
   base::Result<text::Json> SendJson(base::Result<net::HttpRequest> request);
   base::Result<std::unique_ptr<net::BodyStream>> OpenStream(const net::HttpRequest& request);
   base::Status ForEachPage(const api::Resource& resource, const ListOptions& options,
                            std::string_view accept, const QueryString& query,
-                           const PageReader& read,
+                           const FetchPage& fetch,
                            const std::function<base::Status(text::Json&)>& take);
 
   std::unique_ptr<Transport> transport_;

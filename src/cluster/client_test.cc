@@ -92,6 +92,35 @@ TEST_F(ClientTest, ReadsTheItemsOfAListAsItsCallerWants) {
   }
 }
 
+TEST_F(ClientTest, AListThatIsReadItemByItemMayComeInPiecesAndMustBeWhole) {
+  const std::string page = R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}],)"
+                           R"("metadata":{"resourceVersion":"7"}})";
+  ListOptions options;
+  options.read = [](std::string_view item) { return text::ParseJson(item); };
+  for (size_t cut = 1; cut < page.size(); ++cut) {
+    server.Queue([&](const std::shared_ptr<net::Responder>& responder) {
+      responder->Start(200, {});
+      responder->Write(page.substr(0, cut));
+      responder->Write(page.substr(cut));
+      responder->Finish();
+    });
+    const auto list = client.List(api::kPods, options);
+    ASSERT_TRUE(list) << cut << list.error().message;
+    EXPECT_EQ(list->items.size(), 2U);
+    EXPECT_EQ(list->resource_version, "7");
+    // Broken off there, or ended as if it were whole.
+    server.Queue([&](const std::shared_ptr<net::Responder>& responder) {
+      responder->Start(200, {});
+      responder->Write(page.substr(0, cut));
+    });
+    EXPECT_EQ(client.List(api::kPods, options).error().code, base::Code::kUnavailable) << cut;
+    server.QueueWhole(page.substr(0, cut));
+    EXPECT_EQ(client.List(api::kPods, options).error().code, base::Code::kInternal) << cut;
+  }
+  server.QueueJson(R"({"kind":"Status","message":"no","reason":"Forbidden","code":403})", 403);
+  EXPECT_EQ(client.List(api::kPods, options).error().code, base::Code::kPermissionDenied);
+}
+
 TEST_F(ClientTest, ListsAllNamespacesAndTakesNullForNone) {
   server.QueueJson(R"({"metadata":{"resourceVersion":"7"},"items":null})");
   const auto list = client.List(api::kPods, {});

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -121,7 +122,9 @@ class InProcessBodyStream final : public net::BodyStream {
   net::Exchange::Output unread_;
 };
 
-base::Result<net::HttpResponse> ReadWhole(PendingAnswer& answer) {
+// The head; the body's pieces go to `take`, which sees the head.
+using TakePiece = std::function<base::Status(const net::HttpResponse& head, std::string piece)>;
+base::Result<net::HttpResponse> ReadAnswer(PendingAnswer& answer, const TakePiece& take) {
   const auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
   net::HttpResponse response;
   while (true) {
@@ -131,18 +134,32 @@ base::Result<net::HttpResponse> ReadWhole(PendingAnswer& answer) {
       response.headers = std::move(output.head->headers);
     }
     for (std::string& piece : output.pieces) {
-      answer.Used(piece.size());
-      if (response.body.empty()) {
-        response.body = std::move(piece);
-      } else {
-        response.body += piece;
-      }
+      const size_t bytes = piece.size();
+      TRY(take(response, std::move(piece)));
+      answer.Used(bytes);
     }
     if (output.is_finished) return response;
-    if (response.body.size() > net::kMaxResponseBytes) {
-      return base::Fail(base::Code::kExhausted, "answer too large");
-    }
   }
+}
+
+base::Status Gather(std::string& body, std::string piece) {
+  if (body.empty()) {
+    body = std::move(piece);
+  } else {
+    body += piece;
+  }
+  if (body.size() <= net::kMaxResponseBytes) return {};
+  return base::Fail(base::Code::kExhausted, "answer too large");
+}
+
+base::Result<net::HttpResponse> ReadWhole(PendingAnswer& answer) {
+  std::string body;
+  TRY_ASSIGN(net::HttpResponse response,
+             ReadAnswer(answer, [&body](const net::HttpResponse&, std::string piece) {
+               return Gather(body, std::move(piece));
+             }));
+  response.body = std::move(body);
+  return response;
 }
 
 class InProcess final : public Transport {
@@ -152,6 +169,18 @@ class InProcess final : public Transport {
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     PendingAnswer answer(handler_, request);
     return ReadWhole(answer);
+  }
+
+  base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
+                                          const TakeBody& take) override {
+    PendingAnswer answer(handler_, request);
+    std::string refusal;
+    TRY_ASSIGN(net::HttpResponse response,
+               ReadAnswer(answer, [&](const net::HttpResponse& head, std::string piece) {
+                 return head.status / 100 == 2 ? take(piece) : Gather(refusal, std::move(piece));
+               }));
+    response.body = std::move(refusal);
+    return response;
   }
 
   std::vector<base::Result<net::HttpResponse>> SendAll(

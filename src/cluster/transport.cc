@@ -1,6 +1,7 @@
 #include "cluster/transport.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace cluster {
@@ -9,6 +10,12 @@ namespace {
 // An API server answers in milliseconds; past this something is broken.
 constexpr std::chrono::seconds kRequestTimeout{60};
 
+// Of an answer that says why there is no success.
+constexpr size_t kMaxErrorBody = 1 << 20;
+
+// What `take` gets of a body that came whole.
+constexpr size_t kPieceBytes = 256 << 10;
+
 class HttpTransport final : public Transport {
  public:
   HttpTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers)
@@ -16,6 +23,23 @@ class HttpTransport final : public Transport {
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     return client_->Send(WithExtraHeaders(request));
+  }
+  base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
+                                          const TakeBody& take) override {
+    net::HttpRequest sent = WithExtraHeaders(request);
+    sent.lifetime = kRequestTimeout;
+    TRY_ASSIGN(const auto stream, client_->Open(sent));
+    net::HttpResponse response{stream->status(), stream->headers(), ""};
+    const bool is_success = response.status / 100 == 2;
+    while (true) {
+      TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
+      if (!bytes) return response;
+      if (is_success) {
+        TRY(take(*bytes));
+      } else if (response.body.size() < kMaxErrorBody) {
+        response.body += *bytes;
+      }
+    }
   }
   std::vector<base::Result<net::HttpResponse>> SendAll(
       std::span<const net::HttpRequest> requests) override {
@@ -43,6 +67,18 @@ class HttpTransport final : public Transport {
 };
 
 }  // namespace
+
+base::Result<net::HttpResponse> Transport::Receive(const net::HttpRequest& request,
+                                                   const TakeBody& take) {
+  TRY_ASSIGN(net::HttpResponse response, Send(request));
+  if (response.status / 100 != 2) return response;
+  const std::string body = std::move(response.body);
+  response.body.clear();
+  for (size_t at = 0; at < body.size(); at += kPieceBytes) {
+    TRY(take(std::string_view(body).substr(at, kPieceBytes)));
+  }
+  return response;
+}
 
 std::vector<base::Result<net::HttpResponse>> Transport::SendAll(
     std::span<const net::HttpRequest> requests) {

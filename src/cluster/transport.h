@@ -1,9 +1,11 @@
 // How requests reach an API server. The Client above does not know which one it has.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +20,11 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual base::Result<net::HttpResponse> Send(const net::HttpRequest& request) = 0;
+  // Send, but the body of a success goes to `take` as it comes, on this thread; its error ends the
+  // call. What the answer holds then is its head.
+  using TakeBody = std::function<base::Status(std::string_view bytes)>;
+  virtual base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
+                                                  const TakeBody& take);
   // All at once where the transport can (the embedded store commits them together); answers in the
   // order of the requests.
   virtual std::vector<base::Result<net::HttpResponse>> SendAll(

@@ -26,8 +26,9 @@ using Clock = std::chrono::steady_clock;
 // The answer to a request for a stream, on its own connection.
 class BlockingBodyStream final : public BodyStream {
  public:
-  explicit BlockingBodyStream(OwnedConnection connection)
+  BlockingBodyStream(OwnedConnection connection, ClientConnection::Deadline deadline)
       : connection_(std::move(connection)),
+        deadline_(deadline),
         status_(connection_->message().status),
         headers_(std::move(connection_->message().headers)) {}
 
@@ -42,7 +43,7 @@ class BlockingBodyStream final : public BodyStream {
       std::string& body = connection_->message().body;
       if (!body.empty()) return std::optional(std::exchange(body, {}));
       if (connection_->is_done()) return std::optional<std::string>();
-      TRY(connection_->ReadSome(std::nullopt));
+      TRY(connection_->ReadSome(deadline_));
     }
   }
 
@@ -53,6 +54,7 @@ class BlockingBodyStream final : public BodyStream {
 
  private:
   const OwnedConnection connection_;
+  const ClientConnection::Deadline deadline_;
   const int status_;
   const Headers headers_;
   std::atomic<bool> is_cancelled_{false};
@@ -220,7 +222,10 @@ base::Result<OwnedConnection> BlockingHttpClient::OpenConnection(const HttpReque
 base::Result<std::unique_ptr<BodyStream>> BlockingHttpClient::Open(const HttpRequest& request) {
   TRY_ASSIGN(OwnedConnection connection,
              OpenConnection(request, Clock::now() + timeout_, MessageParser::kNoLimit));
-  return std::unique_ptr<BodyStream>(std::make_unique<BlockingBodyStream>(std::move(connection)));
+  ClientConnection::Deadline deadline;
+  if (request.lifetime.count() > 0) deadline = Clock::now() + request.lifetime;
+  return std::unique_ptr<BodyStream>(
+      std::make_unique<BlockingBodyStream>(std::move(connection), deadline));
 }
 
 base::Result<UpgradeAnswer> BlockingHttpClient::Upgrade(const HttpRequest& request) {

@@ -44,6 +44,7 @@
 #include "local/server/api_server.h"
 #include "net/http_server.h"
 #include "process/file_lock.h"
+#include "text/projection.h"
 
 namespace local::daemon {
 namespace {
@@ -115,11 +116,15 @@ base::Status RegisterNode(cluster::Client& client, const node::Machine& machine,
 }
 
 base::Result<std::set<std::string>> JobUids(cluster::Client& client) {
-  TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, {}));
   std::set<std::string> uids;
-  for (const text::Json& job : jobs.items) {
+  cluster::ListOptions options;
+  options.read = [&uids](std::string_view text) -> base::Result<text::Json> {
+    static const text::Projection kUid{{"metadata", "uid"}};
+    TRY_ASSIGN(const text::Json job, text::ParsePart(text, kUid));
     uids.emplace(text::GetString(job, {"metadata", "uid"}));
-  }
+    return text::Json(nullptr);
+  };
+  TRY(client.List(api::kPyTorchJobs, options));
   return uids;
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/resources.h"
 #include "base/log.h"
+#include "text/projection.h"
 
 namespace local::daemon {
 namespace {
@@ -15,13 +16,20 @@ constexpr size_t kMaxBatch = 256;
 EventJanitor::EventJanitor(cluster::Client& client, base::Clock& clock)
     : client_(client), clock_(clock) {
   cluster::ReflectorHandler handler;
-  handler.replace = [this](const std::vector<text::Json>& events) {
-    for (const text::Json& event : events) Note(event);
-  };
+  handler.replace = [](const std::vector<text::Json>&) {};  // noted while they were read
   handler.apply = [this](const cluster::WatchEvent& event) {
     if (event.type != cluster::WatchEvent::Type::kDeleted) Note(event.object);
   };
-  reflector_ = std::make_unique<cluster::Reflector>(client_, api::kEvents, cluster::ListOptions(),
+  cluster::ListOptions options;
+  // There may be hundreds of thousands: none is kept.
+  options.read_listed = [this](std::string_view text) -> base::Result<text::Json> {
+    static const text::Projection kParts{
+        {"metadata", "namespace"}, {"metadata", "name"}, {"lastTimestamp"}};
+    TRY_ASSIGN(const text::Json event, text::ParsePart(text, kParts));
+    Note(event);
+    return text::Json(nullptr);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client_, api::kEvents, std::move(options),
                                                     std::move(handler));
   thread_ = std::thread([this] { Run(); });
 }
@@ -42,11 +50,11 @@ void EventJanitor::Note(const text::Json& event) {
   const auto seen = base::ParseRfc3339(text::GetString(event, {"lastTimestamp"}));
   const base::Time at = seen ? *seen : clock_.Now();
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = last_seen_.emplace(key, at);
+  const auto [known, is_new] = last_seen_.emplace(std::move(key), at);
   known->second = at;
   if (!is_new) return;
   const bool is_first = by_age_.empty();
-  by_age_.emplace(at, std::move(key));
+  by_age_.emplace(at, known);
   if (is_first) wake_.notify_one();
 }
 
@@ -66,7 +74,7 @@ void EventJanitor::Run() {
     while (!by_age_.empty() && deletions.size() < kMaxBatch &&
            by_age_.begin()->first + kEventLife <= clock_.Now()) {
       auto oldest = by_age_.extract(by_age_.begin());
-      const auto seen = last_seen_.find(oldest.mapped());
+      const auto seen = oldest.mapped();
       if (seen->second > oldest.key()) {
         oldest.key() = seen->second;
         by_age_.insert(std::move(oldest));
@@ -75,7 +83,7 @@ void EventJanitor::Run() {
       cluster::BatchWrite deletion;
       deletion.verb = cluster::BatchWrite::Verb::kDelete;
       deletion.resource = &api::kEvents;
-      std::tie(deletion.namespace_name, deletion.name) = oldest.mapped();
+      std::tie(deletion.namespace_name, deletion.name) = seen->first;
       deletions.push_back(std::move(deletion));
       last_seen_.erase(seen);
     }

@@ -35,8 +35,9 @@ class EventJanitor {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  std::map<Key, base::Time> last_seen_;
-  std::multimap<base::Time, Key> by_age_;
+  using LastSeen = std::map<Key, base::Time>;
+  LastSeen last_seen_;
+  std::multimap<base::Time, LastSeen::iterator> by_age_;
   std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };

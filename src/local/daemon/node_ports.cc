@@ -34,7 +34,9 @@ NodePortKeeper::NodePortKeeper(cluster::Client& client, node::PortAllocator& por
   handler.replace = [this](const std::vector<text::Json>& services) {
     std::map<std::string, std::set<std::string>> before;
     before.swap(keys_);
-    for (const text::Json& service : services) Put(service);
+    for (const text::Json& service : services) {
+      if (!service.is_null()) Put(service);
+    }
     std::set<std::string> kept;
     for (const auto& [uid, keys] : keys_) kept.insert(keys.begin(), keys.end());
     for (const auto& [uid, keys] : before) {
@@ -50,7 +52,13 @@ NodePortKeeper::NodePortKeeper(cluster::Client& client, node::PortAllocator& por
       Put(event.object);
     }
   };
-  reflector_ = std::make_unique<cluster::Reflector>(client, api::kServices, cluster::ListOptions(),
+  cluster::ListOptions options;
+  // Nearly all are headless, one for each instance of a job.
+  options.read_listed = [](std::string_view text) -> base::Result<text::Json> {
+    if (text.find("\"nodePort\"") == std::string_view::npos) return text::Json(nullptr);
+    return text::ParseJson(text);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client, api::kServices, std::move(options),
                                                     std::move(handler));
 }
 

@@ -1,6 +1,7 @@
 // What the server's parts work with. Owned by the ApiServer, which outlives its requests.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "base/clock.h"
@@ -21,6 +22,8 @@ struct Backend {
   ExecSource* exec_source = nullptr;  // may be null
   PortSource* port_source = nullptr;  // may be null
   std::shared_ptr<Timers> timers;
+  // Long lists that are being sent (list_stream.h).
+  std::shared_ptr<std::atomic<int>> list_streams = std::make_shared<std::atomic<int>>(0);
   std::unique_ptr<JobSummaries> summaries;
   std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way
 };

@@ -6,6 +6,7 @@
 
 #include "api/object.h"
 #include "base/strings.h"
+#include "local/server/list_stream.h"
 #include "local/server/selection.h"
 #include "local/server/tables.h"
 
@@ -114,34 +115,55 @@ base::Result<int64_t> ReadPage(Backend& backend, const RestRequest& rest,
   });
 }
 
-std::string ListBody(std::string_view kind, std::string_view api_version, std::string_view metadata,
-                     std::string_view items) {
-  std::string body = fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":[)", kind,
-                                 api_version, metadata);
-  body.reserve(body.size() + items.size() + 2);
-  body += items;
-  body += "]}";
-  return body;
+constexpr std::string_view kListTail = "]}";
+
+// What comes before the items.
+std::string ListHead(const RestRequest& rest, Form form, std::string_view metadata) {
+  const bool is_partial = form == Form::kPartial;
+  return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":[)",
+                     is_partial ? "PartialObjectMetadataList" : rest.resource->list_kind(),
+                     is_partial ? "meta.k8s.io/v1" : rest.resource->api_version(), metadata);
 }
 
-net::HttpResponse ListObjects(Backend& backend, const RestRequest& rest, const Selection& selection,
-                              const Page& page, Form form) {
+void PutObject(const store::Row& row, Form form, std::string& items) {
+  if (form == Form::kObject) {
+    items += row.json;
+  } else if (const auto object = text::ParseJson(row.json)) {
+    items += PartialObject(*object);
+  }
+}
+
+net::HttpResponse ListPage(Backend& backend, const RestRequest& rest, const Selection& selection,
+                           const Page& page, Form form) {
   std::string items;
   Listed listed;
   const auto version = ReadPage(backend, rest, selection, page, listed, [&](const store::Row& row) {
     if (!items.empty()) items += ',';
-    if (form == Form::kObject) {
-      items += row.json;
-    } else if (const auto object = text::ParseJson(row.json)) {
-      items += PartialObject(*object);
-    }
+    PutObject(row, form, items);
   });
   if (!version) return ToResponse(FromError(version.error()));
-  const std::string metadata = ListMetadata(backend, rest, selection, page, listed, *version);
-  const bool is_partial = form == Form::kPartial;
-  return JsonResponse(
-      200, ListBody(is_partial ? "PartialObjectMetadataList" : rest.resource->list_kind(),
-                    is_partial ? "meta.k8s.io/v1" : rest.resource->api_version(), metadata, items));
+  std::string body =
+      ListHead(rest, form, ListMetadata(backend, rest, selection, page, listed, *version));
+  body.reserve(body.size() + items.size() + kListTail.size());
+  body += items;
+  body += kListTail;
+  return JsonResponse(200, std::move(body));
+}
+
+// Of all there is, which may be long.
+void ListObjects(Backend& backend, const Call& call, Selection selection, const Page& page,
+                 Form form) {
+  auto cursor = backend.store->OpenList(selection.Narrow(call.rest));
+  if (!cursor) return call.responder->Send(ToResponse(FromError(cursor.error())));
+  std::string head =
+      ListHead(call.rest, form,
+               ListMetadata(backend, call.rest, selection, page, Listed(), (*cursor)->version()));
+  const auto put = [selection = std::move(selection), form](const store::Row& row,
+                                                            std::string& items) {
+    if (selection.MatchesText(row.json)) PutObject(row, form, items);
+  };
+  SendList(backend, std::move(*cursor), put, std::move(head), std::string(kListTail),
+           call.responder);
 }
 
 net::HttpResponse ListTable(Backend& backend, const RestRequest& rest, const Selection& selection,
@@ -210,27 +232,35 @@ net::HttpResponse Get(Backend& backend, const Call& call) {
       table.Finish(text::ToJson(text::Object{{"resourceVersion", api::ResourceVersion(*object)}})));
 }
 
-net::HttpResponse List(Backend& backend, const Call& call) {
-  const RestRequest& rest = call.rest;
-  const auto selection = Selection::Of(rest);
-  if (!selection) return ToResponse(selection.error());
-  const auto page = Page::Of(rest);
-  if (!page) return ToResponse(page.error());
-  if (auto fine = CheckVersion(backend, rest); !fine) return ToResponse(fine.error());
-  const Form form = FormOf(net::FindHeader(call.http.headers, "Accept"));
-  if (form != Form::kTable) return ListObjects(backend, rest, *selection, *page, form);
+net::HttpResponse ListRows(Backend& backend, const RestRequest& rest, const Selection& selection,
+                           const Page& page) {
   const bool wants_objects =
       IncludeObjectOf(rest.target.Query("includeObject")) == IncludeObject::kObject;
   if (rest.resource == &api::kPyTorchJobs && !wants_objects) {
-    return ListJobTable(backend, rest, *selection, *page);
+    return ListJobTable(backend, rest, selection, page);
   }
-  return ListTable(backend, rest, *selection, *page);
+  return ListTable(backend, rest, selection, page);
 }
 
 }  // namespace
 
 void HandleGet(Backend& backend, const Call& call) { call.responder->Send(Get(backend, call)); }
 
-void HandleList(Backend& backend, const Call& call) { call.responder->Send(List(backend, call)); }
+void HandleList(Backend& backend, const Call& call) {
+  const RestRequest& rest = call.rest;
+  const auto refuse = [&](const ApiError& error) { call.responder->Send(ToResponse(error)); };
+  auto selection = Selection::Of(rest);
+  if (!selection) return refuse(selection.error());
+  const auto page = Page::Of(rest);
+  if (!page) return refuse(page.error());
+  if (auto fine = CheckVersion(backend, rest); !fine) return refuse(fine.error());
+  const Form form = FormOf(net::FindHeader(call.http.headers, "Accept"));
+  if (form == Form::kTable) {
+    return call.responder->Send(ListRows(backend, rest, *selection, *page));
+  }
+  const bool is_part = page->limit != 0 || !page->after.second.empty();
+  if (is_part) return call.responder->Send(ListPage(backend, rest, *selection, *page, form));
+  ListObjects(backend, call, std::move(*selection), *page, form);
+}
 
 }  // namespace local::server

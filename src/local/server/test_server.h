@@ -55,7 +55,8 @@ class FakeResponder : public net::Responder {
     receive_ = std::move(receive);
   }
   void Used(size_t bytes) override { used_bytes += bytes; }
-  void WhenTaken(size_t, std::function<void()> callback) override {
+  void WhenTaken(size_t limit, std::function<void()> callback) override {
+    if (pending_bytes <= limit) return callback();
     const std::lock_guard lock(mutex_);
     when_taken = std::move(callback);
   }
@@ -220,6 +221,9 @@ class TestServer {
     server_->Handle({std::move(method), std::move(target), std::move(headers), std::move(body)},
                     responder);
     return responder;
+  }
+  void Handle(std::string method, std::string target, std::shared_ptr<net::Responder> responder) {
+    server_->Handle({std::move(method), std::move(target), {}, ""}, std::move(responder));
   }
   net::HttpResponse Send(std::string method, std::string target, std::string body = "",
                          net::Headers headers = {}) {

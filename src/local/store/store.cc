@@ -2,6 +2,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "base/defer.h"
 #include "local/store/list_sql.h"
@@ -32,6 +34,26 @@ class ReaderPool {
 
   using Returned = std::function<void(Reader*)>;
   using Lease = std::unique_ptr<Reader, Returned>;
+
+  // Another may be made in place of one that is out for long; it goes when it is returned, if
+  // there are enough.
+  void LendForLong() {
+    {
+      const std::lock_guard lock(mutex_);
+      --count_;
+    }
+    returned_.notify_one();
+  }
+  void TakeBackFromLong(Lease lease) {
+    std::unique_ptr<Reader> reader(lease.release());
+    {
+      const std::lock_guard lock(mutex_);
+      if (count_ == kMaxReaders) return;
+      ++count_;
+      idle_.push_back(std::move(reader));
+    }
+    returned_.notify_one();
+  }
 
   base::Result<Lease> Take() {
     std::unique_lock lock(mutex_);
@@ -74,6 +96,57 @@ Rows Run(Statement& statement, const ListQuery& query) {
                          query.after.first, query.after.second, query.release);
 }
 
+class SqliteCursor final : public ListCursor {
+ public:
+  static base::Result<std::unique_ptr<ListCursor>> Open(ReaderPool& pool, ListQuery query) {
+    TRY_ASSIGN(auto reader, pool.Take());
+    std::unique_ptr<SqliteCursor> cursor(
+        new SqliteCursor(pool, std::move(reader), std::move(query)));
+    TRY(cursor->Begin());
+    return cursor;
+  }
+  ~SqliteCursor() override {
+    // The connection is given back without a transaction.
+    rows_.reset();
+    statement_ = Statement();
+    snapshot_.reset();
+    if (is_long_) pool_.TakeBackFromLong(std::move(reader_));
+  }
+
+  int64_t version() const override { return version_; }
+  base::Result<std::optional<Row>> Next() override {
+    TRY_ASSIGN(const bool has_row, rows_->Next());
+    if (!has_row) return std::optional<Row>();
+    return std::optional(Row{rows_->Text(0), rows_->Text(1), rows_->Int(2), rows_->Text(3)});
+  }
+  void StayLong() override {
+    if (!std::exchange(is_long_, true)) pool_.LendForLong();
+  }
+
+ private:
+  SqliteCursor(ReaderPool& pool, ReaderPool::Lease reader, ListQuery query)
+      : pool_(pool), reader_(std::move(reader)), query_(std::move(query)) {}
+
+  base::Status Begin() {
+    TRY_ASSIGN(Transaction snapshot,
+               Transaction::Begin(reader_->database, Transaction::Kind::kRead));
+    snapshot_.emplace(std::move(snapshot));
+    TRY_ASSIGN(version_, ReadVersion(reader_->version));
+    TRY_ASSIGN(statement_, reader_->database.Prepare(ListSql(query_)));
+    rows_.emplace(Run(statement_, query_));
+    return {};
+  }
+
+  ReaderPool& pool_;
+  ReaderPool::Lease reader_;
+  const ListQuery query_;  // bound in statement_
+  std::optional<Transaction> snapshot_;
+  Statement statement_;
+  std::optional<Rows> rows_;
+  int64_t version_ = 0;
+  bool is_long_ = false;
+};
+
 class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, int64_t version) : history_(version), readers_(path) {}
@@ -104,18 +177,16 @@ class SqliteStore : public Store {
 
   base::Result<int64_t> List(const ListQuery& query,
                              const std::function<bool(const Row&)>& visit) override {
-    TRY_ASSIGN(const auto reader, readers_.Take());
-    TRY_ASSIGN(Transaction snapshot,
-               Transaction::Begin(reader->database, Transaction::Kind::kRead));
-    TRY_ASSIGN(const int64_t version, ReadVersion(reader->version));
-    TRY_ASSIGN(Statement statement, reader->database.Prepare(ListSql(query)));
-    Rows rows = Run(statement, query);
+    TRY_ASSIGN(const auto cursor, SqliteCursor::Open(readers_, query));
     while (true) {
-      TRY_ASSIGN(const bool has_row, rows.Next());
-      if (!has_row) break;
-      if (!visit({rows.Text(0), rows.Text(1), rows.Int(2), rows.Text(3)})) break;
+      TRY_ASSIGN(const std::optional<Row> row, cursor->Next());
+      if (!row || !visit(*row)) break;
     }
-    return version;
+    return cursor->version();
+  }
+
+  base::Result<std::unique_ptr<ListCursor>> OpenList(const ListQuery& query) override {
+    return SqliteCursor::Open(readers_, query);
   }
 
   base::Result<int64_t> Count(const ListQuery& query) override {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,19 @@ struct Row {
   std::string_view json;
 };
 
+// The rows that a list finds, on one snapshot, read when they are asked for. One thread at a time.
+// While it lives the database file keeps what was overwritten since: not for long.
+class ListCursor {
+ public:
+  virtual ~ListCursor() = default;
+  // Of the snapshot: nothing up to it is missing, nothing after it was seen.
+  virtual int64_t version() const = 0;
+  // Nothing at the end. The row is borrowed until the next call.
+  virtual base::Result<std::optional<Row>> Next() = 0;
+  // Whoever reads on for longer than a moment says so: others get a connection in its place.
+  virtual void StayLong() = 0;
+};
+
 class Store {
  public:
   struct Options {
@@ -74,6 +88,8 @@ class Store {
   // not read from the store.
   virtual base::Result<int64_t> List(const ListQuery& query,
                                      const std::function<bool(const Row&)>& visit) = 0;
+  // The same, row by row; by namespace then name. The store outlives it.
+  virtual base::Result<std::unique_ptr<ListCursor>> OpenList(const ListQuery& query) = 0;
   virtual base::Result<int64_t> Count(const ListQuery& query) = 0;
   // The newest version that is durable.
   virtual base::Result<int64_t> Version() = 0;

@@ -89,6 +89,12 @@ std::vector<std::string> Names(Store& store, const ListQuery& query) {
   return names;
 }
 
+std::string NextName(ListCursor& cursor) {
+  const auto row = cursor.Next();
+  EXPECT_TRUE(row);
+  return row && *row ? std::string((*row)->name) : "";
+}
+
 // What a watch has delivered, waited for without polling.
 class Seen {
  public:
@@ -456,6 +462,31 @@ TEST(Store, NothingAcknowledgedIsLostByAKill) {
     EXPECT_GT(*store->Version(), version);
     version = *store->Version();
   }
+}
+
+TEST(Store, ACursorKeepsItsSnapshotAndOthersTheirConnections) {
+  const TempDir dir;
+  const auto store = OpenStore(dir.File("s.db"));
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(Write(*store, Put(name, 1)));
+  std::vector<std::unique_ptr<ListCursor>> cursors;
+  for (size_t i = 0; i < 3 * kMaxReaders; ++i) {
+    auto cursor = store->OpenList({.resource = "pods"});
+    ASSERT_TRUE(cursor);
+    EXPECT_EQ(NextName(**cursor), "a");
+    (*cursor)->StayLong();
+    cursors.push_back(std::move(*cursor));
+  }
+  const int64_t version = cursors.front()->version();
+  ASSERT_TRUE(Write(*store, Delete("b")));
+  EXPECT_EQ(Names(*store, {.resource = "pods"}), (std::vector<std::string>{"a", "c"}));
+  for (const auto& cursor : cursors) {
+    EXPECT_EQ(NextName(*cursor), "b");
+    EXPECT_EQ(NextName(*cursor), "c");
+    EXPECT_EQ(NextName(*cursor), "");
+    EXPECT_EQ(cursor->version(), version);
+  }
+  cursors.clear();
+  EXPECT_EQ(Names(*store, {.resource = "pods"}), (std::vector<std::string>{"a", "c"}));
 }
 
 }  // namespace
