@@ -171,8 +171,7 @@ base::Error ReadError(const net::HttpRequest& request, net::BodyStream& body) {
 }  // namespace
 
 base::Result<net::HttpResponse> Client::Check(const net::HttpRequest& request,
-                                              base::Result<net::HttpResponse> response,
-                                             const ObjectReader& read) {
+                                              base::Result<net::HttpResponse> response) {
   if (!response) return response;
   Warn(response->headers);
   if (!IsSuccess(response->status)) {

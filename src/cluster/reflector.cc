@@ -45,7 +45,7 @@ class Reflector::Impl {
 
  private:
   void Run(const std::stop_token& stop);
-  base::Result<std::string> Replace();
+  base::Result<std::string> Replace(const std::stop_token& stop);
   base::Status WatchFrom(std::string& version, const std::stop_token& stop);
   base::Status GiveOut(Watch& watch, std::string& version, const std::stop_token& stop);
   void CountRefusal(const base::Error& error);
@@ -68,7 +68,7 @@ class Reflector::Impl {
 
 void Reflector::Impl::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    base::Result<std::string> version = Replace();
+    base::Result<std::string> version = Replace(stop);
     if (!version) {
       base::LogDebug("list {}: {}", resource_.plural, version.error().message);
       CountRefusal(version.error());
@@ -89,9 +89,15 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
   }
 }
 
-base::Result<std::string> Reflector::Impl::Replace() {
+base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) {
   ListOptions options = options_;
   options.limit = kPageObjects;
+  // A list of hundreds of pages is left where it is.
+  const ObjectReader& read = options_.read_listed ? options_.read_listed : options_.read;
+  options.read_listed = [&](std::string_view object) -> base::Result<text::Json> {
+    if (stop.stop_requested()) return base::Fail(base::Code::kCancelled, "stopped");
+    return read ? read(object) : text::ParseJson(object);
+  };
   TRY_ASSIGN(ObjectList list, client_.List(resource_, options));
   handler_.replace(std::move(list.items));
   return std::move(list.resource_version);

@@ -7,9 +7,6 @@
 namespace cluster {
 namespace {
 
-// An API server answers in milliseconds; past this something is broken.
-constexpr std::chrono::seconds kRequestTimeout{60};
-
 // Of an answer that says why there is no success.
 constexpr size_t kMaxErrorBody = 1 << 20;
 
@@ -18,8 +15,9 @@ constexpr size_t kPieceBytes = 256 << 10;
 
 class HttpTransport final : public Transport {
  public:
-  HttpTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers)
-      : client_(std::move(client)), extra_headers_(std::move(extra_headers)) {}
+  HttpTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers,
+                std::chrono::seconds timeout)
+      : client_(std::move(client)), extra_headers_(std::move(extra_headers)), timeout_(timeout) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     return client_->Send(WithExtraHeaders(request));
@@ -27,7 +25,7 @@ class HttpTransport final : public Transport {
   base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
                                           const TakeBody& take) override {
     net::HttpRequest sent = WithExtraHeaders(request);
-    sent.lifetime = kRequestTimeout;
+    sent.lifetime = timeout_;
     TRY_ASSIGN(const auto stream, client_->Open(sent));
     net::HttpResponse response{stream->status(), stream->headers(), ""};
     const bool is_success = response.status / 100 == 2;
@@ -64,6 +62,7 @@ class HttpTransport final : public Transport {
 
   const std::unique_ptr<net::HttpClient> client_;
   const net::Headers extra_headers_;
+  const std::chrono::seconds timeout_;
 };
 
 }  // namespace
@@ -93,9 +92,10 @@ base::Result<net::WebSocketAnswer> Transport::OpenWebSocket(const net::HttpReque
   return base::Fail(base::Code::kUnavailable, "this connection carries no WebSocket");
 }
 
-std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers) {
-  return std::make_unique<HttpTransport>(
-      net::HttpClient::Unix(std::move(socket_path), kRequestTimeout), std::move(extra_headers));
+std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers,
+                                         std::chrono::seconds timeout) {
+  return std::make_unique<HttpTransport>(net::HttpClient::Unix(std::move(socket_path), timeout),
+                                         std::move(extra_headers), timeout);
 }
 
 }  // namespace cluster

@@ -1,6 +1,7 @@
 // How requests reach an API server. The Client above does not know which one it has.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -36,8 +37,12 @@ class Transport {
       const net::HttpRequest& request, const std::vector<std::string>& protocols);
 };
 
+// An API server answers in milliseconds; past this something is broken.
+inline constexpr std::chrono::seconds kRequestTimeout{60};
+
 // Over the embedded cluster's Unix socket. `extra_headers` go with every request.
-std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers);
+std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers,
+                                         std::chrono::seconds timeout = kRequestTimeout);
 
 // Calls `handler` in this process; blocks until it answers.
 std::unique_ptr<Transport> InProcessTransport(net::HttpHandler handler);

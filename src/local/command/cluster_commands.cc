@@ -3,24 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <set>
+#include <chrono>
 
-#include "api/names.h"
-#include "api/pytorch_job.h"
-#include "api/resources.h"
 #include "base/log.h"
 #include "local/command/image_commands.h"
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
+#include "local/command/stop_cluster.h"
 #include "local/daemon/connect.h"
-#include "local/daemon/deployment_plan.h"
-#include "text/json.h"
 
 namespace local::command {
 namespace {
 
-constexpr std::string_view kStoppedReason = "ClusterStopped";
+// A daemon that does not answer `down` within this is ended all the same, where that is forced.
+constexpr std::chrono::seconds kDownTimeout{20};
 
 base::Result<ClusterChoice> Choose(const ClusterContext& context, const daemon::Config& config) {
   return ChooseCluster(context.flags(), context.environment, config,
@@ -45,120 +41,6 @@ base::Result<int> Up(const ClusterContext& context, const std::string& listen, c
   return 0;
 }
 
-bool IsEnded(const text::Json& pod) {
-  const std::string_view phase = text::GetString(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
-}
-
-std::vector<std::string> NamesOf(const std::vector<text::Json>& objects) {
-  std::vector<std::string> names;
-  for (const text::Json& object : objects) {
-    names.push_back(fmt::format("{}/{}", text::GetString(object, {"metadata", "namespace"}),
-                                text::GetString(object, {"metadata", "name"})));
-  }
-  return names;
-}
-
-// Jobs that have a pod that is starting or running.
-base::Result<std::vector<text::Json>> RunningJobs(cluster::Client& client) {
-  TRY_ASSIGN(const auto pods, client.List(api::kPods, {}));
-  TRY_ASSIGN(auto jobs, client.List(api::kPyTorchJobs, {}));
-  std::erase_if(jobs.items, [&](const text::Json& job) {
-    return std::none_of(pods.items.begin(), pods.items.end(), [&](const text::Json& pod) {
-      return !IsEnded(pod) && !text::GetString(pod, {"spec", "nodeName"}).empty() &&
-             text::GetString(pod, {"metadata", "namespace"}) ==
-                 text::GetString(job, {"metadata", "namespace"}) &&
-             text::GetString(pod, {"metadata", "labels", api::kJobNameLabel}) ==
-                 text::GetString(job, {"metadata", "name"});
-    });
-  });
-  return std::move(jobs.items);
-}
-
-base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
-  const text::Json* const stored = text::Find(job, {"status"});
-  TRY_ASSIGN(api::JobStatus status,
-             api::ParseJobStatus(stored != nullptr ? *stored : text::Json(text::Object())));
-  for (api::Condition& condition : status.conditions) {
-    if (condition.type == "Running") condition.status = "False";
-  }
-  api::Condition failed;
-  failed.type = "Failed";
-  failed.status = "True";
-  failed.reason = kStoppedReason;
-  failed.message = "The embedded cluster was stopped by `muster down --force`.";
-  failed.last_update_time = now;
-  failed.last_transition_time = now;
-  status.conditions.push_back(std::move(failed));
-  status.completion_time = now;
-  text::Set(job, {"status"}, api::StatusToJson(status));
-  text::Erase(job, {"metadata", "resourceVersion"});
-  TRY(client.UpdateStatus(api::kPyTorchJobs, job));
-  return {};
-}
-
-// Returns when the pods of these uids are gone; `from` is the list that they were found in.
-base::Status AwaitDeletion(cluster::Client& client, const cluster::ListOptions& from,
-                           std::set<std::string> uids) {
-  TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, from));
-  while (!uids.empty()) {
-    TRY_ASSIGN(const auto event, watch->Next());
-    if (!event) return base::Fail(base::Code::kUnavailable, "the cluster went away");
-    if (event->type == cluster::WatchEvent::Type::kDeleted) {
-      uids.erase(std::string(text::GetString(event->object, {"metadata", "uid"})));
-    }
-  }
-  return {};
-}
-
-// Ends the jobs' pods and returns when they are gone.
-base::Status DeletePods(cluster::Client& client, const std::vector<text::Json>& jobs) {
-  for (const text::Json& job : jobs) {
-    cluster::ListOptions list;
-    list.namespace_name = text::GetString(job, {"metadata", "namespace"});
-    list.label_selector =
-        fmt::format("{}={}", api::kJobNameLabel, text::GetString(job, {"metadata", "name"}));
-    TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
-    std::set<std::string> waiting;
-    for (const text::Json& pod : pods.items) {
-      if (IsEnded(pod)) continue;
-      waiting.emplace(text::GetString(pod, {"metadata", "uid"}));
-      const base::Status deleted = client.Delete(api::kPods, list.namespace_name,
-                                                 text::GetString(pod, {"metadata", "name"}));
-      if (!deleted && deleted.error().code != base::Code::kNotFound) return deleted;
-    }
-    list.resource_version = pods.resource_version;
-    TRY(AwaitDeletion(client, list, std::move(waiting)));
-  }
-  return {};
-}
-
-// Ends the pods of Deployments (TensorBoards) and returns when they are gone; the next daemon makes
-// them anew.
-base::Status StopDeployments(cluster::Client& client) {
-  TRY_ASSIGN(const auto deployments, client.List(api::kDeployments, {}));
-  if (deployments.items.empty()) return {};
-  text::Json patch = text::Object();
-  text::Set(patch, {"metadata", "annotations", api::kStoppedAnnotation}, "true");
-  for (const text::Json& deployment : deployments.items) {
-    const auto patched = client.Patch(
-        api::kDeployments, text::GetString(deployment, {"metadata", "namespace"}),
-        text::GetString(deployment, {"metadata", "name"}), cluster::PatchType::kMerge, patch);
-    if (!patched && patched.error().code != base::Code::kNotFound) {
-      return base::Fail(patched.error());
-    }
-  }
-  cluster::ListOptions list;
-  list.label_selector = daemon::kTemplateHashLabel;
-  TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
-  std::set<std::string> waiting;
-  for (const text::Json& pod : pods.items) {
-    if (!IsEnded(pod)) waiting.emplace(text::GetString(pod, {"metadata", "uid"}));
-  }
-  list.resource_version = pods.resource_version;
-  return AwaitDeletion(client, list, std::move(waiting));
-}
-
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
@@ -166,20 +48,8 @@ base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& o
     TRY(out.Write("The embedded cluster is not running.\n"));
     return 0;
   }
-  const auto client = EmbeddedClient(paths, {}, {});
-  TRY_ASSIGN(const std::vector<text::Json> jobs, RunningJobs(*client));
-  if (!jobs.empty() && !force) {
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("{} still running: {}. `muster down --force` ends {} first, as "
-                    "FAILED",
-                    jobs.size() == 1 ? "a job is" : "jobs are", fmt::join(NamesOf(jobs), ", "),
-                    jobs.size() == 1 ? "it" : "them"));
-  }
-  for (const text::Json& job : jobs) TRY(FailJob(*client, job, context.clock.Now()));
-  TRY(DeletePods(*client, jobs));
-  TRY(StopDeployments(*client));
-  TRY(daemon::StopDaemon(paths));
+  cluster::Client client(cluster::UnixTransport(paths.socket, {}, kDownTimeout));
+  TRY(StopCluster(client, context.clock, force, [&paths] { return daemon::StopDaemon(paths); }));
   TRY(out.Write(
       "The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));
   return 0;

@@ -18,13 +18,15 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "local/daemon/daemon.h"
 
 namespace local::daemon {
 namespace {
 
 constexpr int kStartTimeoutMs = 20'000;
-constexpr int kStopTimeoutMs = 20'000;
+// What the kernel gets to end a process.
+constexpr std::chrono::seconds kKillTime{10};
 
 base::Status CheckPrivate(const std::string& path) {
   struct stat info{};
@@ -129,6 +131,21 @@ base::Status Start(const Paths& paths, const std::string& executable) {
   return AwaitReady(read_end.get(), paths);
 }
 
+base::Status SignalProcess(const base::Fd& pidfd, int number) {
+  if (syscall(SYS_pidfd_send_signal, pidfd.get(), number, nullptr, 0) == 0 || errno == ESRCH) {
+    return {};
+  }
+  return base::Fail(base::Errno(errno, "signal the daemon"));
+}
+
+bool AwaitEnd(const base::Fd& pidfd, std::chrono::milliseconds time) {
+  pollfd waiting{pidfd.get(), POLLIN, 0};
+  int ended = 0;
+  while ((ended = poll(&waiting, 1, static_cast<int>(time.count()))) < 0 && errno == EINTR) {
+  }
+  return ended > 0;
+}
+
 }  // namespace
 
 Paths PathsOf(const base::Environment& environment) {
@@ -178,7 +195,7 @@ base::Status EnsureDaemon(const base::Environment& environment, const std::strin
   return Start(paths, executable);
 }
 
-base::Status StopDaemon(const Paths& paths) {
+base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
   TRY_ASSIGN(const std::optional<pid_t> pid, RunningDaemon(paths));
   if (!pid) return {};
   const base::Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
@@ -186,19 +203,16 @@ base::Status StopDaemon(const Paths& paths) {
     if (errno == ESRCH) return {};
     return base::Fail(base::Errno(errno, "find the daemon"));
   }
-  if (syscall(SYS_pidfd_send_signal, pidfd.get(), SIGTERM, nullptr, 0) != 0 && errno != ESRCH) {
-    return base::Fail(base::Errno(errno, "signal the daemon"));
-  }
-  pollfd waiting{pidfd.get(), POLLIN, 0};
-  int ended = 0;
-  while ((ended = poll(&waiting, 1, kStopTimeoutMs)) < 0 && errno == EINTR) {
-  }
-  if (ended == 0) {
-    return base::Fail(
-        base::Code::kTimeout,
-        fmt::format("the daemon (pid {}) did not end within {} s", *pid, kStopTimeoutMs / 1000));
-  }
-  return {};
+  TRY(SignalProcess(pidfd, SIGTERM));
+  if (AwaitEnd(pidfd, grace)) return {};
+  base::LogWarn("the daemon (pid {}) did not end within {} s and is killed", *pid,
+                std::chrono::duration_cast<std::chrono::seconds>(grace).count());
+  TRY(SignalProcess(pidfd, SIGKILL));
+  if (AwaitEnd(pidfd, kKillTime)) return {};
+  return base::Fail(base::Code::kTimeout,
+                    fmt::format("the daemon (pid {}) does not end: the kernel waits for something, "
+                                "perhaps its disk",
+                                *pid));
 }
 
 base::Result<std::string> OwnExecutable() {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -35,8 +36,10 @@ base::Result<std::optional<pid_t>> RunningDaemon(const Paths& paths);
 // once start one. The daemon's own words are in the error when it could not start.
 base::Status EnsureDaemon(const base::Environment& environment, const std::string& executable);
 
-// Asks the daemon to end and waits for it. Success when there is none.
-base::Status StopDaemon(const Paths& paths);
+// Asks the daemon to end and waits for it; past `grace` it is killed, at which nothing is lost.
+// Success when there is none.
+base::Status StopDaemon(const Paths& paths,
+                        std::chrono::milliseconds grace = std::chrono::seconds(20));
 
 // Headers that tell the embedded server the submitter's interpreter and environment (admission.h).
 base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment,

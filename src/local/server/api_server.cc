@@ -74,6 +74,7 @@ ApiServer::ApiServer(net::HttpHandler fallback, std::string user)
     : fallback_(std::move(fallback)), user_(std::move(user)) {}
 
 ApiServer::~ApiServer() {
+  backend_->summaries->Stop();
   backend_->timers.reset();  // its tasks use the rest
 }
 
@@ -102,7 +103,8 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   TRY(server->MakeNamespace("kube-system"));
   // Soon, but not before the first request: with a thousand jobs it takes a while.
   backend.timers->After(std::chrono::milliseconds(1), [raw = &backend] {
-    if (auto read = raw->summaries->Refresh(*raw->store); !read) {
+    const base::Status read = raw->summaries->Refresh(*raw->store);
+    if (!read && read.error().code != base::Code::kCancelled) {
       base::LogWarn("summaries of the jobs: {}", read.error().message);
     }
   });

@@ -126,6 +126,7 @@ base::Status JobSummaries::RefreshLocked(store::Store& store) {
   }
   base::Status status;
   for (const Position& job : stale) {
+    if (is_stopped_ && status) status = base::Fail(base::Code::kCancelled, "stopping");
     auto row = status ? Read(store, job) : base::Result<std::optional<JobRow>>(std::nullopt);
     if (status && !row) status = base::Fail(row.error());
     const std::lock_guard lock(mutex_);

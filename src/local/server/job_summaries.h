@@ -2,6 +2,7 @@
 // date by the store's events: they mark rows, and whoever lists next reads what is marked again.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -50,6 +51,8 @@ class JobSummaries {
   base::Status Start(store::Store& store);
   // Reads what is marked; who lists does it too.
   base::Status Refresh(store::Store& store);
+  // What reads now, and whoever comes later, ends at once with kCancelled.
+  void Stop() { is_stopped_ = true; }
   // On the store's writer thread, before a write is acknowledged.
   void OnCommit(std::span<const store::EventPtr> events, int64_t version);
 
@@ -73,6 +76,7 @@ class JobSummaries {
   base::Status RefreshLocked(store::Store& store);
 
   base::Clock& clock_;
+  std::atomic<bool> is_stopped_{false};
   std::mutex refresh_;  // one thread refreshes; who comes later finds the rows fresh
   std::mutex mutex_;    // guards state_
   State state_;

@@ -1,0 +1,75 @@
+#include "local/command/stop_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace local::command {
+namespace {
+
+class StopClusterTest : public testing::Test {
+ protected:
+  base::Status Stop(bool force) {
+    cluster::Client client(
+        cluster::InProcessTransport([this](const net::HttpRequest& request, const auto& responder) {
+          asked_.push_back(request.method + " " + request.target);
+          responder->Send(Answer(request));
+        }));
+    return StopCluster(client, base::SystemClock(), force, [this]() -> base::Status {
+      ++stops_;
+      return {};
+    });
+  }
+
+  net::HttpResponse Answer(const net::HttpRequest& request) const {
+    if (is_broken_) return {500, {}, R"({"kind":"Status","message":"broken","code":500})"};
+    const bool is_of_job = request.target.find("job-name") != std::string::npos;
+    if (request.target.find("/pods") != std::string::npos && is_of_job) {
+      return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[)" + pods_ + "]}"};
+    }
+    if (request.target.ends_with("/pytorchjobs/train")) {
+      return {200, {}, R"({"metadata":{"name":"train","namespace":"team"},"spec":{}})"};
+    }
+    return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[]})"};
+  }
+
+  std::string pods_;
+  bool is_broken_ = false;
+  int stops_ = 0;
+  std::vector<std::string> asked_;
+};
+
+TEST_F(StopClusterTest, AnIdleClusterIsStoppedWithoutReadingWhatHasEnded) {
+  const base::Status stopped = Stop(false);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(stops_, 1);
+  ASSERT_FALSE(asked_.empty());
+  EXPECT_NE(asked_[0].find("fieldSelector=status.phase%21%3DSucceeded"), std::string::npos)
+      << asked_[0];
+  for (const std::string& request : asked_) {
+    EXPECT_EQ(request.find("pytorchjobs"), std::string::npos) << request;
+  }
+}
+
+TEST_F(StopClusterTest, RefusesWhileAJobRuns) {
+  pods_ = R"({"metadata":{"name":"train-master-0","namespace":"team","uid":"u",
+    "labels":{"training.kubeflow.org/job-name":"train"}},"spec":{"nodeName":"here"}})";
+  const base::Status stopped = Stop(false);
+  EXPECT_EQ(stopped.error().message,
+            "a job is still running: team/train. `muster down --force` ends it first, as FAILED");
+  EXPECT_EQ(stops_, 0);
+}
+
+TEST_F(StopClusterTest, OneThatDoesNotAnswerIsStoppedByForceOnly) {
+  is_broken_ = true;
+  EXPECT_FALSE(Stop(false));
+  EXPECT_EQ(stops_, 0);
+  const base::Status stopped = Stop(true);
+  EXPECT_EQ(stops_, 1);
+  EXPECT_NE(stopped.error().message.find("is down, but jobs may still run"), std::string::npos);
+  EXPECT_NE(stopped.error().message.find("broken"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace local::command
