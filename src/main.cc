@@ -147,7 +147,6 @@ int RunAds(const std::vector<std::string>& args) {
   OpctlCluster cluster(base::Environment::OfProcess(), base::SystemClock(), program);
   ads::Context context = MakeOpctlContext(program, cluster);
   cli::Command root(program, "Distributed training of OCI Data Science, by muster.");
-  root.ClickStyle();
   ads::AddOpctl(root, context);
   cli::FdOutput out(STDOUT_FILENO);
   cli::FdOutput err(STDERR_FILENO);

@@ -24,28 +24,32 @@ base::Result<std::string> AbsolutePath(const std::string& path, std::string_view
   return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
 }
 
-// Creates the job, keeps its information, and follows it to its end.
-base::Result<int> CreateAndFollow(const Context& context, const Cluster& cluster,
-                                  const RunRequest& request, const std::string& work_dir,
-                                  const text::Json& job, cli::Output& out, cli::Output& err) {
+// The job as the cluster made it, and what `run` says of it.
+struct Started {
+  text::Json job;
+  std::string info;
+};
+
+// Creates the job and keeps its information where that was asked for.
+base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
+                             const std::string& work_dir, const text::Json& job, cli::Output& out,
+                             cli::Output& err) {
   const std::string name(text::GetString(job, {"metadata", "name"}));
   bool may_save = false;
   if (!request.job_info.empty()) {
     TRY_ASSIGN(may_save, MayOverwrite(request.job_info, request.is_answer_yes, out));
   }
-  TRY_ASSIGN(const text::Json created,
+  TRY_ASSIGN(text::Json created,
              cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
   RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, work_dir};
   const auto& runs = request.job.runs;
   for (size_t i = 1; i < runs.size(); ++i) {
     info.others.emplace_back(runs[i].name, fmt::format("{}-worker-{}", name, i - 1));
   }
-  if (may_save) TRY(SaveRunInfo(request.job_info, RenderRunInfo(info, context.program), err));
-  TRY(
-      err.Write(fmt::format("The job {0} runs: `muster get {0}` shows it, `muster delete {0}` ends "
-                            "it\n",
-                            name)));
-  return context.follow(cluster, created, out);
+  std::string text = RenderRunInfoWith(
+      info, fmt::format("muster logs {} --all -f -n {}", name, cluster.namespace_name));
+  if (may_save) TRY(SaveRunInfo(request.job_info, text, err));
+  return Started{std::move(created), std::move(text)};
 }
 
 // GPUs for each node: the shape's, or as many as this machine has for it.
@@ -83,8 +87,11 @@ class LocalBackend : public Backend {
         err.Write(fmt::format("{} node(s) on this machine, in its own environment: the image is "
                               "not built or used\n",
                               request.job.runs.size())));
-    return CreateAndFollow(context_, cluster, request, *env.Find("OCI__WORK_DIR"),
-                           RenderPyTorchJob(request, options), out, err);
+    TRY_ASSIGN(const Started started, Create(cluster, request, *env.Find("OCI__WORK_DIR"),
+                                             RenderPyTorchJob(request, options), out, err));
+    TRY(err.Write(fmt::format(
+        "The job {0} runs: `muster get {0}` shows it, `muster delete {0}` ends it\n", name)));
+    return context_.follow(cluster, started.job, out);
   }
 
  private:
@@ -125,8 +132,10 @@ class KubernetesBackend : public Backend {
         {},
         GpusOfShape(request.config.Infrastructure("shapeName")),
         env};
-    return CreateAndFollow(context_, cluster, request, request.job.work_dir.value_or(""),
-                           RenderPyTorchJob(request, options), out, err);
+    TRY_ASSIGN(const Started started, Create(cluster, request, request.job.work_dir.value_or(""),
+                                             RenderPyTorchJob(request, options), out, err));
+    TRY(out.Write(started.info));
+    return 0;
   }
 
  private:

@@ -16,7 +16,8 @@ namespace ads {
 std::unique_ptr<Backend> MakeLocalBackend(const Context& context,
                                           const Context::ClusterFlags& flags);
 
-// The image in a PyTorchJob of a Kubernetes cluster, whose operator says who the master is.
+// The image in a PyTorchJob of a Kubernetes cluster, whose operator says who the master is. Prints
+// what was made, and how to follow it, and does not wait.
 std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,
                                                const Context::ClusterFlags& flags);
 

@@ -193,7 +193,9 @@ void PyWriter::Leaf(const PyValue& value, size_t indent) {
 void PyWriter::Text(const std::string& text, size_t fold, bool is_key) {
   const CodePoints points = Decode(text);
   const Analysis found = Analyze(points, is_key);
-  if (found.may_be_plain && ResolvePyScalar(text).is_string()) {
+  // Those two have tags of their own.
+  const bool is_tagged = text == "=" || text == "<<";
+  if (found.may_be_plain && !is_tagged && ResolvePyScalar(text).is_string()) {
     Plain(points, fold, !is_key);
   } else if (found.may_be_single) {
     Single(points, fold, !is_key);

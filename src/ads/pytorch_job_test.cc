@@ -27,15 +27,16 @@ TEST(PyTorchJob_Render, GivesEachRoleTheServicesEnvironment) {
   const text::Json container =
       text::FindArray(role("Worker"), {"template", "spec", "containers"})->at(0);
   EXPECT_EQ(text::GetString(container, {"resources", "limits", "nvidia.com/gpu"}), "2");
-  EXPECT_EQ(text::ToJson(container.at("env")),
-            R"env([{"name":"X","value":"a$$(B)"},{"name":"OCI__WORK_DIR","value":"file:///w"},)env"
-            R"env({"name":"OCI__EPHEMERAL","value":"None"},)env"
-            R"env({"name":"OCI__CLUSTER_TYPE","value":"PYTORCH"},)env"
-            R"env({"name":"OCI__WORKER_COUNT","value":"2"},{"name":"OCI__START_ARGS","value":""},)env"
-            R"env({"name":"OCI__ENTRY_SCRIPT","value":"train.py"},)env"
-            R"env({"name":"OCI__ENTRY_SCRIPT_ARGS","value":"--a 1"},)env"
-            R"env({"name":"JOB_OCID","value":"training-abc"},{"name":"OCI__MODE","value":"WORKER"},)env"
-            R"env({"name":"JOB_RUN_OCID","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}])env");
+  EXPECT_EQ(
+      text::ToJson(container.at("env")),
+      R"env([{"name":"X","value":"a$$(B)"},{"name":"OCI__WORK_DIR","value":"file:///w"},)env"
+      R"env({"name":"OCI__EPHEMERAL","value":"None"},)env"
+      R"env({"name":"OCI__CLUSTER_TYPE","value":"PYTORCH"},)env"
+      R"env({"name":"OCI__WORKER_COUNT","value":"2"},{"name":"OCI__START_ARGS","value":""},)env"
+      R"env({"name":"OCI__ENTRY_SCRIPT","value":"train.py"},)env"
+      R"env({"name":"OCI__ENTRY_SCRIPT_ARGS","value":"--a 1"},)env"
+      R"env({"name":"JOB_OCID","value":"training-abc"},{"name":"OCI__MODE","value":"WORKER"},)env"
+      R"env({"name":"JOB_RUN_OCID","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}])env");
 }
 
 TEST(PyTorchJob_Names, AreWhatKubernetesTakes) {

@@ -15,7 +15,7 @@ constexpr size_t kMaxInfoBytes = 16 << 20;
 
 }  // namespace
 
-std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
+std::string RenderRunInfoWith(const RunInfo& info, const std::string& watch_command) {
   PyValue root;
   root.kind = PyValue::Kind::kMap;
   root.Set("jobId", PyValue::String(info.job_id));
@@ -35,8 +35,12 @@ std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
   root.Set("workDir", info.work_dir ? PyValue::String(*info.work_dir) : PyValue());
   return DumpPyYaml(root) + fmt::format(
                                 "# ⭐ To stream the logs of the main job run:\n"
-                                "# $ {} opctl watch {}\n",
-                                program, info.main.second);
+                                "# $ {}\n",
+                                watch_command);
+}
+
+std::string RenderRunInfo(const RunInfo& info, const std::string& program) {
+  return RenderRunInfoWith(info, fmt::format("{} opctl watch {}", program, info.main.second));
 }
 
 base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {

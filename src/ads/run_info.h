@@ -18,8 +18,10 @@ struct RunInfo {
   std::optional<std::string> work_dir;
 };
 
-// The YAML and the two comment lines that say how to watch it.
+// The YAML and the two comment lines that say how to watch it: `<program> opctl watch <main run>`.
 std::string RenderRunInfo(const RunInfo& info, const std::string& program);
+// The same with another command.
+std::string RenderRunInfoWith(const RunInfo& info, const std::string& watch_command);
 
 // jobId and workDir of an info.yaml, as show-config and cancel read it; "" where it has none. The
 // banner and build output that `tee` puts before it are passed over.

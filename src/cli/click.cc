@@ -79,6 +79,9 @@ std::string ValueWord(const Flag& flag) {
   return " " + base::ToUpper(flag.type());
 }
 
+// Edits that a misspelt name may be away from the one that was meant.
+size_t Farthest(std::string_view name) { return std::max<size_t>(2, name.size() / 4); }
+
 bool MayBeLeftOut(std::string_view name) { return name.starts_with('['); }
 
 }  // namespace
@@ -102,9 +105,8 @@ Flag* ClickParser::FindShort(char shorthand) const {
 }
 
 base::Error ClickParser::NoSuchOption(std::string_view spelling) const {
-  constexpr size_t kFarthest = 3;
   std::string best;
-  size_t best_distance = kFarthest + 1;
+  size_t best_distance = Farthest(spelling) + 1;
   for (const Flag* flag : flags_) {
     if (flag->is_hidden() || !spelling.starts_with("--")) continue;
     const size_t distance = base::EditDistance(spelling.substr(2), flag->name());
@@ -269,9 +271,8 @@ std::string ClickText::UsageFailure(std::string_view message) const {
 }
 
 std::string ClickText::NoSuchCommand(const std::string& name) const {
-  constexpr size_t kFarthest = 3;
   std::string best;
-  size_t best_distance = kFarthest + 1;
+  size_t best_distance = Farthest(name) + 1;
   for (const auto& child : command_.children_) {
     const size_t distance = base::EditDistance(name, child->name_);
     if (!child->is_hidden_ && distance < best_distance && distance < child->name_.size()) {

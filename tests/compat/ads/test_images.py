@@ -1,0 +1,161 @@
+"""build-image, publish-image, run's build step and ./config.ini (spec/ads.md 2)."""
+import os
+
+import pytest
+
+INI = """\
+[main]
+tag = {}
+registry = {}
+dockerfile = {}
+source_folder = {}
+; mount oci keys for local testing
+oci_key_mnt = ~/.oci:/home/oci_dist_training/.oci
+
+"""
+DT = "distributed-training"
+BARE = "[main]\ntag = t1\nregistry = reg/x\ndockerfile = DF\nsource_folder = src\n"
+
+
+def test_build_image_of_flags(opctl):
+    done = opctl.run(DT, "build-image", "-t", "v1", "-reg", "iad.ocir.io/ns/repo", "-df", "Dockerfile", "-s", "src")
+    line = "docker build --build-arg CODE_DIR=src -t iad.ocir.io/ns/repo:v1 -f Dockerfile ."
+    assert opctl.argv() == [line] and done.stdout == f"FAKE {line}\n"
+    assert opctl.read("config.ini") == INI.format("v1", "iad.ocir.io/ns/repo", "Dockerfile", "src")
+    # Without flags: the file's.
+    opctl.run(DT, "build-image")
+    assert opctl.argv() == [line]
+
+
+@pytest.mark.parametrize("flags,missing", [
+    (["-reg", "r", "-df", "D"], "tag"), (["-t", "1", "-df", "D"], "registry"),
+    (["-t", "1", "-reg", "r"], "dockerfile")])
+def test_build_image_names_what_is_missing(opctl, flags, missing):
+    assert opctl.run(DT, "build-image", *flags, code=1).stderr.startswith(f"ValueError: {missing} arg is missing")
+    assert not os.path.exists(opctl.path("work", "config.ini")) and opctl.argv() == []
+
+
+def test_an_existing_file_gains_what_it_lacks(opctl):
+    opctl.write("config.ini", BARE)
+    opctl.run(DT, "build-image")
+    assert opctl.argv() == ["docker build --build-arg CODE_DIR=src -t reg/x:t1 -f DF ."]
+    assert opctl.read("config.ini") == INI.format("t1", "reg/x", "DF", "src")
+
+
+def test_proxies_are_build_arguments(opctl):
+    opctl.write("config.ini", BARE)
+    opctl.run(DT, "build-image", env={"https_proxy": "http://s", "no_proxy": "a,b", "http_proxy": "http://p",
+                                      "HTTP_PROXY": "http://upper"})
+    assert opctl.argv() == [
+        "docker build --build-arg CODE_DIR=src -t reg/x:t1 -f DF --build-arg no_proxy=a,b "
+        "--build-arg http_proxy=http://p --build-arg https_proxy=http://s ."]
+    opctl.run(DT, "build-image", env={"no_proxy": ""})
+    assert "no_proxy" not in opctl.argv()[0]
+
+
+@pytest.mark.parametrize("flag", ["-p", "--push", "-push"])
+def test_build_image_pushes(opctl, flag):
+    opctl.write("config.ini", BARE)
+    out = opctl.run(DT, "build-image", flag).stdout
+    assert opctl.argv()[1:] == ["docker push reg/x:t1"]
+    assert out.endswith("pushing docker image\nFAKE docker push reg/x:t1\npushed reg/x:t1\n")
+
+
+def test_a_failed_build_or_push_stops_everything(opctl):
+    opctl.write("config.ini", BARE)
+    failed = opctl.run(DT, "build-image", "-p", code=1, env={"BUILD_EXIT": "5"})
+    assert failed.stderr.startswith("RuntimeError: Docker build failed.") and len(opctl.argv()) == 1
+    failed = opctl.run(DT, "build-image", "-p", code=1, env={"PUSH_EXIT": "1"})
+    assert failed.stderr.startswith("RuntimeError: Docker push failed.") and "pushed reg" not in failed.stdout
+    failed = opctl.run(DT, "publish-image", "a/b:c", code=1, env={"PUSH_EXIT": "1"})
+    assert "pushed" not in failed.stdout
+
+
+def test_build_image_dry_run_prints_the_command(opctl):
+    opctl.write("config.ini", BARE)
+    assert opctl.run(DT, "build-image", "--dry-run").stdout == (
+        "docker build --build-arg CODE_DIR=src -t reg/x:t1 -f DF .\n")
+    assert opctl.argv() == []
+
+
+def test_publish_image(opctl):
+    assert opctl.run(DT, "publish-image", code=1).stderr.startswith("ValueError: Arg image is missing")
+    assert opctl.run(DT, "publish-image", "a/b:c").stdout == "FAKE docker push a/b:c\npushed a/b:c\n"
+    assert "pushed a/b:c" in opctl.run(DT, "publish-image", "-image", "a/b:c").stdout
+    opctl.write("config.ini", BARE)
+    assert opctl.run(DT, "publish-image").stdout.endswith("pushed reg/x:t1\n")
+    opctl.argv()
+    assert opctl.run("publish-image", "a/b:c", "-r", "iad.ocir.io/ns/").stdout.endswith("pushed iad.ocir.io/ns/b:c\n")
+    assert opctl.argv() == ["docker tag a/b:c iad.ocir.io/ns/b:c", "docker push iad.ocir.io/ns/b:c"]
+
+
+def test_podman_or_buildah_will_do(opctl):
+    opctl.write("config.ini", BARE)
+    tools = opctl.path("tools")
+    os.makedirs(tools)
+    for name in ("sh", "basename"):
+        os.symlink(f"/bin/{name}", os.path.join(tools, name))
+    env = {"PATH": tools}
+    assert "docker, podman and buildah are not on PATH" in opctl.run(DT, "build-image", code=1, env=env).stderr
+    for name in ("buildah", "podman"):
+        opctl.tool(name)
+        os.rename(opctl.path("bin", name), os.path.join(tools, name))
+        opctl.run(DT, "build-image", env=env)
+        assert opctl.argv()[0].startswith(f"{name} build --build-arg CODE_DIR=src ")
+
+
+def test_nobuild_writes_a_dummy_that_a_build_refuses(opctl):
+    opctl.dry("--nobuild")
+    assert opctl.read("config.ini") == INI.format("latest", "iad.ocir.io/my-tenancy/image-name", "DUMMY_PATH", ".")
+    opctl.train(**{f"spec__infrastructure__spec__{key}": "ocid1.x" for key in (
+        "projectId", "compartmentId", "logGroupId", "logId", "subnetId")})
+    refused = opctl.run("run", "-f", "train.yaml", code=1)
+    assert refused.stderr.startswith("ValueError: dockerfile arg is missing")
+
+
+def test_the_image_of_the_yaml_and_of_the_file(opctl):
+    opctl.train(spec__cluster__spec__image="@image")
+    refused = opctl.run("run", "-f", "train.yaml", "--dry-run", code=1)
+    assert refused.stderr.startswith("ValueError: tag arg is missing")
+    opctl.write("config.ini", BARE)
+    assert "      image: reg/x:t1\n" in opctl.dry().stdout
+    opctl.train(spec__cluster__spec__image="localhost:5000/img")
+    assert "      image: localhost:5000/img:latest\n" in opctl.dry().stdout
+    opctl.train(spec__cluster__spec__image="img:1")
+    done = opctl.dry()
+    assert "      image: img:1\n" in done.stdout
+    assert done.stderr == "WARNING:ads.opctl:Did you include registry in image name?\n"
+
+
+@pytest.mark.parametrize("flags", [["--auto_increment"], ["-i"]])
+def test_a_dry_run_shows_the_next_tag_and_keeps_the_old(opctl, flags):
+    opctl.write("config.ini", BARE)
+    opctl.train(spec__cluster__spec__image="@image")
+    assert "      image: reg/x:t1_v_1\n" in opctl.dry(*flags).stdout
+    assert "tag = t1\n" in opctl.read("config.ini")
+    assert "      image: reg/x:t1\n" in opctl.dry("-i", "ignored").stdout
+
+
+def test_placeholders_are_refused_before_anything_is_done(opctl):
+    refused = opctl.run("run", "-f", "train.yaml", "-t", "1", "-df", "D", code=1)
+    assert opctl.argv() == [] and not os.path.exists(opctl.path("work", "config.ini"))
+    for key in ("projectId", "compartmentId", "logGroupId", "logId", "subnetId"):
+        assert f"spec.infrastructure.spec.{key}: oci.xxx" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_init_writes_files_that_build(opctl):
+    out = opctl.run(DT, "init", "--framework", "pytorch", "--version", "v1").stdout
+    assert out.endswith("Check oci_dist_training_artifacts/pytorch/v1/README.md for build instructions \n")
+    folder = opctl.path("work", "oci_dist_training_artifacts", "pytorch", "v1")
+    assert sorted(os.listdir(folder)) == ["Dockerfile", "README.md", "entrypoint.sh", "muster", "requirements.txt"]
+    assert os.access(os.path.join(folder, "entrypoint.sh"), os.X_OK)
+    # What the Dockerfile copies is there.
+    text = opctl.read("oci_dist_training_artifacts/pytorch/v1/Dockerfile")
+    assert "COPY ${CODE_DIR} /code" in text and 'ENTRYPOINT ["/etc/datascience/entrypoint.sh"]' in text
+    # The user's changes stay.
+    opctl.write("oci_dist_training_artifacts/pytorch/v1/requirements.txt", "numpy\n")
+    kept = opctl.run(DT, "init", "-f", "pytorch")
+    assert "requirements.txt is kept" in kept.stderr
+    assert opctl.read("oci_dist_training_artifacts/pytorch/v1/requirements.txt") == "numpy\n"
+    assert "there are no artifacts of dask" in opctl.run(DT, "init", "-f", "dask", code=1).stderr
