@@ -14,6 +14,7 @@
 #include "ads/app.h"
 #include "arena/all_logs.h"
 #include "arena/app.h"
+#include "arena/fetch_url.h"
 #include "arena/jobs.h"
 #include "arena/submit_wait.h"
 #include "base/clock.h"
@@ -131,6 +132,9 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
                        .clock = base::SystemClock(),
                        .program = program,
                        .self = SelfPath()};
+  context.fetch_url = [environment = context.environment](const std::string& url) {
+    return arena::FetchUrl(url, environment);
+  };
   context.connect = [&cluster](const ads::Context::ClusterFlags& flags) {
     return cluster.Connect(flags);
   };
@@ -147,6 +151,7 @@ int RunAds(const std::vector<std::string>& args) {
   OpctlCluster cluster(base::Environment::OfProcess(), base::SystemClock(), program);
   ads::Context context = MakeOpctlContext(program, cluster);
   cli::Command root(program, "Distributed training of OCI Data Science, by muster.");
+  root.Version("ads, muster v" MUSTER_VERSION);
   ads::AddOpctl(root, context);
   cli::FdOutput out(STDOUT_FILENO);
   cli::FdOutput err(STDERR_FILENO);

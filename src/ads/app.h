@@ -39,6 +39,9 @@ struct Context {
   std::function<base::Result<int>(const Cluster&, const text::Json& job, cli::Output& out)> follow =
       {};
 
+  // What a GET of an http or https URL answers with.
+  std::function<base::Result<std::string>(const std::string& url)> fetch_url = {};
+
   // The cloud, for this login. Nothing is read before it is asked for something.
   std::function<std::unique_ptr<OciServices>(const LoginFlags&)> oci = {};
   // `run -b job`; unset where the cloud is not built in.

@@ -24,6 +24,12 @@ constexpr std::chrono::seconds kFolderStart{2};
 
 std::string TimeText(base::Time time) { return std::to_string(time.time_since_epoch().count()); }
 
+// A storage that is away or busy is asked again.
+bool IsPassing(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kTimeout ||
+         error.code == base::Code::kExhausted;
+}
+
 std::optional<base::Error> UnlessNotFound(const base::Error& error) {
   if (error.code == base::Code::kNotFound) return std::nullopt;
   return error;
@@ -102,9 +108,10 @@ base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
   const auto deadline = clock_.Steady() + settings_.timeout;
   (void)storage_.ChangesFd();  // from here on nothing is missed
   while (true) {
-    TRY_ASSIGN(const auto config, FreshMainConfig());
-    if (config) {
-      TRY_ASSIGN(const text::Json parsed, text::ParseJson(*config));
+    const auto config = FreshMainConfig();
+    if (!config && !IsPassing(config.error())) return base::Fail(config.error());
+    if (config && *config) {
+      TRY_ASSIGN(const text::Json parsed, text::ParseJson(**config));
       std::map<std::string, std::string> values;
       if (const text::Object* object = parsed.if_object()) {
         for (const auto& member : *object) {
@@ -114,15 +121,19 @@ base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
       if (const auto at = storage_.ModifiedAt(kMainConfig)) generation_ = TimeText(*at);
       if (values.contains("MASTER_ADDR")) return values;
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{} has no MASTER_ADDR: {}", MainUri(), *config));
+                        fmt::format("{} has no MASTER_ADDR: {}", MainUri(), **config));
     }
-    TRY_ASSIGN(const auto failure, FindFailure());
-    if (failure) {
+    const auto failure = FindFailure();
+    if (!failure && !IsPassing(failure.error())) return base::Fail(failure.error());
+    if (failure && *failure) {
       return base::Fail(base::Code::kCancelled,
                         fmt::format("RuntimeError: the node of rank {} failed with exit code {}",
-                                    failure->rank, failure->exit_code));
+                                    (*failure)->rank, (*failure)->exit_code));
     }
-    if (clock_.Steady() >= deadline) break;
+    if (clock_.Steady() >= deadline) {
+      if (!config) return base::Fail(config.error());
+      break;
+    }
     TRY(AwaitChange(deadline));
   }
   return base::Fail(base::Code::kTimeout,

@@ -155,5 +155,60 @@ TEST_F(MeetingTest, AWaitingWorkerLearnsOfAFailure) {
   EXPECT_EQ(config.error().message, "RuntimeError: the node of rank 2 failed with exit code 7");
 }
 
+// A folder that is away for the first few questions.
+class BusyStorage : public ObjectStorage {
+ public:
+  BusyStorage(std::unique_ptr<ObjectStorage> storage, int refusals)
+      : storage_(std::move(storage)), refusals_(refusals) {}
+  base::Status Put(const std::string& name, std::string_view content) override {
+    return storage_->Put(name, content);
+  }
+  base::Result<std::string> Get(const std::string& name) override {
+    if (refusals_-- > 0) return base::Fail(base::Code::kUnavailable, "429: too many requests");
+    return storage_->Get(name);
+  }
+  base::Result<base::Time> ModifiedAt(const std::string& name) override {
+    return storage_->ModifiedAt(name);
+  }
+  base::Status Remove(const std::string& name) override { return storage_->Remove(name); }
+  base::Result<std::vector<std::string>> List(const std::string& prefix) override {
+    if (refusals_ > 0) return base::Fail(base::Code::kExhausted, "429: too many requests");
+    return storage_->List(prefix);
+  }
+  base::Status PutFile(const std::string& name, const std::string& path) override {
+    return storage_->PutFile(name, path);
+  }
+  base::Status GetFile(const std::string& name, const std::string& path) override {
+    return storage_->GetFile(name, path);
+  }
+  std::string UriOf(const std::string& name) const override { return storage_->UriOf(name); }
+  // Always ready: the next question comes at once.
+  int ChangesFd() override { return ready_; }
+
+ private:
+  std::unique_ptr<ObjectStorage> storage_;
+  int refusals_;
+  int ready_ = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+};
+
+TEST_F(MeetingTest, AStorageThatIsAwayIsAskedAgain) {
+  const EntrySettings main = Node(0);
+  const EntrySettings worker = Node(1);
+  const auto storage = Open();
+  Meeting of_main(main, *storage, clock_);
+  ASSERT_TRUE(of_main.Announce("10.0.0.5"));
+  BusyStorage busy(Open(), 3);
+  Meeting of_worker(worker, busy, clock_);
+  const auto config = of_worker.AwaitMain();
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->at("MASTER_ADDR"), "10.0.0.5");
+  // With no time left its own words are the error.
+  EntrySettings hasty = Node(2);
+  hasty.timeout = seconds(0);
+  BusyStorage away(Open(), 1000);
+  Meeting of_hasty(hasty, away, clock_);
+  EXPECT_EQ(of_hasty.AwaitMain().error().message, "429: too many requests");
+}
+
 }  // namespace
 }  // namespace ads

@@ -9,9 +9,9 @@
 
 namespace ads {
 
-// The document at `path`: a file, "-" for stdin, or oci://bucket@namespace/object. $VAR and ${VAR}
-// in the texts of its first level (kind, apiVersion) are the environment's. kInvalidArgument or
-// kNotFound with the path.
+// The document at `path`: a file, "-" for stdin, a URL, or oci://bucket@namespace/object. $VAR and
+// ${VAR} in the texts of its first level (kind, apiVersion) are the environment's. kInvalidArgument
+// or kNotFound with the path.
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login);
 

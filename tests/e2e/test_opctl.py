@@ -1,8 +1,13 @@
 """opctl on this machine: main and workers of a train.yaml on the embedded cluster."""
+import glob
 import os
+import pickle
 import shutil
+import subprocess
+import sys
 
 import pytest
+import yaml
 
 from embedded_api import Api
 from conftest import ROOT
@@ -97,6 +102,10 @@ def test_the_example_trains(cluster, opctl):
         shutil.copy(os.path.join(EXAMPLE, name), cluster.path("home", name))
     opctl("distributed-training", "init", "--framework", "pytorch", "--version", "v1")
     dockerfile = "oci_dist_training_artifacts/pytorch/v1/Dockerfile"
+    # Two epochs as they stand, with the profiler.
+    with open(cluster.path("home", "train.yaml")) as file:
+        text = file.read()
+    opctl.write("train.yaml", text.replace("args:\n", "args:\n        - --profile\n"))
     built = opctl("distributed-training", "build-image", "-t", "1.0", "-reg", "iad.ocir.io/t/i", "-df", dockerfile,
                   "--dry-run").stdout
     assert built == f"docker build --build-arg CODE_DIR=. -t iad.ocir.io/t/i:1.0 -f {dockerfile} .\n"
@@ -107,3 +116,84 @@ def test_the_example_trains(cluster, opctl):
     assert int(accuracy[0].split()[-2]) > 50
     assert done.stdout.count("Accuracy of") == 11
     assert os.path.getsize(cluster.path("home", "outputs", "cifar_net.pt")) > 100_000
+    # The traces of all nodes lie side by side where TensorBoard is pointed at.
+    traces = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*", "*", "logs", "*.pt.trace.json"))
+    assert len({trace.split("/")[-3] for trace in traces}) == 2
+
+
+def cifar_loads(folder):
+    """What the example finds in a folder: images' shapes, and the first labels and pixels."""
+    program = ("import cifar, json, sys\ntrain, test, source = cifar.load(sys.argv[1])\n"
+               "print(json.dumps([source, len(train), len(test), train.labels[:2].tolist(), test.labels[:2].tolist(),"
+               " train.images[0, :, 0, 0].tolist(), round(train[0][0][0, 0, 0].item(), 3)]))")
+    done = subprocess.run([sys.executable, "-c", program, folder], cwd=EXAMPLE, capture_output=True, text=True,
+                          timeout=300, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    return yaml.safe_load(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def test_the_example_reads_both_forms_of_cifar(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+    labels = [3, 9]
+    data = numpy.arange(2 * 3072, dtype=numpy.uint32).astype(numpy.uint8).reshape(2, 3072)
+    expected = [10, 2, labels, labels, [data[0, 0], data[0, 1024], data[0, 2048]], -1.0]
+    expected = yaml.safe_load(str(expected).replace("np.uint8(", "").replace(")", ""))
+
+    binary = tmp_path / "binary" / "cifar-10-batches-bin"
+    python = tmp_path / "python" / "cifar-10-batches-py"
+    for folder in (binary, python):
+        folder.mkdir(parents=True)
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        records = b"".join(bytes([label]) + row.tobytes() for label, row in zip(labels, data))
+        (binary / f"{name}.bin").write_bytes(records)
+        # As Python 2 wrote them: every text is bytes.
+        (python / name).write_bytes(pickle.dumps({b"data": data, b"labels": labels}, protocol=2))
+    for folder in (tmp_path / "binary", tmp_path / "python"):
+        found = cifar_loads(str(folder))
+        assert found[1:] == expected, found
+    # The archive as it is published.
+    shutil.make_archive(str(tmp_path / "cifar-10-python"), "gztar", str(tmp_path / "python"), "cifar-10-batches-py")
+    (tmp_path / "packed").mkdir()
+    shutil.move(str(tmp_path / "cifar-10-python.tar.gz"), str(tmp_path / "packed"))
+    assert cifar_loads(str(tmp_path / "packed"))[1:] == expected
+    # Cut short, and one that would run something.
+    (binary / "data_batch_3.bin").write_bytes(b"\0" * 100)
+    assert "is no whole number of records: 100 bytes" in cifar_loads(str(tmp_path / "binary"))
+    (python / "data_batch_1").write_bytes(pickle.dumps({b"data": os.getcwd}, protocol=2))
+    assert "a batch of CIFAR-10 holds no" in cifar_loads(str(tmp_path / "python"))
+    assert cifar_loads(str(tmp_path / "nowhere"))[:3] == ["drawn here", 2000, 500]
+
+
+def test_kubernetes_gets_the_image_that_was_built(cluster, opctl):
+    tools = cluster.path("tools")
+    os.makedirs(tools)
+    with open(os.path.join(tools, "docker"), "w") as file:
+        file.write('#!/bin/sh\necho "docker $*" >> "$ARGV"\n[ "$1" != manifest ]\n')
+    os.chmod(os.path.join(tools, "docker"), 0o755)
+    argv = cluster.path("argv")
+    env = {"PATH": tools + ":" + cluster.env["PATH"], "ARGV": argv}
+    opctl.write("train.yaml", TRAIN)
+    # The embedded cluster stands for Kubernetes here: tests/integration has a real one.
+    done = opctl("run", "-f", "train.yaml", "-b", "kubernetes", "-df", "D", "--auto_increment", "-q", env=env)
+    with open(argv) as file:
+        assert file.read() == ("docker build --build-arg CODE_DIR=. -t iad.ocir.io/t/i:1_v_1 -f D .\n"
+                               "docker push iad.ocir.io/t/i:1_v_1\n")
+    info = yaml.safe_load(done.stdout)
+    name = info["jobId"]
+    assert info["mainJobRunId"] == {"the-main": f"{name}-master-0"}
+    assert f"# $ muster logs {name} --all -f -n default\n" in done.stdout
+    assert "running image: iad.ocir.io/t/i:1_v_1\n" in done.stderr
+    job = Api(cluster).call("GET", f"/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/{name}")
+    [container] = job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+    assert container["image"] == "iad.ocir.io/t/i:1_v_1" and "command" not in container
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": "1"}
+    os.remove(argv)
+    # --nopush: the registry has it not; what is answered decides.
+    flags = ("run", "-f", "train.yaml", "-b", "kubernetes", "--nopush")
+    refused = opctl(*flags, env=env, code=1)
+    assert "⚠ Image: iad.ocir.io/t/i:1 does not exist in registry\n" in refused.stdout
+    assert refused.stderr.endswith("RuntimeError: Stopping the execution as image doesn't exist in OCI registry \n")
+    pushed = subprocess.run([cluster.binary, "opctl", *flags], env={**cluster.env, **env}, input="Y\n", text=True,
+                            cwd=cluster.path("home"), capture_output=True, timeout=120)
+    assert pushed.returncode == 0, pushed.stderr
+    assert "✅ pushing image to registry\npushed iad.ocir.io/t/i:1\nrunning image: iad.ocir.io/t/i:1\n" in pushed.stdout
