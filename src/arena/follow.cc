@@ -77,6 +77,7 @@ class Follower {
         request_(request),
         out_(out),
         watch_(client, request.namespace_name, request.job, request.pod_selector),
+        probe_(client, request.namespace_name, request.job),
         lines_(request.options.timestamps) {
     BeWokenBy([this] { watch_.Wake(); });
   }
@@ -95,7 +96,6 @@ class Follower {
   };
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
-  base::Status Probe();
   // Reads one stream to its end; kUnavailable when it broke.
   base::Status Stream(const std::string& container, bool follow);
   base::Status StreamPatiently(const std::string& container, bool follow);
@@ -113,6 +113,7 @@ class Follower {
   const FollowRequest& request_;
   cli::Output& out_;
   JobWatch watch_;
+  JobProbe probe_;
   LogLines lines_;
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
@@ -138,20 +139,13 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   return view;
 }
 
-base::Status Follower::Probe() {
-  TRY(watch_.Refusal());
-  const auto job = client_.Get(api::kPyTorchJobs, request_.namespace_name, request_.job);
-  if (!job && job.error().code != Code::kNotFound) return Fail(job.error());
-  return {};
-}
-
 base::Result<Follower::View> Follower::WaitFor(const std::function<bool(const View&)>& done) {
   View view;
   const auto look = [&](const JobWatch::Snapshot& snapshot) {
     view = ViewOf(snapshot);
     return done(view) || IsStopped();
   };
-  while (!watch_.Wait(kProbeInterval, look)) TRY(Probe());
+  while (!watch_.Wait(kProbeInterval, look)) TRY(probe_.Look(watch_));
   return view;
 }
 

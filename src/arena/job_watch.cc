@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/log.h"
+
 namespace arena {
 namespace {
 
@@ -103,6 +105,20 @@ bool JobWatch::Wait(std::chrono::milliseconds timeout,
     return is_done || snapshot->refusal;
   });
   return is_done;
+}
+
+base::Status JobProbe::Look(JobWatch& watch) {
+  TRY(watch.Refusal());
+  const auto job = client_.Get(api::kPyTorchJobs, namespace_name_, job_);
+  if (job || job.error().code == base::Code::kNotFound) {
+    misses_ = 0;
+    return {};
+  }
+  const bool may_come_back =
+      job.error().code == base::Code::kUnavailable || job.error().code == base::Code::kTimeout;
+  if (!may_come_back || ++misses_ >= kMaxMisses) return base::Fail(job.error());
+  if (misses_ == 1) base::LogWarn("{}; waiting on", job.error().message);
+  return {};
 }
 
 }  // namespace arena

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.h"
@@ -57,6 +58,27 @@ class JobWatch {
   // Last, so that their threads end first.
   std::unique_ptr<cluster::Reflector> jobs_;
   std::unique_ptr<cluster::Reflector> pods_;
+};
+
+// Probes without an answer, one after another, at which a wait is given up: an API server that
+// restarts is back sooner.
+inline constexpr int kMaxMisses = 6;
+
+// For whoever waits in a loop: whether there is still something to wait for.
+class JobProbe {
+ public:
+  JobProbe(cluster::Client& client, std::string namespace_name, std::string job)
+      : client_(client), namespace_name_(std::move(namespace_name)), job_(std::move(job)) {}
+
+  // An error when `watch` is refused, or the server does not answer for the kMaxMisses-th time; the
+  // first time is logged. That the job is gone is none.
+  base::Status Look(JobWatch& watch);
+
+ private:
+  cluster::Client& client_;
+  const std::string namespace_name_;
+  const std::string job_;
+  int misses_ = 0;
 };
 
 }  // namespace arena

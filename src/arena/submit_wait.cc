@@ -87,10 +87,11 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
     ended = std::move(summary);
     return true;
   };
+  JobProbe probe(client, std::string(api::Namespace(job)), name);
   while (!watch.Wait(kProbeInterval, look)) {
-    const auto probe = client.Get(api::kPyTorchJobs, std::string(api::Namespace(job)), name);
-    if (probe || probe.error().code == Code::kNotFound) continue;
-    return Fail(probe.error().Wrap(fmt::format(
+    const base::Status looked = probe.Look(watch);
+    if (looked) continue;
+    return Fail(looked.error().Wrap(fmt::format(
         "the job {0} is out of sight (`{1} get {0}` shows it)", name, context.program)));
   }
   if (is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));

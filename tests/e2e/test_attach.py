@@ -16,6 +16,7 @@ import time
 import pytest
 
 from embedded_api import Api
+from terminals import Terminal
 
 HELLO = "Hello! Arena attach the container pytorch of instance j-master-0\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
@@ -56,59 +57,9 @@ def await_count(cluster, word, wanted, timeout=15):
         time.sleep(0.02)
 
 
-class Terminal:
-    """A program on a terminal of its own, as in a window."""
-
-    def __init__(self, cluster, *args, rows=24, columns=80):
-        self.master, slave = pty.openpty()
-        self.resize(rows, columns)
-        self.before = termios.tcgetattr(slave)
-        self.slave = slave
-
-        def take_terminal():
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        self.process = subprocess.Popen(
-            [cluster.binary, *args], env=cluster.env, cwd=cluster.path("home"), stdin=slave,
-            stdout=slave, stderr=slave, start_new_session=True, preexec_fn=take_terminal,
-            **cluster._become())
-        self.text = b""
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-
-    def expect(self, wanted, timeout=20):
-        """Reads until `wanted` comes; answers what came before it."""
-        deadline = time.monotonic() + timeout
-        while wanted.encode() not in self.text:
-            ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"no {wanted!r} in {self.text!r}"
-            self.text += os.read(self.master, 65536)
-        before, _, self.text = self.text.partition(wanted.encode())
-        return before.decode()
-
-    def end(self):
-        code = self.process.wait(timeout=20)
-        assert termios.tcgetattr(self.slave) == self.before, "the terminal is not as it was"
-        return code
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
-
-
-@contextlib.contextmanager
 def terminal(cluster, *args, **size):
-    made = Terminal(cluster, *args, **size)
-    try:
-        yield made
-    finally:
-        made.close()
+    return Terminal([cluster.binary, *args], env=cluster.env, cwd=cluster.path("home"), **size,
+                    **cluster._become())
 
 
 @USERS

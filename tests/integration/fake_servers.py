@@ -12,13 +12,13 @@ import urllib.parse
 from real_kubernetes import BOUND, ROOT
 
 
-def _tls(cert, key):
+def server_tls(cert, key):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     return context
 
 
-class _Threaded(http.server.ThreadingHTTPServer):
+class Threaded(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
@@ -42,8 +42,8 @@ class FakeKubelet:
 
             def do_GET(self):
                 kubelet._serve(self)
-        self._server = _Threaded(("127.0.0.1", 0), Handler)
-        self._server.socket = _tls(cert, key).wrap_socket(self._server.socket, server_side=True)
+        self._server = Threaded(("127.0.0.1", 0), Handler)
+        self._server.socket = server_tls(cert, key).wrap_socket(self._server.socket, server_side=True)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}})
         cluster.patch_status("node", node, "default", {
@@ -194,8 +194,8 @@ class CannedServer:
                 self.end_headers()
                 self.wfile.write(body)
             do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = answer
-        self._server = _Threaded(("127.0.0.1", 0), Handler)
-        self._server.socket = _tls(cert, key).wrap_socket(self._server.socket, server_side=True)
+        self._server = Threaded(("127.0.0.1", 0), Handler)
+        self._server.socket = server_tls(cert, key).wrap_socket(self._server.socket, server_side=True)
         self.url = f"https://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

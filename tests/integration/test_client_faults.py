@@ -254,9 +254,12 @@ def test_following_without_the_right_to_watch_ends_and_says_so(real_cluster, kub
                                                                namespace):
     group = "readers-of-" + namespace
     real_cluster.allow(namespace, group, [
-        {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list"]},
-        {"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]}])
+        {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list", "create"]},
+        {"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}])
     submit(muster, "seen", namespace)
     reader = muster_as(real_cluster.user_kubeconfig("rita", [group], namespace))
     line = reader.run("logs", "-f", "seen", code=1).stderr.splitlines()[-1]
     assert 'User "rita" cannot watch resource' in line, line
+    line = submit(reader, "made", namespace, "--wait", code=1).stderr.splitlines()[-1]
+    assert 'the job made is out of sight' in line and 'cannot watch resource' in line, line
