@@ -1,16 +1,11 @@
 """`attach`: commands in the instances of a job, with a terminal and without, and by other clients."""
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import pty
-import select
 import shutil
 import signal
-import struct
 import subprocess
-import termios
 import time
 
 import pytest
