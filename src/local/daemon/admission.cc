@@ -50,12 +50,12 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
 
 // What the job's pods are, in the place of its images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
-                                     const std::string& map_path) {
+                                     const AdmissionDefaults& defaults) {
   node::ImageMap map;
   std::vector<std::string> said;
-  if (auto loaded = node::LoadImageMap(map_path); loaded) {
+  if (auto loaded = node::LoadImageMap(defaults.image_map); loaded) {
     map = std::move(*loaded);
-  } else if (!map_path.empty()) {
+  } else if (!defaults.image_map.empty()) {
     said.push_back(loaded.error().message);
   }
   std::vector<std::string> unused;
@@ -66,6 +66,10 @@ std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const 
     } else {
       said.push_back(fmt::format("the directory {} stands for image {}", mapped->directory, image));
     }
+  }
+  if (defaults.has_podman && !unused.empty()) {
+    said.push_back(fmt::format("podman runs image {}", fmt::join(unused, ", ")));
+    return said;
   }
   std::string runs =
       fmt::format("the pods run in this machine's own environment (python: {})", python);
@@ -102,7 +106,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       }
     }
   }
-  return SayWhatRuns(images, chosen.python, defaults.image_map);
+  return SayWhatRuns(images, chosen.python, defaults);
 }
 
 void AdmitClaim(text::Json& claim) {

@@ -21,6 +21,7 @@ struct AdmissionDefaults {
   std::string python;       // when no header names one
   std::string environment;  // JSON object, likewise
   std::string image_map;    // the file of local/node/image_map.h; "" of none
+  bool has_podman = false;  // images that are not mapped are used
 };
 
 // On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python and

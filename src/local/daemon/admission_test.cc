@@ -18,7 +18,7 @@ text::Json JobWithImage(const char* image) {
   return job;
 }
 
-const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}", ""};
+const AdmissionDefaults kDefaults{"/usr/bin/python3", "{}", "", false};
 
 TEST(AdmitCreate, RecordsTheSubmittersInterpreterOnJobAndTemplates) {
   text::Json job = JobWithImage("host");
@@ -48,7 +48,7 @@ TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {
 TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
   const std::string path = testing::TempDir() + "admission-images-" + std::to_string(getpid());
   ASSERT_TRUE(node::MapImage(path, "mnist", {"/code", ""}));
-  const AdmissionDefaults defaults{"/usr/bin/python3", "{}", path};
+  AdmissionDefaults defaults{"/usr/bin/python3", "{}", path, false};
   text::Json job = JobWithImage("mnist");
   EXPECT_EQ(AdmitCreate(api::kPyTorchJobs, {}, defaults, job),
             (std::vector<std::string>{
@@ -58,6 +58,10 @@ TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
   EXPECT_TRUE(AdmitCreate(api::kPyTorchJobs, {}, defaults, other)
                   .at(0)
                   .starts_with("image other is not used: "));
+  defaults.has_podman = true;
+  text::Json used = JobWithImage("other");
+  EXPECT_EQ(AdmitCreate(api::kPyTorchJobs, {}, defaults, used),
+            std::vector<std::string>{"podman runs image other"});
   unlink(path.c_str());
   unlink((path + ".lock").c_str());
 }

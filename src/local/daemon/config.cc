@@ -45,10 +45,16 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
         return base::Fail(base::Code::kInvalidArgument,
                           fmt::format("local.gpus: \"{}\" must be auto, strict or optional", text));
       }
+    } else if (key == "images") {
+      if (text != "host" && text != "podman") {
+        return base::Fail(base::Code::kInvalidArgument,
+                          fmt::format("local.images: \"{}\" must be host or podman", text));
+      }
+      config.has_podman = text == "podman";
     } else {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("{}: unknown key; there are local.python, local.gpus, "
-                                    "local.redirect_launch",
+                                    "local.redirect_launch, local.images",
                                     name));
     }
   }

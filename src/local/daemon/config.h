@@ -5,6 +5,7 @@
 //     python: /usr/bin/python3  # interpreter of the pods
 //     gpus: auto                # strict, optional or auto
 //     redirect_launch: true     # python -m torch.distributed.run in pods is muster-launch
+//     images: host              # or podman: pods run in their images
 #pragma once
 
 #include <optional>
@@ -23,6 +24,7 @@ struct Config {
   std::optional<std::string> python;   // absolute
   GpuMode gpus = GpuMode::kAuto;
   bool redirects_launch = true;
+  bool has_podman = false;  // local.images: podman
 };
 
 // The file's settings, the defaults where there is no file. An unknown key or a bad value is

@@ -157,6 +157,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   TRY_ASSIGN(const Config config, LoadConfig(environment));
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
   defaults.image_map = node::ImageMapPath(paths.state);
+  defaults.has_podman = config.has_podman;
   TRY_ASSIGN(const std::string executable, OwnExecutable());
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
@@ -181,6 +182,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   agent_options.machine = node::DescribeMachine();
   agent_options.environment = environment;
   agent_options.configured_python = config.python.value_or("");
+  agent_options.has_podman = config.has_podman;
   TRY_ASSIGN(agent_options.launcher,
              node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
                                     config.redirects_launch));

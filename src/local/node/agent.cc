@@ -18,6 +18,7 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.memory = options.machine.memory;
   facts.environment = options.environment;
   facts.launcher = options.launcher;
+  facts.has_podman = options.has_podman;
   facts.restart_backoff = options.restart_backoff;
   return facts;
 }

@@ -30,6 +30,7 @@ struct AgentOptions {
   base::Environment environment;
   std::string configured_python;  // local.python; pods that name one themselves have that
   LauncherPath launcher;          // what the pods' torchrun is
+  bool has_podman = false;        // local.images: podman
   std::chrono::milliseconds restart_backoff{10'000};
   size_t start_threads = 8;  // shims that are started at once
 };

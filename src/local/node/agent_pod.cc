@@ -11,6 +11,7 @@
 #include "api/pod.h"
 #include "base/quantity.h"
 #include "base/strings.h"
+#include "local/node/podman.h"
 #include "local/node/shim.h"
 #include "local/node/tensorboard.h"
 
@@ -134,6 +135,9 @@ class PodPlanner {
     PointToCodeMounts(volumes->code_mounts);
     ShowImages();
     MakeWorkingDirectories(*volumes);
+    if (auto moved = MoveIntoImages(); !moved) {
+      return tl::unexpected<NotReady>(std::move(moved.error()));
+    }
     return PodPlan{std::move(spec_), std::move(*volumes)};
   }
 
@@ -174,7 +178,8 @@ class PodPlanner {
       if (spec.name == sync_.container && list == "initContainers") spec.kind = sync_.kind;
       spec.argv = CommandLine(container, *variables);
       if (!grants_.tensorboard.empty() && IsTensorboard(spec.argv)) UseTensorboard(spec.argv);
-      if (spec.argv.empty() && spec.kind != ContainerSpec::Kind::kGitSync) {
+      const bool is_in_image = RunsInItsImage(container, spec);
+      if (spec.argv.empty() && spec.kind != ContainerSpec::Kind::kGitSync && !is_in_image) {
         // Without an image there is no other.
         return tl::unexpected<NotReady>(
             NotReady{"CreateContainerError",
@@ -182,14 +187,19 @@ class PodPlanner {
                      {},
                      NotReady::Retry::kNever});
       }
-      auto mapped = MappedImageOf(container, spec);
-      if (!mapped) return tl::unexpected<NotReady>(std::move(mapped.error()));
-      spec.cwd = WorkingDirectory(container, *mapped);
       spec.tty = text::GetBool(container, {"tty"}).value_or(false);
-      spec.env = BaseVariables(container, *variables);
+      if (is_in_image) {
+        in_images_.emplace(spec.name, &container);
+        spec.env.emplace_back("OMP_NUM_THREADS", std::to_string(Threads(container, *variables)));
+      } else {
+        auto mapped = MappedImageOf(container, spec);
+        if (!mapped) return tl::unexpected<NotReady>(std::move(mapped.error()));
+        spec.cwd = WorkingDirectory(container, *mapped);
+        spec.env = BaseVariables(container, *variables);
+      }
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
       AddGpus(*variables, spec.env);
-      AddLauncher(spec.env);
+      if (!is_in_image) AddLauncher(spec.env);
       // Last, so that nothing hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
       variables_[spec.name] = std::move(*variables);
@@ -204,6 +214,38 @@ class PodPlanner {
       port = it->second.port;
     }
     argv = TensorboardCommand(argv, grants_.tensorboard, port);
+  }
+
+  bool RunsInItsImage(const text::Json& container, const ContainerSpec& spec) const {
+    const std::string_view image = GetString(container, {"image"});
+    return facts_.has_podman && spec.kind == ContainerSpec::Kind::kProgram && !image.empty() &&
+           image != kHostImage && FindImage(grants_.images, image) == nullptr;
+  }
+
+  // Their view of the machine is podman's to make, and it could not in one of the pod's.
+  OrNotReady<void> MoveIntoImages() {
+    if (in_images_.empty()) return {};
+    for (auto* list : {&spec_.init_containers, &spec_.containers}) {
+      for (ContainerSpec& container : *list) {
+        if (container.kind != ContainerSpec::Kind::kProgram) continue;
+        const auto json = in_images_.find(container.name);
+        if (json == in_images_.end()) {
+          return tl::unexpected<NotReady>(
+              NotReady{"CreateContainerConfigError",
+                       fmt::format("container {} runs on the machine itself and container {} in an "
+                                   "image: a pod cannot have both",
+                                   container.name, in_images_.begin()->first),
+                       {},
+                       NotReady::Retry::kNever});
+        }
+        RunByPodman(*json->second, spec_, variables_[container.name], grants_.visible_gpus,
+                    facts_.environment, container);
+      }
+    }
+    spec_.mounts.clear();
+    spec_.hosts.clear();
+    spec_.hostname.clear();
+    return {};
   }
 
   // What stands for the container's image; nullptr of none, of which a failed program is told.
@@ -363,6 +405,7 @@ class PodPlanner {
     for (const auto* list : {&spec_.init_containers, &spec_.containers}) {
       for (const ContainerSpec& container : *list) {
         if (container.kind != ContainerSpec::Kind::kProgram) continue;
+        if (in_images_.contains(container.name)) continue;
         wanted.emplace_back(container.cwd, container.name);
       }
     }
@@ -394,8 +437,9 @@ class PodPlanner {
   const std::string job_;
   const base::Environment submitted_;
   PodSpec spec_;
-  std::map<std::string, EnvList> variables_;   // by container: its own, not the base
-  std::map<std::string, MappedImage> images_;  // by container: what stands for its image
+  std::map<std::string, EnvList> variables_;            // by container: its own, not the base
+  std::map<std::string, MappedImage> images_;           // by container: what stands for its image
+  std::map<std::string, const text::Json*> in_images_;  // by name: those that podman runs
 };
 
 }  // namespace

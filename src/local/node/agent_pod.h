@@ -30,6 +30,7 @@ struct NodeFacts {
   bool has_gpus = false;
   base::Environment environment;  // the daemon's own; the pod's annotation goes before it
   LauncherPath launcher;
+  bool has_podman = false;  // local.images: containers run in their images
   std::chrono::milliseconds restart_backoff{10'000};
 };
 

@@ -1,6 +1,7 @@
 // What a pod's image is on this machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "local/node/agent_pod.h"
@@ -11,8 +12,9 @@ namespace {
 
 // Planned on a machine that has these paths.
 OrNotReady<PodPlan> PlanWithImages(const text::Json& pod, const ImageMap& images,
-                                   const std::set<std::string>& there) {
+                                   const std::set<std::string>& there, bool has_podman = false) {
   NodeFacts facts;
+  facts.has_podman = has_podman;
   facts.state_directory = "/state";
   facts.environment = base::Environment(std::map<std::string, std::string>{{"HOME", "/home/u"}});
   PodGrants grants;
@@ -81,6 +83,44 @@ TEST(PlanPodImage, AnUnmappedImageIsTheMachineItselfAndHintsAtIt) {
   const auto host = PlanWithImages(PodOfImage("host"), kMnist, {"/code", "/home/u"});
   ASSERT_TRUE(host);
   EXPECT_EQ(host->spec.containers[0].image_hint, "");
+}
+
+TEST(PlanPodImage, PodmanRunsImagesThatNothingStandsFor) {
+  const text::Json job_pod = PodOfImage("other").OfJob("j").Command({"train"}).Env("A", "1");
+  const auto plan = PlanWithImages(job_pod, kMnist, {"/home/u"}, true);
+  ASSERT_TRUE(plan);
+  const ContainerSpec& container = plan->spec.containers[0];
+  EXPECT_EQ(container.podman_name, "muster-uid-p-pytorch");
+  EXPECT_EQ(container.image_hint, "");
+  const auto& argv = container.argv;
+  EXPECT_EQ(argv.back(), "other");
+  for (const char* word : {"--entrypoint=train", "--env=A", "--env=OMP_NUM_THREADS",
+                           "--add-host=j-master-0:127.0.0.1", "--hostname=p"}) {
+    EXPECT_NE(std::find(argv.begin(), argv.end(), word), argv.end()) << word;
+  }
+  // The shim makes no view of its own: podman does.
+  EXPECT_TRUE(plan->spec.mounts.empty());
+  EXPECT_TRUE(plan->spec.hosts.empty());
+  EXPECT_EQ(plan->spec.hostname, "");
+  // An image's own command needs no other.
+  text::Json bare = PodOfImage("other");
+  text::Erase(bare.at("spec").at("containers").at(0), {"command"});
+  EXPECT_TRUE(PlanWithImages(bare, kMnist, {"/home/u"}, true));
+  EXPECT_FALSE(PlanWithImages(bare, kMnist, {"/home/u"}, false));
+}
+
+TEST(PlanPodImage, WhatStandsForAnImageGoesBeforePodman) {
+  const auto mapped = PlanWithImages(PodOfImage("mnist"), kMnist, {"/code", "/home/u"}, true);
+  ASSERT_TRUE(mapped);
+  EXPECT_EQ(mapped->spec.containers[0].podman_name, "");
+  const auto both = PlanWithImages(
+      PodOfImage("mnist").Container("side").With({"image"}, "other").Command({"true"}), kMnist,
+      {"/code", "/home/u"}, true);
+  ASSERT_FALSE(both);
+  EXPECT_NE(both.error().message.find("container pytorch runs on the machine itself and container "
+                                      "side in an image"),
+            std::string::npos)
+      << both.error().message;
 }
 
 }  // namespace

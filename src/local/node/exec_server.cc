@@ -10,6 +10,7 @@
 
 #include "local/node/child_command.h"
 #include "local/node/container_run.h"
+#include "local/node/podman.h"
 #include "process/procfs.h"
 #include "process/spawn.h"
 
@@ -104,7 +105,10 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
                                     [](const auto& entry) { return entry.starts_with("TERM="); });
   // As container runtimes have it.
   if (request.has_terminal && !has_term) options.env.emplace_back("TERM=xterm");
-  TRY_ASSIGN(options.path, process::FindProgram(request.argv[0], PathOf(options.env)));
+  if (!container->podman_name.empty()) {
+    options.argv = PodmanExec(container->podman_name, request.has_terminal, request.argv);
+  }
+  TRY_ASSIGN(options.path, process::FindProgram(options.argv[0], PathOf(options.env)));
   options.cwd = container->cwd.empty() ? "/" : container->cwd;
   for (int target = 0; target < 3; ++target) {
     const size_t source = request.has_terminal ? 0 : static_cast<size_t>(target);

@@ -45,6 +45,8 @@ struct ContainerSpec {
   // For who reads of a program that was not found: its image is none here. "" when that is no
   // reason.
   std::string image_hint;
+  // The container of podman that `argv` starts; "" when it is the program itself.
+  std::string podman_name;
 };
 
 enum class PodRestartPolicy { kAlways, kOnFailure, kNever };

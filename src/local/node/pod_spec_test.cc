@@ -24,6 +24,7 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   main.cwd = "/root";
   main.tty = true;
   main.image_hint = "none here";
+  main.podman_name = "muster-uid-pytorch";
   spec.containers = {main};
   spec.mounts = {{"/a", "/b", true}, {"dshm", "/dev/shm", false, 4096}};
   spec.hosts = {{"job-master-0", "127.0.0.1"}};
@@ -41,6 +42,7 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   EXPECT_EQ(again->containers[0].argv, main.argv);
   EXPECT_TRUE(again->containers[0].tty);
   EXPECT_EQ(again->containers[0].image_hint, "none here");
+  EXPECT_EQ(again->containers[0].podman_name, "muster-uid-pytorch");
   EXPECT_TRUE(again->mounts[0].read_only);
   EXPECT_EQ(again->mounts[0].memory, std::nullopt);
   EXPECT_EQ(again->mounts[1].memory, 4096);

@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/node/child_command.h"
+#include "local/node/container_run.h"
 #include "local/node/pod_runner.h"
 #include "local/node/shim_files.h"
 #include "local/node/view.h"
@@ -22,6 +24,7 @@ namespace local::node {
 namespace {
 
 constexpr size_t kMaxSpecBytes = 16 << 20;
+constexpr std::chrono::seconds kRemovalWait{30};
 
 base::Result<PodSpec> ReadSpec() {
   TRY_ASSIGN(const std::string content,
@@ -59,6 +62,23 @@ void RunPod(process::EventLoop& loop, PodRunner& runner, const PodSpec& spec) {
     runner.Reject(is_forbidden ? "NamespaceForbidden" : "ViewFailed", entered.error().message);
   }
   if (const base::Status ran = loop.Run(); !ran) base::LogError("{}", ran.error().message);
+}
+
+// podman keeps a container whose `podman run` was ended before it could remove it.
+void RemoveFromPodman(const PodSpec& spec) {
+  ChildCommand removal;
+  removal.argv = {"podman", "rm", "--force", "--ignore", "--volumes"};
+  for (const auto* list : {&spec.init_containers, &spec.containers}) {
+    for (const ContainerSpec& container : *list) {
+      if (container.podman_name.empty()) continue;
+      removal.argv.push_back(container.podman_name);
+      removal.env = ContainerEnvironment(spec, container);
+    }
+  }
+  if (removal.env.empty()) return;
+  removal.cwd = "/";
+  removal.timeout = kRemovalWait;
+  (void)RunToEnd(removal, [](std::string_view) {});
 }
 
 }  // namespace
@@ -104,6 +124,7 @@ int ShimMain() {
   }
   Answer(kReadyAnswer);
   RunPod(**loop, runner, *spec);
+  RemoveFromPodman(*spec);
   return 0;
 }
 
