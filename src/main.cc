@@ -131,7 +131,8 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
   ads::Context context{.environment = base::Environment::OfProcess(),
                        .clock = base::SystemClock(),
                        .program = program,
-                       .self = SelfPath()};
+                       .self = SelfPath(),
+                       .pause = Pause};
   context.fetch_url = [environment = context.environment](const std::string& url) {
     return arena::FetchUrl(url, environment);
   };

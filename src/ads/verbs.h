@@ -11,12 +11,16 @@ void AddRun(cli::Command& parent, Context& context);
 void AddPublish(cli::Command& parent, Context& context);  // opctl publish-image
 void AddEntry(cli::Command& parent, Context& context);
 void AddConfigure(cli::Command& parent, Context& context);
+void AddWatch(cli::Command& parent, Context& context);
+void AddCancel(cli::Command& parent, Context& context);
+void AddDelete(cli::Command& parent, Context& context);  // with activate and deactivate
 
 // Of distributed-training.
 void AddInit(cli::Command& parent, Context& context);
 void AddShowConfig(cli::Command& parent, Context& context);
 void AddBuildImage(cli::Command& parent, Context& context);
 void AddPublishImage(cli::Command& parent, Context& context);
+void AddClusterCancel(cli::Command& parent, Context& context);
 
 // --oci-config, --oci-profile, --ads-config, and --auth with these choices.
 void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,

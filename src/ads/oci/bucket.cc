@@ -89,7 +89,9 @@ base::Result<Bucket::Head> Bucket::Look(const std::string& name) {
     return Fail(Code::kUnavailable,
                 fmt::format("head_object of {}: the answer names no size", UriOf(name)));
   }
-  return Head{static_cast<uint64_t>(*size), std::string(net::FindHeader(answer.headers, "etag"))};
+  return Head{
+      static_cast<uint64_t>(*size), std::string(net::FindHeader(answer.headers, "etag")),
+      ParseHttpDate(net::FindHeader(answer.headers, "last-modified")).value_or(base::Time())};
 }
 
 base::Status Bucket::Remove(const std::string& name) {

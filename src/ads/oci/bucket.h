@@ -35,6 +35,7 @@ class Bucket {
   struct Head {
     uint64_t size = 0;
     std::string etag;
+    base::Time modified;  // by the service's clock
   };
   struct Object {
     std::string name;

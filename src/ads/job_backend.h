@@ -1,0 +1,24 @@
+// `run -b job`: one job of OCI Data Science and its runs (spec/ads.md 3.2, 4.2, 5.6).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ads/app.h"
+#include "ads/backend.h"
+#include "ads/opctl_config.h"
+#include "base/result.h"
+#include "cli/terminal.h"
+
+namespace ads {
+
+// Creates the job and its runs one after another. Where a run cannot be created, or Ctrl-C comes,
+// those that were are cancelled: nothing is left that costs money.
+std::unique_ptr<Backend> MakeJobBackend(const Context& context);
+
+// `run --ocid`: new runs of a job that is there. Of a distributed one (OCI__CLUSTER_TYPE) main,
+// workers and parameter servers, with the names and environment of its last runs.
+base::Result<int> RunExistingJob(const Context& context, const std::string& job_ocid,
+                                 const LoginFlags& login, cli::Output& out, cli::Output& err);
+
+}  // namespace ads

@@ -1,0 +1,149 @@
+#include "ads/run_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace ads {
+namespace {
+
+constexpr std::chrono::seconds kLookBack{180};
+constexpr int kMaxFailedReads = 20;
+// A service is not asked more often, whatever --interval says.
+constexpr std::chrono::milliseconds kShortestInterval{200};
+
+// 2026-01-01 00:00:01
+std::string LogStamp(base::Time time) {
+  std::string stamp = base::FormatRfc3339(time).substr(0, 19);
+  stamp[10] = ' ';
+  return stamp;
+}
+
+std::string VariableOf(const oci::JobRun& run, std::string_view name) {
+  return std::string(text::GetString(run.environment, {name}));
+}
+
+bool HasLog(const oci::JobRun& run) { return !run.log_id.empty() || !run.log_group_id.empty(); }
+
+}  // namespace
+
+std::string RoleOf(const oci::JobRun& run) {
+  const std::string mode = VariableOf(run, "OCI__MODE");
+  if (mode == "MAIN") return "main";
+  const auto rank = base::ParseInt(VariableOf(run, "RANK"));
+  if (mode == "WORKER" && rank) return fmt::format("worker_{}", *rank - 1);
+  return run.name;
+}
+
+int ExitCodeOf(const oci::JobRun& run) {
+  if (run.state == "SUCCEEDED") return 0;
+  constexpr std::string_view kWords = "exit code ";
+  const std::string details = base::ToLower(run.details);
+  const size_t at = details.find(kWords);
+  if (at == std::string::npos) return 1;
+  const size_t begin = at + kWords.size();
+  size_t end = begin;
+  while (end < details.size() && base::IsDigit(details[end])) ++end;
+  const auto code = base::ParseInt(details.substr(begin, end - begin));
+  return code && *code > 0 && *code < 256 ? static_cast<int>(*code) : 1;
+}
+
+RunWatch::RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options options,
+                   base::Clock& clock, cli::Output& out)
+    : source_(source), options_(std::move(options)), clock_(clock), out_(out) {
+  const bool is_prefixed = runs.size() > 1;
+  for (oci::JobRun& run : runs) {
+    Watched watched;
+    if (is_prefixed) watched.prefix = fmt::format("[{}] ", RoleOf(run));
+    watched.run = std::move(run);
+    watched_.push_back(std::move(watched));
+  }
+}
+
+std::string RunWatch::StateLine(const Watched& watched) {
+  const oci::JobRun& run = watched.run;
+  const bool is_over = oci::IsTerminal(run.state);
+  const base::Time when = is_over && run.finished ? *run.finished : clock_.Now();
+  return fmt::format("{}{} - Job Run {}{}{}\n", watched.prefix, LogStamp(when), run.state,
+                     run.details.empty() ? "" : ", ", run.details);
+}
+
+bool RunWatch::HasDrained(const Watched& watched) {
+  if (!oci::IsTerminal(watched.run.state)) return false;
+  if (!HasLog(watched.run)) return true;
+  return clock_.Now() >= watched.run.finished.value_or(base::Time()) + options_.wait;
+}
+
+base::Status RunWatch::ReadLog(Watched& watched, std::vector<Line>& lines) {
+  if (watched.run.log_id.empty()) return {};
+  const base::Time now = clock_.Now();
+  const base::Time begun = watched.run.accepted.value_or(now - oci::kLongestLogWindow);
+  const base::Time from = watched.asked ? *watched.asked - kLookBack : begun;
+  auto found = source_.Read(watched.run, from, now + std::chrono::seconds(1));
+  if (!found) {
+    if (++failed_reads_ > kMaxFailedReads) return base::Fail(std::move(found.error()));
+    base::LogDebug("the log of {}: {}", watched.run.id, found.error().message);
+    return {};
+  }
+  failed_reads_ = 0;
+  watched.asked = now;
+  for (const oci::LogLine& line : *found) {
+    const std::string& id = line.id.empty() ? line.message : line.id;
+    if (!watched.seen.insert(id).second) continue;
+    lines.push_back(
+        {line.time, fmt::format("{}{} - {}\n", watched.prefix, LogStamp(line.time), line.message)});
+  }
+  return {};
+}
+
+// Looks at the run, then at its log: what was printed before its end is then known to be there.
+base::Status RunWatch::Step(Watched& watched, std::vector<Line>& lines) {
+  TRY_ASSIGN(oci::JobRun run, source_.Look(watched.run.id));
+  watched.run = std::move(run);
+  if (!oci::IsTerminal(watched.run.state) && watched.run.state != watched.shown_state) {
+    TRY(out_.Write(StateLine(watched)));
+    watched.shown_state = watched.run.state;
+  }
+  watched.is_done = HasDrained(watched);
+  return ReadLog(watched, lines);
+}
+
+base::Result<int> RunWatch::Follow() {
+  const bool has_log = std::any_of(watched_.begin(), watched_.end(),
+                                   [](const Watched& one) { return HasLog(one.run); });
+  if (!has_log) {
+    TRY(out_.Write("Logging is not configured for the job. Watch() will only show job status.\n"));
+  }
+  bool is_over = false;
+  while (true) {
+    std::vector<Line> lines;
+    std::vector<Watched*> ended;
+    for (Watched& watched : watched_) {
+      if (watched.is_done) continue;
+      TRY(Step(watched, lines));
+      if (watched.is_done) ended.push_back(&watched);
+    }
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const Line& a, const Line& b) { return a.time < b.time; });
+    for (const Line& line : lines) TRY(out_.Write(line.text));
+    for (const Watched* one : ended) TRY(out_.Write(StateLine(*one)));
+    is_over = std::all_of(watched_.begin(), watched_.end(),
+                          [](const Watched& one) { return one.is_done; });
+    if (is_over) break;
+    options_.pause(std::max<base::Duration>(options_.interval, kShortestInterval));
+  }
+  const bool has_lines = std::any_of(watched_.begin(), watched_.end(),
+                                     [](const Watched& one) { return !one.seen.empty(); });
+  if (has_log && !has_lines) {
+    TRY(out_.Write("No logs in the last 14 days. Please set time_start to see older logs.\n"));
+  }
+  for (const Watched& one : watched_) {
+    if (const int code = ExitCodeOf(one.run); code != 0) return code;
+  }
+  return 0;
+}
+
+}  // namespace ads

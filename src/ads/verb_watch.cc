@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "ads/oci_cloud.h"
+#include "ads/run_watch.h"
+#include "ads/verbs.h"
+#include "cli/click.h"
+
+namespace ads {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct WatchFlags {
+  LoginFlags login;
+  int64_t interval = 3, wait = 90;
+  bool has_no_status = false, is_debug = false;
+  std::string ignored;
+};
+
+class CloudRuns final : public RunSource {
+ public:
+  explicit CloudRuns(OciCloud& cloud) : cloud_(cloud) {}
+
+  base::Result<oci::JobRun> Look(const std::string& run_id) override {
+    TRY_ASSIGN(oci::DataScience jobs, cloud_.Jobs());
+    return jobs.GetJobRun(run_id);
+  }
+  base::Result<std::vector<oci::LogLine>> Read(const oci::JobRun& run, base::Time from,
+                                               base::Time to) override {
+    TRY_ASSIGN(oci::Api* const logging, cloud_.At(oci::Service::kLogging));
+    const oci::LogPlace place{LogCompartment(run), run.log_group_id, run.log_id};
+    return oci::SearchLog(*logging, place, run.id, from, to);
+  }
+
+ private:
+  // A log may be in another compartment than its run; who may not ask is told nothing.
+  std::string LogCompartment(const oci::JobRun& run) {
+    std::string& known = compartments_[run.log_id];
+    if (!known.empty()) return known;
+    known = run.compartment_id;
+    const auto management = cloud_.At(oci::Service::kLogManagement);
+    if (!management) return known;
+    const auto found = oci::CompartmentOfLog(**management, run.log_group_id, run.log_id);
+    if (found && !found->empty()) known = *found;
+    return known;
+  }
+
+  OciCloud& cloud_;
+  std::map<std::string, std::string> compartments_;
+};
+
+base::Error NoRunOcid() {
+  return {Code::kInvalidArgument, "ValueError: Must provide a resource run OCID.", 0};
+}
+
+// The runs that the OCIDs name; of a job those of its last start.
+base::Result<std::vector<oci::JobRun>> FindRuns(oci::DataScience& jobs,
+                                                const std::vector<std::string>& ocids) {
+  std::vector<oci::JobRun> runs;
+  for (const std::string& ocid : ocids) {
+    const std::string_view kind = oci::KindOfOcid(ocid);
+    if (kind == "datasciencejobrun") {
+      TRY_ASSIGN(oci::JobRun run, jobs.GetJobRun(ocid));
+      runs.push_back(std::move(run));
+      continue;
+    }
+    if (kind != "datasciencejob") return Fail(NoRunOcid());
+    TRY_ASSIGN(const text::Json job, jobs.GetJob(ocid));
+    TRY_ASSIGN(auto of_job,
+               jobs.ListJobRuns(ocid, std::string(text::GetString(job, {"compartmentId"}))));
+    // The list's items have no environment.
+    std::vector<oci::JobRun> last;
+    for (const oci::JobRun& one : of_job) {
+      if (one.state == "DELETED") continue;
+      TRY_ASSIGN(oci::JobRun run, jobs.GetJobRun(one.id));
+      if (RoleOf(run) == "main") last.clear();
+      last.push_back(std::move(run));
+    }
+    if (last.empty()) {
+      return Fail(Code::kNotFound, fmt::format("the job {} has no runs to watch", ocid));
+    }
+    for (oci::JobRun& run : last) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
+                               cli::Invocation& call) {
+  for (const std::string& ocid : call.args) {
+    const std::string_view kind = oci::KindOfOcid(ocid);
+    if (kind != "datasciencejobrun" && kind != "datasciencejob") return Fail(NoRunOcid());
+  }
+  OciCloud cloud(context, flags.login);
+  TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
+  TRY_ASSIGN(auto runs, FindRuns(jobs, call.args));
+  std::string job;
+  for (const oci::JobRun& run : runs) {
+    if (run.job_id != job) TRY(call.out.Write(fmt::format("Job OCID: {}\n", run.job_id)));
+    job = run.job_id;
+    const std::string role = runs.size() > 1 ? fmt::format("[{}] ", RoleOf(run)) : "";
+    TRY(call.out.Write(fmt::format("{}Job Run OCID: {}\n", role, run.id)));
+  }
+  CloudRuns source(cloud);
+  RunWatch watch(
+      source, std::move(runs),
+      {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
+      context.clock, call.out);
+  TRY_ASSIGN(const int code, watch.Follow());
+  return flags.has_no_status ? 0 : code;
+}
+
+}  // namespace
+
+void AddWatch(cli::Command& parent, Context& context) {
+  cli::Command& verb = parent.Add("watch", "Follow the logs of job runs until they end.");
+  verb.ClickArgs({"OCID..."}).WithoutShortHelp();
+  verb.Long(
+      "Prints the states of the job runs and what they print, merged by time, and exits with the "
+      "result: 0 when all have succeeded, else the exit code of the first that has not. The OCID "
+      "of "
+      "a job stands for all runs of its last start.");
+  auto flags = std::make_shared<WatchFlags>();
+  cli::FlagSet& set = verb.flags();
+  cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two looks.");
+  cli::ClickInt(set, &flags->wait, "wait", 90,
+                "Seconds after the end of a run for which late log lines are waited for.");
+  set.Bool(&flags->has_no_status, "no-exit-status", false,
+           "Exit with 0 whatever became of the runs.");
+  set.String(&flags->ignored, "log-type", "", "Accepted for compatibility.").Hidden();
+  set.String(&flags->ignored, "log-filter", "", "Accepted for compatibility.").Hidden();
+  DeclareLoginFlags(set, flags->login,
+                    {"api_key", "resource_principal", "instance_principal", "security_token"});
+  set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
+  verb.Run(
+      [&context, flags](cli::Invocation& call) { return RunWatchVerb(context, *flags, call); });
+}
+
+}  // namespace ads

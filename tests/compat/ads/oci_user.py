@@ -1,0 +1,112 @@
+"""A user with an account of the mock: a home of their own, and the binary under the name `ads`."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+
+import oci_mock  # noqa: E402  (found by the line above)
+
+BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
+TRAIN = """\
+kind: distributed
+apiVersion: v1.0
+spec:
+  infrastructure:
+    kind: infrastructure
+    type: dataScienceJob
+    spec:
+      projectId: ocid1.datascienceproject.oc1.iad.p
+      compartmentId: ocid1.compartment.oc1..c
+      displayName: PyTorch-Distributed
+      logGroupId: ocid1.loggroup.oc1.iad.g
+      logId: ocid1.log.oc1.iad.l
+      subnetId: ocid1.subnet.oc1.iad.s
+      shapeName: VM.GPU2.1
+      blockStorageSize: 50
+  cluster:
+    kind: pytorch
+    spec:
+      image: iad.ocir.io/my-tenancy/image-name:latest
+      workDir: "oci://my-bucket@my-namespace/pytorch/distributed"
+      config:
+        env:
+          - name: NCCL_ASYNC_ERROR_HANDLING
+            value: '1'
+      main:
+        name: PyTorch-Distributed-main
+        replicas: 1
+      worker:
+        name: PyTorch-Distributed-worker
+        replicas: 3
+  runtime:
+    kind: python
+    spec:
+      entryPoint: "train.py"
+      args:
+        - --timeout
+        - 5
+"""
+
+
+class User:
+    def __init__(self, key):
+        self.mock = oci_mock.OciMock()
+        self.home = tempfile.mkdtemp(prefix="muster-oci-")
+        self.key = key
+        self.mock.trust(key)
+        self.config = oci_mock.write_profile(self.home, key)
+        os.mkdir(self.path("bin"))
+        shutil.copy2(BINARY, self.path("bin", "ads"))
+        self.env = {"HOME": self.home, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+                    "XDG_STATE_HOME": self.path("state"), "XDG_RUNTIME_DIR": self.path("run"),
+                    "MUSTER_OCI_ENDPOINT": self.mock.url}
+        self.write("train.yaml", TRAIN)
+
+    def path(self, *parts):
+        return os.path.join(self.home, *parts)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def start(self, *args, env=None):
+        return subprocess.Popen([self.path("bin", "ads"), "opctl", *args], cwd=self.home, text=True,
+                                env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run(self, *args, code=0, env=None, answer=None):
+        done = subprocess.run([self.path("bin", "ads"), "opctl", *args], cwd=self.home, text=True,
+                              env={**self.env, **(env or {})}, input=answer or "",
+                              capture_output=True, timeout=120)
+        if code is not None:
+            assert done.returncode == code, (
+                f"ads opctl {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def fails(self, *args, code=1, **options):
+        """The one line on stderr with which it fails."""
+        done = self.run(*args, code=code, **options)
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        assert lines, done.stdout
+        return lines[-1].rstrip()
+
+    def submit(self, *args, **options):
+        return self.run("run", "-f", "train.yaml", "--nobuild", *args, **options)
+
+    def sent(self, path):
+        """The bodies that were posted there."""
+        import json
+        return [json.loads(one["body"]) for one in self.mock.seen("POST", path + "$")]
+
+    def close(self):
+        self.mock.close()
+        shutil.rmtree(self.home)
