@@ -26,8 +26,8 @@ struct Cluster {
 struct Context {
   base::Environment environment;
   base::Clock& clock;
-  std::string program = "ads";  // messages repeat it: "ads" or "muster"
-  std::string self;             // this binary's path
+  std::string program = "ads";                // messages repeat it: "ads" or "muster"
+  std::string self;                           // this binary's path
   std::function<void(base::Duration)> pause;  // blocks for that long
 
   // The embedded cluster, started when it is not there; or the one of a kubeconfig.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace ads {
 namespace {
@@ -45,11 +46,12 @@ base::Status ArtifactSync::Finish() {
 }
 
 base::Status ArtifactSync::Round(bool all) {
+  std::vector<ObjectStorage::FileToPut> files;
+  std::vector<Version> versions;
+  const auto settled = (clock_.Now() - kSettled).time_since_epoch();
   std::error_code error;
   fs::recursive_directory_iterator at(folder_, error);
   if (error) return {};  // nothing has been written yet
-  std::optional<base::Error> first;
-  const auto settled = (clock_.Now() - kSettled).time_since_epoch();
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     const std::string path = at->path().string();
     struct stat info{};
@@ -60,10 +62,16 @@ base::Status ArtifactSync::Round(bool all) {
     const auto known = copied_.find(name);
     if (known != copied_.end() && known->second == version) continue;
     if (!all && std::chrono::nanoseconds(version.modified) > settled) continue;
-    if (base::Status status = storage_->PutFile(name, path); status) {
-      copied_[name] = version;
+    files.push_back({name, path});
+    versions.push_back(version);
+  }
+  const auto results = storage_->PutFiles(files);
+  std::optional<base::Error> first;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) {
+      copied_[files[i].name] = versions[i];
     } else if (!first) {
-      first = status.error();
+      first = results[i].error();
     }
   }
   if (first) return base::Fail(*first);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,15 @@ class ObjectStorage {
   virtual base::Result<std::vector<std::string>> List(const std::string& prefix) = 0;
   // A local file to an object, and back. Large ones in parts.
   virtual base::Status PutFile(const std::string& name, const std::string& path) = 0;
+  // Many of them, some at once where the storage can: what became of each, in their order.
+  struct FileToPut {
+    std::string name, path;
+  };
+  virtual std::vector<base::Status> PutFiles(std::span<const FileToPut> files) {
+    std::vector<base::Status> results;
+    for (const FileToPut& file : files) results.push_back(PutFile(file.name, file.path));
+    return results;
+  }
   virtual base::Status GetFile(const std::string& name, const std::string& path) = 0;
   // The URI of an object, for messages.
   virtual std::string UriOf(const std::string& name) const = 0;

@@ -36,6 +36,11 @@ class BucketStorage final : public ObjectStorage {
   base::Status PutFile(const std::string& name, const std::string& path) override {
     return bucket_.PutFile(name, path);
   }
+  std::vector<base::Status> PutFiles(std::span<const FileToPut> files) override {
+    std::vector<oci::Bucket::FileToPut> ours;
+    for (const FileToPut& file : files) ours.push_back({file.name, file.path});
+    return bucket_.PutFiles(ours);
+  }
   base::Status GetFile(const std::string& name, const std::string& path) override {
     return bucket_.GetFile(name, path);
   }
@@ -75,6 +80,9 @@ base::Result<oci::DataScience> OciCloud::Jobs() {
 base::Result<std::unique_ptr<ObjectStorage>> OciCloud::OpenStorage(const std::string& uri) {
   TRY_ASSIGN(oci::BucketUri place, oci::ParseBucketUri(uri));
   TRY_ASSIGN(oci::Api* const api, At(oci::Service::kObjectStorage));
+  if (place.name_space.empty()) {
+    TRY_ASSIGN(place.name_space, oci::OwnNamespace(*api));
+  }
   return std::unique_ptr<ObjectStorage>(
       std::make_unique<BucketStorage>(session_, oci::Bucket(*api, std::move(place))));
 }

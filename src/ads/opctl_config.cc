@@ -12,6 +12,10 @@ namespace {
 constexpr size_t kMaxConfigBytes = 1 << 20;
 constexpr const char* kDefaultProfile = "DEFAULT";
 
+bool IsThere(const std::string& path, const base::Environment& environment) {
+  return ::access(ExpandHome(path, environment).c_str(), F_OK) == 0;
+}
+
 }  // namespace
 
 std::string ExpandHome(const std::string& path, const base::Environment& environment) {
@@ -43,43 +47,20 @@ base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment
     return !a.empty() ? a : !b.empty() ? b : std::move(c);
   };
   Login login;
-  login.auth = first(flags.auth, of_file[0], otherwise);
+  // In a container the environment says it (spec/ads.md 5.3).
+  login.auth = first(flags.auth, of_file[0], environment.GetOr("OCI_IAM_TYPE", otherwise));
   std::string config = "~/.oci/config";
-  if (::access(ExpandHome(config, environment).c_str(), F_OK) != 0) {
+  if (const auto path = environment.Get("OCI_CONFIG_LOCATION")) {
+    config = *path;
+  } else if (!IsThere(config, environment)) {
+    if (IsThere("~/.oraclebmc/config", environment)) config = "~/.oraclebmc/config";
     config = environment.GetOr("OCI_CONFIG_FILE", config);
   }
+  const std::string profile = environment.GetOr(
+      "OCI_CONFIG_PROFILE", environment.GetOr("OCIFS_CONFIG_PROFILE", kDefaultProfile));
   login.config_path = ExpandHome(first(flags.oci_config, of_file[1], config), environment);
-  login.profile = first(flags.oci_profile, of_file[2], kDefaultProfile);
+  login.profile = first(flags.oci_profile, of_file[2], profile);
   return login;
-}
-
-base::Result<std::map<std::string, std::string>> ReadOciProfile(const std::string& path,
-                                                                const std::string& profile) {
-  const auto text = base::ReadFile(path, kMaxConfigBytes);
-  if (!text && text.error().code == base::Code::kNotFound) {
-    return base::Fail(
-        base::Code::kNotFound,
-        fmt::format("ConfigFileNotFound: Could not find config file at {}; write one with user, "
-                    "tenancy, fingerprint, key_file and region, or name it with --oci-config",
-                    path));
-  }
-  if (!text) return base::Fail(text.error());
-  TRY_ASSIGN(const IniFile file, IniFile::Parse(*text, path));
-  std::map<std::string, std::string> values;
-  for (const std::string& name : {std::string(kDefaultProfile), profile}) {
-    const IniFile::Section* section = file.FindSection(name);
-    if (section == nullptr) continue;
-    for (const IniFile::Entry& entry : section->entries) {
-      if (!entry.key.empty()) values[entry.key] = entry.value;
-    }
-  }
-  if (file.HasSection(profile)) return values;
-  std::string known;
-  for (const std::string& name : file.Sections()) known += (known.empty() ? "" : ", ") + name;
-  return base::Fail(
-      base::Code::kNotFound,
-      fmt::format("ProfileNotFound: Profile '{}' not found in config file {}; it has {}", profile,
-                  path, known.empty() ? "none" : known));
 }
 
 }  // namespace ads

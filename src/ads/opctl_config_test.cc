@@ -40,19 +40,23 @@ TEST_F(OpctlConfigTest, FlagsWinOverTheFile) {
   EXPECT_EQ(ChooseLogin({"", "", "", "/nowhere"}, Env())->auth, "api_key");
 }
 
-TEST_F(OpctlConfigTest, AProfileInheritsTheDefault) {
-  Write("c", "[DEFAULT]\nregion=us-ashburn-1\nuser=u\n[P]\nuser = v\n# note\n");
-  const auto profile = ReadOciProfile(home_.path() + "/c", "P");
-  ASSERT_TRUE(profile) << profile.error().message;
-  EXPECT_EQ(profile->at("region"), "us-ashburn-1");
-  EXPECT_EQ(profile->at("user"), "v");
-  const auto absent = ReadOciProfile(home_.path() + "/c", "X");
-  EXPECT_EQ(absent.error().message, "ProfileNotFound: Profile 'X' not found in config file " +
-                                        home_.path() + "/c; it has DEFAULT, P");
-  EXPECT_TRUE(
-      ReadOciProfile("/nowhere", "P")
-          .error()
-          .message.starts_with("ConfigFileNotFound: Could not find config file at /nowhere"));
+TEST_F(OpctlConfigTest, AContainersEnvironmentSaysWhoSignsIn) {
+  const auto login = ChooseLogin({}, Env({{"JOB_RUN_OCID", "x"},
+                                          {"OCI_IAM_TYPE", "api_key"},
+                                          {"OCI_CONFIG_LOCATION", "~/there"},
+                                          {"OCIFS_CONFIG_PROFILE", "P"}}));
+  EXPECT_EQ(login->auth, "api_key");
+  EXPECT_EQ(login->config_path, home_.path() + "/there");
+  EXPECT_EQ(login->profile, "P");
+}
+
+TEST_F(OpctlConfigTest, AnotherFileIsTakenWhereTheUsualOneIsMissing) {
+  const base::Environment named = Env({{"OCI_CONFIG_FILE", "/named"}});
+  EXPECT_EQ(ChooseLogin({}, named)->config_path, "/named");
+  Write(".oraclebmc/config", "");
+  EXPECT_EQ(ChooseLogin({}, Env())->config_path, home_.path() + "/.oraclebmc/config");
+  Write(".oci/config", "");
+  EXPECT_EQ(ChooseLogin({}, named)->config_path, home_.path() + "/.oci/config");
 }
 
 TEST(IniFile_Errors, NameTheLine) {

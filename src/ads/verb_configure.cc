@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ads/ini_file.h"
+#include "ads/oci/profile.h"
 #include "ads/terminal_input.h"
 #include "ads/verbs.h"
 #include "base/file.h"
@@ -95,7 +96,7 @@ base::Status Configure::AskMain() {
              Ask("OCI profile", before("OCI", "oci_profile", "DEFAULT")));
   const std::string path = ExpandHome(oci_config_, context_.environment);
   const bool is_wanted = auth_ == "api_key" || auth_ == "security_token";
-  if (is_wanted && !ReadOciProfile(path, profile)) {
+  if (is_wanted && !oci::HasProfile(path, profile)) {
     return base::Fail(base::Code::kNotFound,
                       fmt::format("ValueError: profile {} is not found in {}", profile, path));
   }

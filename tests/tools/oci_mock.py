@@ -107,6 +107,7 @@ class OciMock:
         self.log_compartment = "ocid1.compartment.oc1..mock"
         self.log_groups = {}     # group -> [logs]
         self.subnets, self.security_lists, self.secrets = {}, {}, {}
+        self.namespace = "my-namespace"
         self.objects = {}        # (namespace, bucket) -> {name: (bytes, etag, time)}
         self.uploads = {}
         self.has_buckets = None  # None: every bucket is there; else a set of names
@@ -379,6 +380,9 @@ class OciMock:
 
     # Object Storage.
 
+    def get_namespace(self, query, headers, body):
+        return Reply(200, self.namespace)
+
     def _bucket(self, namespace, bucket):
         if self.has_buckets is not None and bucket not in self.has_buckets:
             raise Refused(404, "BucketNotFound", f"The bucket '{bucket}' does not exist")
@@ -498,6 +502,7 @@ _ROUTES = [
     ("GET", "/20160918/subnets/([^/]+)", OciMock.get_subnet),
     ("GET", "/20160918/securityLists/([^/]+)", OciMock.get_security_list),
     ("GET", "/20190301/secretbundles/([^/]+)", OciMock.get_secret),
+    ("GET", "/n/", OciMock.get_namespace),
     ("PUT", "/n/([^/]+)/b/([^/]+)/o/([^/]+)", OciMock.put_one),
     ("GET", "/n/([^/]+)/b/([^/]+)/o/([^/]+)", OciMock.get_one),
     ("HEAD", "/n/([^/]+)/b/([^/]+)/o/([^/]+)", OciMock.get_one),

@@ -32,7 +32,7 @@ base::Result<BucketUri> ParseBucketUri(std::string_view uri) {
   const size_t slash = rest.find('/');
   const std::string_view place = rest.substr(0, slash);
   const size_t at = place.find('@');
-  if (at == std::string_view::npos || at == 0 || at + 1 == place.size()) return refuse();
+  if (at == std::string_view::npos || at == 0) return refuse();
   BucketUri parsed;
   parsed.bucket = place.substr(0, at);
   parsed.name_space = place.substr(at + 1);
@@ -66,13 +66,25 @@ std::string Bucket::UploadPath(const std::string& name) const {
                      net::PercentEncode(uri_.bucket), net::PercentEncode(FullName(name)));
 }
 
-base::Status Bucket::Put(const std::string& name, std::string content) {
+base::Result<std::string> OwnNamespace(Api& object_storage) {
+  TRY_ASSIGN(const text::Json name, object_storage.Ask(OnObject("get_namespace", "GET", "/n/")));
+  if (const auto* text = name.if_string(); text != nullptr && !text->empty()) {
+    return std::string(text->data(), text->size());
+  }
+  return Fail(Code::kUnavailable, "get_namespace: the answer is no name");
+}
+
+ApiRequest Bucket::PutRequest(const std::string& name, std::string content) const {
   ApiRequest request = OnObject("put_object", "PUT", ObjectPath(name));
   request.headers.emplace_back("content-md5", Md5Base64(content));
   request.body = std::move(content);
   request.content_type = kBinary;
   request.signed_body = SignedBody::kNo;
-  TRY(api_.Send(request));
+  return request;
+}
+
+base::Status Bucket::Put(const std::string& name, std::string content) {
+  TRY(api_.Send(PutRequest(name, std::move(content))));
   return {};
 }
 

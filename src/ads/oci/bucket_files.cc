@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "ads/oci/bucket.h"
 #include "base/defer.h"
@@ -49,6 +50,19 @@ base::Status WritePart(int fd, uint64_t offset, std::string_view part, const std
   return {};
 }
 
+// Nothing of a file that is no small one.
+base::Result<std::optional<std::string>> ReadSmallFile(const std::string& path) {
+  const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about{};
+  if (!fd || ::fstat(fd.get(), &about) != 0) {
+    return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  }
+  const auto size = static_cast<uint64_t>(about.st_size);
+  if (!S_ISREG(about.st_mode) || size > kSmallFileBytes) return std::optional<std::string>();
+  TRY_ASSIGN(std::string content, ReadPart(fd.get(), 0, size, path));
+  return std::optional(std::move(content));
+}
+
 base::Result<std::string> UploadIdOf(const text::Json& answer, const std::string& uri) {
   std::string id(text::GetString(answer, {"uploadId"}));
   if (!id.empty()) return id;
@@ -71,6 +85,34 @@ base::Status Bucket::PutFile(const std::string& name, const std::string& path) {
   if (size > kPartBytes) return PutParts(name, path, fd.get(), size);
   TRY_ASSIGN(std::string content, ReadPart(fd.get(), 0, size, path));
   return Put(name, std::move(content));
+}
+
+std::vector<base::Status> Bucket::PutFiles(std::span<const FileToPut> files) {
+  std::vector<base::Status> results(files.size());
+  std::vector<ApiRequest> wave;
+  std::vector<size_t> places;  // of the wave's files among all
+  const auto send = [&] {
+    const auto answers = api_.SendAll(wave);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) results[places[i]] = Fail(answers[i].error());
+    }
+    wave.clear();
+    places.clear();
+  };
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto content = ReadSmallFile(files[i].path);
+    if (!content) {
+      results[i] = Fail(std::move(content.error()));
+    } else if (!*content) {
+      results[i] = PutFile(files[i].name, files[i].path);
+    } else {
+      wave.push_back(PutRequest(files[i].name, std::move(**content)));
+      places.push_back(i);
+      if (wave.size() == kSmallFilesAtOnce) send();
+    }
+  }
+  send();
+  return results;
 }
 
 base::Status Bucket::PutParts(const std::string& name, const std::string& path, int fd,

@@ -149,6 +149,28 @@ TEST_F(BucketTest, SendsAndFetchesALargeFileInParts) {
   EXPECT_TRUE(*base::ReadFile(folder_ + "/back") == content);
 }
 
+TEST_F(BucketTest, SendsManyFilesAndSaysWhatBecameOfEach) {
+  std::vector<Bucket::FileToPut> files;
+  for (size_t i = 0; i < kSmallFilesAtOnce + 2; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    ASSERT_TRUE(base::WriteFileAtomic(folder_ + "/" + name, name, 0644, base::Durability::kNone));
+    files.push_back({"d/" + name, folder_ + "/" + name});
+  }
+  files[1].path = folder_ + "/none";
+  const auto results = bucket_.PutFiles(files);
+  ASSERT_EQ(results.size(), files.size());
+  for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i].has_value(), i != 1) << i;
+  EXPECT_EQ(model_.objects.size(), files.size() - 1);
+  EXPECT_EQ(model_.objects["a/p/d/f33"], "f33");
+}
+
+TEST(OwnNamespace, IsTheServicesWord) {
+  FakeService service([](const net::HttpRequest& request) {
+    return request.target == "/n/" ? Answer(200, "\"ns\"") : Answer(404);
+  });
+  EXPECT_EQ(*OwnNamespace(service.api), "ns");
+}
+
 TEST_F(BucketTest, EndsAnUploadThatFails) {
   const std::string path = folder_ + "/large";
   ASSERT_TRUE(
@@ -191,8 +213,8 @@ TEST(ParseBucketUri, ReadsBucketNamespaceAndPrefix) {
   EXPECT_EQ(uri->name_space, "ns");
   EXPECT_EQ(uri->prefix, "a/b");
   EXPECT_EQ(ParseBucketUri("oci://b@ns")->prefix, "");
-  for (const char* wrong :
-       {"file:///x", "oci://", "oci://b", "oci://@ns", "oci://b@", "oci://b/x@n"}) {
+  EXPECT_EQ(ParseBucketUri("oci://b@/p")->name_space, "");
+  for (const char* wrong : {"file:///x", "oci://", "oci://b", "oci://@ns", "oci://b/x@n"}) {
     EXPECT_FALSE(ParseBucketUri(wrong)) << wrong;
   }
 }

@@ -186,4 +186,9 @@ base::Result<Profile> ReadProfile(const std::string& path, const std::string& na
   return profile;
 }
 
+bool HasProfile(const std::string& path, const std::string& name) {
+  const auto text = ReadSecretFile(path);
+  return text && ParseProfile(text->text(), path, name, "").has_value();
+}
+
 }  // namespace ads::oci

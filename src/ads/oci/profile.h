@@ -38,4 +38,7 @@ base::Status CheckProfile(const Profile& profile, ProfileUse use);
 base::Result<Profile> ReadProfile(const std::string& path, const std::string& name, ProfileUse use,
                                   const base::Environment& environment);
 
+// Whether a file has a profile of that name; whole or not.
+bool HasProfile(const std::string& path, const std::string& name);
+
 }  // namespace ads::oci
