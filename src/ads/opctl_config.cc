@@ -50,8 +50,8 @@ base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment
   // In a container the environment says it (spec/ads.md 5.3).
   login.auth = first(flags.auth, of_file[0], environment.GetOr("OCI_IAM_TYPE", otherwise));
   std::string config = "~/.oci/config";
-  if (const auto path = environment.Get("OCI_CONFIG_LOCATION")) {
-    config = *path;
+  if (const auto location = environment.Get("OCI_CONFIG_LOCATION")) {
+    config = *location;
   } else if (!IsThere(config, environment)) {
     if (IsThere("~/.oraclebmc/config", environment)) config = "~/.oraclebmc/config";
     config = environment.GetOr("OCI_CONFIG_FILE", config);
