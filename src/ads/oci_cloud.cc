@@ -4,6 +4,7 @@
 
 #include "ads/job_backend.h"
 #include "ads/oci/bucket.h"
+#include "base/file.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -42,6 +43,7 @@ class BucketStorage final : public ObjectStorage {
     return bucket_.PutFiles(ours);
   }
   base::Status GetFile(const std::string& name, const std::string& path) override {
+    TRY(base::MakeDirs(base::DirectoryOf(path), 0755));
     return bucket_.GetFile(name, path);
   }
   std::string UriOf(const std::string& name) const override { return bucket_.UriOf(name); }
