@@ -27,8 +27,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestImport = std::chrono::minutes(2);
 constexpr int kBacklog = 64;
-// What a training program is going to import anyway, where it is there.
-constexpr std::string_view kUsualModules = "?torch,?torch.distributed";
+// What a training program is going to import anyway, where it is there: the first step of an
+// optimizer brings the last one.
+constexpr std::string_view kUsualModules = "?torch,?torch.distributed,?torch._dynamo";
 
 struct Places {
   base::Fd folder;
