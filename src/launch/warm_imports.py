@@ -37,16 +37,27 @@ def import_one(name):
         raise Refused("import %s: %s: %s" % (name, type(error).__name__, error))
 
 
+def import_watched(name):
+    plain, before = os.environ.__class__, dict(os.environ)
+    os.environ.__class__ = WatchedEnviron
+    try:
+        import_one(name)
+    finally:
+        os.environ.__class__ = plain
+    if name.startswith("?") and "." in name:
+        # The program may never import it. What it sets in the environment, it sets again when used.
+        for added in set(os.environ) - set(before):
+            del os.environ[added]
+        os.environ.update(before)
+
+
 class Imports:
     def __init__(self, names, bare):
         self.before = dict(os.environ)
-        plain = os.environ.__class__
-        os.environ.__class__ = WatchedEnviron
         try:
             for name in names:
-                import_one(name)
+                import_watched(name)
         finally:
-            os.environ.__class__ = plain
             self.finish(bare)
 
     def finish(self, bare):

@@ -27,14 +27,21 @@ constexpr std::array<std::string_view, 11> kOfOneRank = {
 constexpr std::array<std::string_view, 3> kReadLater = {
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
 
-// The loader, the C library, Python, and the libraries that torch and numpy bring.
-constexpr std::array<std::string_view, 45> kLibraryPrefixes = {
-    "LD_",    "LC_",    "LANG",   "TZ",       "GLIBC_",  "MALLOC_", "PYTHON", "OMP_",
-    "GOMP_",  "KMP_",   "MKL_",   "OPENBLAS", "GOTO",    "BLIS_",   "VECLIB", "NUMEXPR",
-    "NPY_",   "NUMPY_", "TORCH",  "PYTORCH",  "ATEN_",   "C10_",    "CUDA",   "NVIDIA_",
-    "CUBLAS", "CUDNN",  "NCCL_",  "GLOO_",    "TP_",     "HIP_",    "ROC",    "HSA_",
-    "ONEDNN", "DNNL",   "TRITON", "KINETO",   "FX_",     "UCX_",    "XLA_",   "OMPI_",
-    "I_MPI_", "TBB_",   "JE_",    "TCMALLOC", "MIMALLOC"};
+// The loader, the C library, Python, and the libraries that torch and numpy bring; and what tells
+// pods apart, each of which ends with everything that it started.
+constexpr std::array<std::string_view, 46> kLibraryPrefixes = {
+    "LD_",      "LC_",     "LANG",   "TZ",
+    "GLIBC_",   "MALLOC_", "PYTHON", "OMP_",
+    "GOMP_",    "KMP_",    "MKL_",   "OPENBLAS",
+    "GOTO",     "BLIS_",   "VECLIB", "NUMEXPR",
+    "NPY_",     "NUMPY_",  "TORCH",  "PYTORCH",
+    "ATEN_",    "C10_",    "CUDA",   "NVIDIA_",
+    "CUBLAS",   "CUDNN",   "NCCL_",  "GLOO_",
+    "TP_",      "HIP_",    "ROC",    "HSA_",
+    "ONEDNN",   "DNNL",    "TRITON", "KINETO",
+    "FX_",      "UCX_",    "XLA_",   "OMPI_",
+    "I_MPI_",   "TBB_",    "JE_",    "MUSTER_POD_UID",
+    "TCMALLOC", "MIMALLOC"};
 
 std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 

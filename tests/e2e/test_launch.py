@@ -53,6 +53,48 @@ def test_redirection_can_be_turned_off(cluster):
     assert "path ." in out and "torchrun v" in out
 
 
+WARM = """
+import os, sys
+print("rank", os.environ["RANK"], os.environ["TORCHELASTIC_RESTART_COUNT"], "torch" in sys.modules)
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+    if os.environ["RANK"] == "1":
+        os.kill(os.getpid(), 9)
+    import time
+    time.sleep(1000)
+"""
+
+
+def test_ranks_in_pods_are_warm_when_it_is_asked_for(cluster):
+    with open(cluster.path("config/muster/config.yaml"), "a") as file:
+        file.write("  warm: true\n")
+    with open(cluster.path("probe.py"), "w") as file:
+        file.write(WARM)
+    os.chmod(cluster.folder, 0o755)
+    cluster.submit("warm", "torchrun --nproc-per-node=2 --max-restarts=1 " + cluster.path("probe.py"),
+                   "--workers=1")
+    cluster.wait("warm", "SUCCEEDED")
+    out = cluster.run("logs", "warm").stdout
+    for line in ("rank 1 0 True", "rank 0 1 True", "rank 1 1 True"):
+        assert line in out, out
+    assert not interpreters(cluster.folder), "an interpreter outlived its pod"
+
+
+def interpreters(folder):
+    """Resident ones of the pods of a cluster."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                is_one = b"\0/muster-warm/" in file.read()
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                is_ours = folder.encode() in file.read()
+        except OSError:
+            continue
+        if is_one and is_ours:
+            found.append(int(entry))
+    return found
+
+
 GLOO = """
 import os, torch, torch.distributed as dist
 dist.init_process_group("gloo")

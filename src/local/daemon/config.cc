@@ -20,11 +20,11 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
   }
   for (const auto& [key, value] : section.as_object()) {
     const std::string name = fmt::format("local.{}", std::string_view(key));
-    if (key == "redirect_launch") {
+    if (key == "redirect_launch" || key == "warm") {
       if (!value.is_bool()) {
         return base::Fail(base::Code::kInvalidArgument, name + ": must be true or false");
       }
-      config.redirects_launch = value.as_bool();
+      (key == "warm" ? config.is_warm : config.redirects_launch) = value.as_bool();
       continue;
     }
     TRY_ASSIGN(const std::string text, StringOf(value, name));
@@ -54,7 +54,7 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
     } else {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("{}: unknown key; there are local.python, local.gpus, "
-                                    "local.redirect_launch, local.images",
+                                    "local.redirect_launch, local.images, local.warm",
                                     name));
     }
   }

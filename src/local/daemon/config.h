@@ -6,6 +6,7 @@
 //     gpus: auto                # strict, optional or auto
 //     redirect_launch: true     # python -m torch.distributed.run in pods is muster-launch
 //     images: host              # or podman: pods run in their images
+//     warm: false               # torchrun in pods is muster-launch --warm
 #pragma once
 
 #include <optional>
@@ -25,6 +26,7 @@ struct Config {
   GpuMode gpus = GpuMode::kAuto;
   bool redirects_launch = true;
   bool has_podman = false;  // local.images: podman
+  bool is_warm = false;
 };
 
 // The file's settings, the defaults where there is no file. An unknown key or a bad value is

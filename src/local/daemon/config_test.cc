@@ -35,18 +35,20 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
   EXPECT_EQ(config->gpus, GpuMode::kAuto);
   EXPECT_TRUE(config->redirects_launch);
   EXPECT_FALSE(config->has_podman);
+  EXPECT_FALSE(config->is_warm);
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {
   const auto config = Load(
       "cluster: local\nlocal:\n  python: /usr/bin/python3\n  gpus: strict\n"
-      "  redirect_launch: false\n  images: podman\n");
+      "  redirect_launch: false\n  images: podman\n  warm: true\n");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->cluster, "local");
   EXPECT_EQ(config->python, "/usr/bin/python3");
   EXPECT_EQ(config->gpus, GpuMode::kStrict);
   EXPECT_FALSE(config->redirects_launch);
   EXPECT_TRUE(config->has_podman);
+  EXPECT_TRUE(config->is_warm);
 }
 
 TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
@@ -57,6 +59,7 @@ TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
                                           {"local:\n  gpus: some\n", "auto, strict or optional"},
                                           {"local:\n  redirect_launch: 3\n", "true or false"},
                                           {"local:\n  images: docker\n", "host or podman"},
+                                          {"local:\n  warm: often\n", "local.warm: must be"},
                                           {"local: 3\n", "local: must be a mapping"},
                                           {"a: [\n", "line"}}) {
     const auto config = Load(content);

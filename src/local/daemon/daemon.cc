@@ -185,7 +185,7 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   agent_options.has_podman = config.has_podman;
   TRY_ASSIGN(agent_options.launcher,
              node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
-                                    config.redirects_launch));
+                                    config.redirects_launch, config.is_warm));
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   const std::string node_name = agent_options.machine.node_name;
   scheduling_options.node_name = node_name;

@@ -335,6 +335,7 @@ class PodPlanner {
   void AddLauncher(EnvList& env) const {
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
+    if (facts_.launcher.is_warm && !Has(env, "PET_WARM")) env.emplace_back("PET_WARM", "1");
     if (facts_.launcher.modules.empty()) return;
     const std::string_view others = ValueIn(env, "PYTHONPATH");
     env.emplace_back("PYTHONPATH", others.empty()

@@ -461,7 +461,7 @@ TEST(PlanPod, GivesTheSubmittersEnvironment) {
 
 TEST(PlanPod, TorchrunIsOurs) {
   Given given;
-  given.facts.launcher = {"/state/launch/bin", "/state/launch/python"};
+  given.facts.launcher = {"/state/launch/bin", "/state/launch/python", false};
   given.interpreter = "/venv/bin";
   const auto plan = Plan(PodBuilder("a").Env("PYTHONPATH", "/mine"), given);
   ASSERT_TRUE(plan);
@@ -470,6 +470,10 @@ TEST(PlanPod, TorchrunIsOurs) {
   EXPECT_EQ(EnvOf(*plan, "PYTHON_EXEC"), "python3");
   given.facts.launcher.modules = "";
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PYTHONPATH"), "(unset)");
+  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PET_WARM"), "(unset)");
+  given.facts.launcher.is_warm = true;
+  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PET_WARM"), "1");
+  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a").Env("PET_WARM", "0"), given), "PET_WARM"), "0");
 }
 
 TEST(PlanPod, FallsBackToTheDaemonsPathThenToTheUsualOne) {

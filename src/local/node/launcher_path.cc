@@ -11,8 +11,9 @@
 namespace local::node {
 
 base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const std::string& state,
-                                            bool redirects_modules) {
+                                            bool redirects_modules, bool is_warm) {
   LauncherPath path;
+  path.is_warm = is_warm;
   if (::access(launcher.c_str(), X_OK) != 0) return path;
   const std::string folder = state + "/launch";
   process::SpawnOptions options;

@@ -144,7 +144,7 @@ NASTY = {
     "group": "import subprocess\nraise RuntimeError('a') from ValueError('b')",
     "recursion": "def f(): f()\nimport sys; sys.setrecursionlimit(60)\nf()",
     "warn": "import warnings, logging\nwarnings.warn('w'); logging.warning('l'); logging.info('i')",
-    "modules": "import sys; print([n for n in sys.modules if 'muster' in n or 'custom' in n])",
+    "modules": "import sys; print([n for n in sys.modules if n.startswith(('muster', 'sitecustom'))])",
     "beside": "import beside; print(beside.__file__, open('data.txt').read())",
     "interactive": "print(input('? '))", "exec": "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'import sys; print(sys.argv)'])",
 }
@@ -155,7 +155,10 @@ class Warm:
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="muster-warm-test-", dir="/tmp")
-        self.env = {"HOME": self.folder, "XDG_RUNTIME_DIR": self.folder, "OMP_NUM_THREADS": "1",
+        os.mkdir(os.path.join(self.folder, "tmp"))
+        # Those that imports read.
+        self.env = {"HOME": self.folder, "TMPDIR": os.path.join(self.folder, "tmp"),
+                    "XDG_RUNTIME_DIR": self.folder, "OMP_NUM_THREADS": "1",
                     "MUSTER_TEST_MARK": os.path.basename(self.folder)}
 
     def residents(self):
