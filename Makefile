@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps build demo test unit integration sanitize soak bench gpu-check fmt lint fuzz install clean
+.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz install clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,10 @@ test: ## install what the tests need, and run them all
 unit: ## only the unit tests (under a minute once built)
 	@scripts/install-packages build test
 	@scripts/test unit
+
+test-ads-peer: build ## opctl beside Oracle's own oracle-ads and oci (200 MB from the package index)
+	@scripts/install-packages test
+	@scripts/test-ads-peer
 
 sanitize: ## the unit tests under address, undefined-behaviour and thread sanitizers
 	@scripts/install-packages build test
