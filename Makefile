@@ -23,7 +23,7 @@ demo: build ## a real two-process training on this machine, from nothing
 	@scripts/demo
 
 test: ## install what the tests need, and run them all
-	@scripts/install-packages build test browser demo
+	@scripts/install-packages build test browser demo cpp
 	@scripts/test all
 
 unit: ## only the unit tests (under a minute once built)
@@ -43,9 +43,10 @@ soak: ## long fuzzing and kill tests
 	@scripts/soak
 
 bench: build ## speed and size, as ratios to the real peer in the same run
-	@scripts/install-packages demo
+	@scripts/install-packages demo cpp
 	@bench/run
 	@bench/launch
+	@bench/mnist-cpp
 	@bench/operator --shapes 1000x4,10000x1,100x100,1x10000 --foreign-pods 20000
 
 gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a second job meanwhile

@@ -160,7 +160,7 @@ class Training:
     def _state(self, epoch):
         momentum = {name: self.optimizer.state[weight]["momentum_buffer"]
                     for name, weight in self.own.named_parameters()}
-        return {"epoch": epoch, "model": self.args.model, "weights": self.own.state_dict(),
+        return {"epoch": epoch, "model": self.args.model, "weights": dict(self.own.state_dict()),
                 "momentum": momentum}
 
     def _batch(self, data, indices):
