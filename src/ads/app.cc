@@ -19,6 +19,7 @@ void AddOpctl(cli::Command& root, Context& context) {
   AddPublish(opctl, context);
   AddEntry(opctl, context);
   AddConfigure(opctl, context);
+  AddCheck(opctl, context);
   AddWatch(opctl, context);
   AddCancel(opctl, context);
   AddDelete(opctl, context);

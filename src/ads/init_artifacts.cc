@@ -30,6 +30,12 @@ RUN python -m pip install --no-cache-dir -r /etc/datascience/requirements.txt
 # For PROFILE_CMD="nsys profile ...": install nsight-systems-cli here.
 
 COPY ${ARTIFACT_DIR}/muster ${ARTIFACT_DIR}/entrypoint.sh /etc/datascience/
+# `ads opctl check` runs this module, which is muster too.
+RUN folder=$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ads/opctl \
+ && mkdir -p "$folder" \
+ && printf '%s\n' 'import os' \
+      'os.execv("/etc/datascience/muster", ["muster", "opctl", "diagnose"])' \
+      > "$folder/diagnostics.py"
 WORKDIR /etc/datascience
 
 # Last, for it changes most.

@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "ads/oci_cloud.h"
-#include "ads/run_watch.h"
+#include "ads/cloud_runs.h"
 #include "ads/verbs.h"
 #include "cli/click.h"
 
@@ -18,38 +17,6 @@ struct WatchFlags {
   int64_t interval = 3, wait = 90;
   bool has_no_status = false, is_debug = false;
   std::string ignored;
-};
-
-class CloudRuns final : public RunSource {
- public:
-  explicit CloudRuns(OciCloud& cloud) : cloud_(cloud) {}
-
-  base::Result<oci::JobRun> Look(const std::string& run_id) override {
-    TRY_ASSIGN(oci::DataScience jobs, cloud_.Jobs());
-    return jobs.GetJobRun(run_id);
-  }
-  base::Result<std::vector<oci::LogLine>> Read(const oci::JobRun& run, base::Time from,
-                                               base::Time to) override {
-    TRY_ASSIGN(oci::Api* const logging, cloud_.At(oci::Service::kLogging));
-    const oci::LogPlace place{LogCompartment(run), run.log_group_id, run.log_id};
-    return oci::SearchLog(*logging, place, run.id, from, to);
-  }
-
- private:
-  // A log may be in another compartment than its run; who may not ask is told nothing.
-  std::string LogCompartment(const oci::JobRun& run) {
-    std::string& known = compartments_[run.log_id];
-    if (!known.empty()) return known;
-    known = run.compartment_id;
-    const auto management = cloud_.At(oci::Service::kLogManagement);
-    if (!management) return known;
-    const auto found = oci::CompartmentOfLog(**management, run.log_group_id, run.log_id);
-    if (found && !found->empty()) known = *found;
-    return known;
-  }
-
-  OciCloud& cloud_;
-  std::map<std::string, std::string> compartments_;
 };
 
 base::Error NoRunOcid() {

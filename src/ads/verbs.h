@@ -11,6 +11,7 @@ void AddRun(cli::Command& parent, Context& context);
 void AddPublish(cli::Command& parent, Context& context);  // opctl publish-image
 void AddEntry(cli::Command& parent, Context& context);
 void AddConfigure(cli::Command& parent, Context& context);
+void AddCheck(cli::Command& parent, Context& context);  // with diagnose
 void AddWatch(cli::Command& parent, Context& context);
 void AddCancel(cli::Command& parent, Context& context);
 void AddDelete(cli::Command& parent, Context& context);  // with activate and deactivate

@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import oci
 import pytest
@@ -110,6 +111,31 @@ def test_the_requests_of_a_run(user, name):
         assert names <= set(their["headers"]) and names <= set(our["headers"])
         assert our["headers"]["authorization"].split("signature=")[0] == (
             their["headers"]["authorization"].split("signature=")[0])
+
+
+def test_the_dry_run_of_a_check(user):
+    theirs = run_peer(user, "check", "-f", "train.yaml", "--dry-run").stdout
+    assert user.run("check", "-f", "train.yaml", "--dry-run").stdout == theirs
+
+
+def test_the_job_of_a_check(user):
+    def posted(command, **options):
+        user.mock.requests.clear()
+        checking = subprocess.Popen(command, cwd=user.home, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **options)
+        deadline = time.monotonic() + 300
+        while not user.mock.seen("POST", "/jobRuns$"):
+            assert checking.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        checking.kill()
+        checking.wait()
+        return [json.loads(one["body"]) for one in user.mock.seen("POST")
+                if one["path"].endswith("/jobs")]
+
+    env = {**user.env, "OCI_ODSC_SERVICE_ENDPOINT": user.mock.url}
+    theirs = posted([ADS, "opctl", "check", "-f", "train.yaml"], env=env)
+    ours = posted([user.path("bin", "ads"), "opctl", "check", "-f", "train.yaml"], env=env)
+    assert ours == theirs
 
 
 def signer_of(user):

@@ -1,0 +1,29 @@
+#include "ads/cloud_runs.h"
+
+namespace ads {
+
+base::Result<oci::JobRun> CloudRuns::Look(const std::string& run_id) {
+  TRY_ASSIGN(oci::DataScience jobs, cloud_.Jobs());
+  return jobs.GetJobRun(run_id);
+}
+
+base::Result<std::vector<oci::LogLine>> CloudRuns::Read(const oci::JobRun& run, base::Time from,
+                                                        base::Time to) {
+  TRY_ASSIGN(oci::Api* const logging, cloud_.At(oci::Service::kLogging));
+  const oci::LogPlace place{LogCompartment(run), run.log_group_id, run.log_id};
+  return oci::SearchLog(*logging, place, run.id, from, to);
+}
+
+// A log may be in another compartment than its run; who may not ask is told nothing.
+std::string CloudRuns::LogCompartment(const oci::JobRun& run) {
+  std::string& known = compartments_[run.log_id];
+  if (!known.empty()) return known;
+  known = run.compartment_id;
+  const auto management = cloud_.At(oci::Service::kLogManagement);
+  if (!management) return known;
+  const auto found = oci::CompartmentOfLog(**management, run.log_group_id, run.log_id);
+  if (found && !found->empty()) known = *found;
+  return known;
+}
+
+}  // namespace ads

@@ -1,0 +1,30 @@
+// Job runs of the cloud and their logs, as a watch sees them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ads/oci_cloud.h"
+#include "ads/run_watch.h"
+#include "base/result.h"
+
+namespace ads {
+
+// One thread; borrows the cloud.
+class CloudRuns final : public RunSource {
+ public:
+  explicit CloudRuns(OciCloud& cloud) : cloud_(cloud) {}
+
+  base::Result<oci::JobRun> Look(const std::string& run_id) override;
+  base::Result<std::vector<oci::LogLine>> Read(const oci::JobRun& run, base::Time from,
+                                               base::Time to) override;
+
+ private:
+  std::string LogCompartment(const oci::JobRun& run);
+
+  OciCloud& cloud_;
+  std::map<std::string, std::string> compartments_;  // of logs
+};
+
+}  // namespace ads

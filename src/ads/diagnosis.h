@@ -1,0 +1,39 @@
+// What a distributed job needs of its tenancy, and whether it is there (spec/ads.md 1.4).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ads/oci_cloud.h"
+#include "base/environment.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace ads {
+
+struct Finding {
+  std::string description;
+  bool is_met = false;
+  std::string resolution;  // what to do where it is not
+};
+
+// `<description>: ✅` or `<description>: ❎ . Resolution: <text>` for each, and a last line when
+// all are met. Pure.
+std::string RenderFindings(const std::vector<Finding>& findings, const std::string& cluster_type);
+// The same as a page: a table of requirements, and one of resolutions. Pure.
+std::string RenderReport(const std::vector<Finding>& findings, const std::string& cluster_type);
+
+// Whether a rule of the lists (answers of get_security_list) lets TCP from `address` to all ports
+// from `first` to `last`. Pure.
+bool AllowsIngress(const std::vector<text::Json>& lists, const std::string& address, int first,
+                   int last);
+
+// The ports that a cluster of that type is spoken to on; first and last of each range. Pure.
+std::vector<std::pair<int, int>> IngressPorts(std::string_view cluster_type);
+
+// Looks, in the container of a job run: at the job, its subnet and security lists, the work dir and
+// the way out. Writes `diagnostic_report.html` to the work dir.
+base::Result<std::vector<Finding>> Diagnose(OciCloud& cloud, const base::Environment& environment);
+
+}  // namespace ads
