@@ -45,7 +45,7 @@ base::Status CheckVersion(const curl_version_info_data& version) {
   const std::string_view tls = version.ssl_version != nullptr ? version.ssl_version : "none";
   if (version.version_num < kOldest) {
     return Fail(Code::kUnavailable,
-                fmt::format("libcurl {} is too old to talk to Kubernetes: muster needs 7.77",
+                fmt::format("libcurl {} is too old to talk to a server over TLS: muster needs 7.77",
                             version.version));
   }
   // Other TLS libraries take certificates from files only.
@@ -66,7 +66,7 @@ base::Result<const CurlLibrary*> CurlLibrary::LoadFrom(const std::string& file) 
   if (library == nullptr) {
     const char* const why = ::dlerror();
     return Fail(Code::kUnavailable,
-                fmt::format("talking to Kubernetes needs libcurl, which could not be loaded ({}): "
+                fmt::format("talking to a server over TLS needs libcurl, which could not be loaded ({}): "
                             "install the package libcurl4",
                             why != nullptr ? why : file));
   }
