@@ -121,6 +121,10 @@ JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
     job.name = job_name;
   }
   job.infrastructure = config.infrastructure;
+  // The original's: the cluster's name is the job's on the service.
+  if (config.name && !config.name->empty()) {
+    job.infrastructure.Set("displayName", PyValue::String(*config.name));
+  }
   job.env = JobEnv(config);
   job.image = image;
   job.work_dir = config.work_dir;

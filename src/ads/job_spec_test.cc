@@ -99,6 +99,7 @@ TEST(JobSpec_Name, FallsBack) {
   EXPECT_EQ(SpecOf(yaml, "flag").name, "Training");
   yaml.cluster += "      name: mine\n";
   EXPECT_EQ(SpecOf(yaml, "flag").name, "mine");
+  EXPECT_EQ(PyStr(*SpecOf(yaml).infrastructure.Find("displayName")), "mine");
   yaml = TrainYaml();
   yaml.infrastructure = "      projectId: p\n";
   EXPECT_EQ(SpecOf(yaml, "flag").name, "flag");

@@ -118,6 +118,14 @@ TEST(PyYaml_Dump, FoldsAtTheFirstSpaceAfterColumn80) {
   EXPECT_EQ(DumpPyYaml(two), "k: " + std::string(80, 'a') + "  b\n  c\n");
 }
 
+TEST(PyYaml_Dump, LongKeysStandAlone) {
+  const std::string key(123, 'k');
+  const auto value = ReadPyYaml("{? " + key + " : {a: [1]}, '': x, \"a\\nb\": [1, 2]}");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(DumpPyYaml(*value),
+            "? ''\n: x\n? 'a\n\n  b'\n: - 1\n  - 2\n? " + key + "\n: a:\n  - 1\n");
+}
+
 TEST(PyYaml_Dump, SortsKeysAndLeavesListsAtTheirKey) {
   const auto value = ReadPyYaml("b: [1, {x: 1, w: []}, [2]]\na: {}\n");
   ASSERT_TRUE(value);

@@ -40,10 +40,14 @@ bool IsIn(char32_t c, std::u32string_view set) { return set.find(c) != std::u32s
 struct Analysis {
   bool may_be_plain = true;
   bool may_be_single = true;
+  bool is_simple_key = true;  // fits before a colon
 };
 
+// PyYAML's 127, less the "!!str" that it counts in.
+constexpr size_t kLongestSimpleKey = 122;
+
 Analysis Analyze(const CodePoints& text, bool is_key) {
-  if (text.empty()) return {!is_key, true};
+  if (text.empty()) return {!is_key, true, false};
   bool has_indicators = text.starts_with(U"---") || text.starts_with(U"...");
   bool has_breaks = false, is_special = false, has_edge_space = false;
   bool break_then_space = false, space_then_break = false;
@@ -69,7 +73,7 @@ Analysis Analyze(const CodePoints& text, bool is_key) {
   Analysis found;
   found.may_be_single = !break_then_space && !space_then_break && !is_special;
   found.may_be_plain = found.may_be_single && !has_edge_space && !has_breaks && !has_indicators;
-  if (is_key && has_breaks) found.may_be_single = false;
+  found.is_simple_key = !has_breaks && text.size() <= kLongestSimpleKey;
   return found;
 }
 
@@ -105,7 +109,9 @@ class PyWriter {
   }
 
   void Map(const PyValue& map, size_t indent, bool is_line_begun = false);
-  void List(const PyValue& list, size_t indent);
+  void List(const PyValue& list, size_t indent, bool is_line_begun = false);
+  bool Key(const PyValue::Member& member, size_t indent);
+  void ComplexValue(const PyValue& value, size_t indent);
   void Leaf(const PyValue& value, size_t indent);
   void Text(const std::string& text, size_t fold, bool is_key);
   void Plain(const CodePoints& text, size_t fold, bool is_split);
@@ -119,20 +125,45 @@ class PyWriter {
   size_t column_ = 0;
 };
 
+// Writes "key:", or "? key" and a ":" on a line of its own where it is too long for that: false.
+bool PyWriter::Key(const PyValue::Member& member, size_t indent) {
+  const CodePoints points = Decode(member.key);
+  const bool is_simple = Analyze(points, true).is_simple_key;
+  if (!is_simple) Put("? ");
+  if (member.is_text) {
+    Text(member.key, indent + kIndent, is_simple);
+  } else {
+    Put(member.key);
+  }
+  if (!is_simple) StartLine(indent);
+  Put(":");
+  return is_simple;
+}
+
+// After the ":" of a long key everything begins on its line.
+void PyWriter::ComplexValue(const PyValue& value, size_t indent) {
+  Put(" ");
+  if (value.is_map() && !value.members.empty()) {
+    Map(value, indent + kIndent, true);
+  } else if (value.is_list() && !value.items.empty()) {
+    List(value, indent + kIndent, true);
+  } else {
+    Leaf(value, indent + kIndent);
+  }
+}
+
 void PyWriter::Map(const PyValue& map, size_t indent, bool is_line_begun) {
   std::vector<const PyValue::Member*> sorted;
   for (const PyValue::Member& member : map.members) sorted.push_back(&member);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto* a, const auto* b) { return a->key < b->key; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto* a, const auto* b) { return a->key < b->key; });
   for (const PyValue::Member* member : sorted) {
     if (!is_line_begun) StartLine(indent);
     is_line_begun = false;
-    if (member->is_text) {
-      Text(member->key, indent + kIndent, true);
-    } else {
-      Put(member->key);
+    if (!Key(*member, indent)) {
+      ComplexValue(member->value, indent);
+      continue;
     }
-    Put(":");
     const PyValue& value = member->value;
     if (value.is_map() && !value.members.empty()) {
       Map(value, indent + kIndent);
@@ -146,17 +177,15 @@ void PyWriter::Map(const PyValue& map, size_t indent, bool is_line_begun) {
   if (!out_.ends_with('\n')) out_ += '\n';
 }
 
-void PyWriter::List(const PyValue& list, size_t indent) {
+void PyWriter::List(const PyValue& list, size_t indent, bool is_line_begun) {
   for (const PyValue& item : list.items) {
-    StartLine(indent);
+    if (!is_line_begun) StartLine(indent);
+    is_line_begun = false;
     Put("- ");
     if (item.is_map() && !item.members.empty()) {
       Map(item, indent + kIndent, true);
     } else if (item.is_list() && !item.items.empty()) {
-      // "- - x": the inner list begins on the line of the outer one's dash.
-      PyWriter inner;
-      inner.List(item, indent + kIndent);
-      Put(std::string_view(inner.out_).substr(indent + kIndent));
+      List(item, indent + kIndent, true);
     } else {
       Leaf(item, indent + kIndent);
     }

@@ -100,7 +100,9 @@ base::Result<std::optional<std::string>> TrainReader::ReadStartOptions(
   }
   std::vector<std::string> parts;
   for (const PyValue& item : options->items) parts.push_back(PyStr(item));
-  return std::optional(std::string(base::Trim(base::Join(parts, " "))));
+  const std::string joined = base::Join(parts, " ");
+  if (joined.empty()) return std::optional<std::string>();
+  return std::optional(std::string(base::Trim(joined)));
 }
 
 base::Result<int64_t> TrainReader::ReadReplicas(const PyValue& role, const std::string& where) {
@@ -149,7 +151,13 @@ base::Status TrainReader::ReadInfrastructure(const PyValue& spec) {
     for (const InfrastructureKey& known : InfrastructureKeyTable()) {
       if (known.snake == key) key = known.camel;
     }
-    config_.infrastructure.Set(std::move(key), member.value);
+    PyValue value = member.value;
+    if (key == "shapeConfigDetails") {
+      for (PyValue::Member& detail : value.members) {
+        if (detail.key == "memory_in_gbs") detail.key = "memoryInGBs";
+      }
+    }
+    config_.infrastructure.Set(std::move(key), std::move(value));
   }
   const PyValue* size = config_.infrastructure.Find("blockStorageSize");
   if (is_strict_ && size != nullptr && size->kind != PyValue::Kind::kInt) {
@@ -165,12 +173,17 @@ base::Status TrainReader::ReadCertificate(const PyValue& spec) {
   if (certificate == nullptr || certificate->is_none()) return {};
   const PyValue* ca = certificate->Find("caCert");
   const PyValue* cert = certificate->Find("cert");
-  if (ca == nullptr || cert == nullptr) {
+  if (ca == nullptr || cert == nullptr || !ca->is_truthy() || !cert->is_truthy()) {
     config_.warnings.push_back(
         fmt::format("{} line {}: spec.cluster.spec.certificate is ignored: caCert and cert are "
                     "wanted side by side",
                     path_, certificate->line));
     return {};
+  }
+  for (const PyValue* part : {ca, cert}) {
+    if (OptionalText(*part, "id")) continue;
+    return FailAt(part->line, fmt::format("spec.cluster.spec.certificate.{}.id is missing",
+                                          part == ca ? "caCert" : "cert"));
   }
   CertificateConfig read;
   read.ca_id = OptionalText(*ca, "id").value_or("None");
@@ -313,7 +326,13 @@ std::string TrainConfig::Infrastructure(std::string_view key) const {
 
 base::Result<TrainConfig> ReadTrainConfig(const PyValue& document, const std::string& path,
                                           const TrainReadOptions& options) {
-  return TrainReader(path, options.is_strict).Read(document);
+  auto config = TrainReader(path, options.is_strict).Read(document);
+  if (config) return config;
+  // Keys and values are quoted as they are; a message is a line.
+  for (char& c : config.error().message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return config;
 }
 
 base::Result<TrainConfig> ReadTrainConfig(std::string_view text, const std::string& path,

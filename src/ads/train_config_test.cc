@@ -45,6 +45,7 @@ TEST(TrainConfig_Certificate, WantsBothSideBySide) {
   EXPECT_EQ(config->certificate->cert_location, "cert.pem");
   EXPECT_EQ(config->certificate->key_location, "k.pem");
   yaml.cluster = before + "      certificate:\n        caCert: {id: ca1, cert: {id: c1}}\n";
+  EXPECT_NE(RefusalOf(yaml).find("unknown key \"cert\""), std::string::npos);
   const auto nested = ReadYaml(yaml, false);
   ASSERT_TRUE(nested);
   EXPECT_FALSE(nested->certificate);
@@ -67,10 +68,12 @@ TEST(TrainConfig_Replicas, NothingAndZeroMeanOne) {
 
 TEST(TrainConfig_NullStartOptions, AreNone) {
   TrainYaml yaml;
-  yaml.cluster += "      config: {env: null, startOptions: null}\n";
+  yaml.cluster +=
+      "      config: {env: null, startOptions: null}\n      ps: {config: {startOptions: ['']}}\n";
   const auto config = ReadYaml(yaml);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->start_args, "");
+  EXPECT_FALSE(config->ps->start_args);
 }
 
 TEST(TrainConfig_Args, AreJoinedAsPythonPrintsThem) {
@@ -151,17 +154,20 @@ TEST(TrainConfig_Kind, IsChecked) {
             std::string::npos);
   EXPECT_EQ(refusal("kind: [\n").substr(0, 7), "t.yaml ");
   EXPECT_EQ(refusal("kind: distributed\n"), "t.yaml line 1: spec is missing");
+  EXPECT_EQ(refusal("kind: \"a\\nb\"\n").find('\n'), std::string::npos);
 }
 
 TEST(TrainConfig_Infrastructure, SpellingsAreOne) {
   TrainYaml yaml;
   yaml.infrastructure +=
-      "      block_storage_size_in_GBs: 70\n      freeform_tags: {a: b}\n      log_id: l\n";
+      "      block_storage_size_in_GBs: 70\n      freeform_tags: {a: b}\n      log_id: l\n"
+      "      shape_config_details: {ocpus: 1, memory_in_gbs: 2}\n";
   const auto config = ReadYaml(yaml);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->Infrastructure("blockStorageSize"), "70");
   EXPECT_EQ(config->Infrastructure("logId"), "l");
   EXPECT_EQ(config->Infrastructure("freeformTags"), "{'a': 'b'}");
+  EXPECT_EQ(config->Infrastructure("shapeConfigDetails"), "{'ocpus': 1, 'memoryInGBs': 2}");
 }
 
 TEST(TrainConfig_Placeholders, AreAllFound) {

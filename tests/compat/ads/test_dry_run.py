@@ -139,7 +139,8 @@ def test_names_fall_back(opctl):
     assert "\n  name: null\n" in opctl.dry().stdout
     assert "\n  name: JN\n" in opctl.dry("--job-name", "JN").stdout
     opctl.train(spec__cluster__spec__name="my cluster")
-    assert "\n  name: my cluster\n" in opctl.dry("--job-name", "JN").stdout
+    out = opctl.dry("--job-name", "JN").stdout
+    assert "\n  name: my cluster\n" in out and "\n      displayName: my cluster\n" in out
 
 
 def test_spellings_are_mapped_and_unknown_keys_refused(opctl):
@@ -207,6 +208,7 @@ DOCUMENTS = [
     {"lines": ["a\nb", "a\n", "\na", "a\n\nb", " a\nb", "a\n b", "a \nb", "# a\nb: c"]},
     {"escapes": ["\t", "a\tb", "caf\u00e9", "\u00e9 " * 50, "\x07", "\x85", "\u2028", "\U0001f600", "\\", "\"\t\""]},
     {"floats": [1e16, 1e-5, 0.1, 123456789.125, 1e300, float("inf"), -0.0], "ints": [0, -1, 10 ** 30]},
+    {"": 1, "k" * 122: 1, "l" * 123: {"a": [1]}, "m " * 80: ["x", {"y": 1}], "a\nb": [], "n" * 130: "x " * 60},
     {"fold'd": "'" * 3 + " and " * 25, "k: y": 1, "yes": 2, "3": 3},
 ]
 
