@@ -272,7 +272,29 @@ const text::Projection& SummarizedParts() {
                                        {"spec", "containers", "resources", "limits"},
                                        {"spec", "initContainers", "name"},
                                        {"spec", "initContainers", "restartPolicy"},
-                                       {"status"}};
+                                       {"status", "phase"},
+                                       {"status", "reason"},
+                                       {"status", "message"},
+                                       {"status", "startTime"},
+                                       {"status", "hostIP"},
+                                       {"status", "podIP"},
+                                       {"status", "conditions", "type"},
+                                       {"status", "conditions", "status"},
+                                       {"status", "conditions", "reason"},
+                                       {"status", "conditions", "message"},
+                                       {"status", "conditions", "lastTransitionTime"},
+                                       {"status", "containerStatuses", "name"},
+                                       {"status", "containerStatuses", "ready"},
+                                       {"status", "containerStatuses", "started"},
+                                       {"status", "containerStatuses", "restartCount"},
+                                       {"status", "containerStatuses", "state"},
+                                       {"status", "containerStatuses", "lastState"},
+                                       {"status", "initContainerStatuses", "name"},
+                                       {"status", "initContainerStatuses", "ready"},
+                                       {"status", "initContainerStatuses", "started"},
+                                       {"status", "initContainerStatuses", "restartCount"},
+                                       {"status", "initContainerStatuses", "state"},
+                                       {"status", "initContainerStatuses", "lastState"}};
   return kParts;
 }
 

@@ -79,9 +79,15 @@ void KeepOutputPure(const Context& context) {
 
 void AddVerbs(cli::Command& root, Context& context) {
   AddGlobalFlags(root, context.flags);
-  root.Before([&context](cli::Invocation&) -> base::Status {
-    TRY_ASSIGN(const base::LogLevel level, base::ParseLogLevel(context.flags.log_level));
-    base::SetLogLevel(level);
+  root.Before([&context](cli::Invocation& call) -> base::Status {
+    const auto level = base::ParseLogLevel(context.flags.log_level);
+    if (!level) {
+      // spec/arena.md 1.2 and, of delete, 1.3.7
+      const bool is_bare = context.program != "arena" || call.command.name() == "delete";
+      return base::Fail(is_bare ? level.error()
+                                : level.error().Wrap("failed to create arena client"));
+    }
+    base::SetLogLevel(*level);
     return {};
   });
   AddSubmit(root, context);

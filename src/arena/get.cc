@@ -11,6 +11,8 @@
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 #include "base/log.h"
+#include "base/strings.h"
+#include "text/projection.h"
 
 namespace arena {
 namespace {
@@ -28,6 +30,10 @@ base::Time EventTime(const text::Json& event) {
       .value_or(base::Time{});
 }
 
+int64_t VersionOf(const text::Json& event) {
+  return base::ParseInt(text::GetString(event, {"metadata", "resourceVersion"})).value_or(0);
+}
+
 // Of the job itself and of its pods, oldest first.
 base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const TrainingJob& job,
                                                 base::Time now) {
@@ -35,10 +41,21 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const T
   for (const text::Json& pod : job.pods) uids.emplace(text::GetString(pod, {"metadata", "uid"}));
   cluster::ListOptions options;
   options.namespace_name = job.summary.namespace_name;
-  TRY_ASSIGN(const cluster::ObjectList list, client.List(api::kEvents, options));
+  // A namespace may have hundreds of thousands, of other jobs.
+  options.read = [&uids](std::string_view text) -> base::Result<text::Json> {
+    static const text::Projection kAbout{{"involvedObject", "uid"}};
+    TRY_ASSIGN(const text::Json event, text::ParsePart(text, kAbout));
+    const bool is_ours = uids.contains(text::GetString(event, {"involvedObject", "uid"}));
+    return is_ours ? text::ParseJson(text) : text::Json(nullptr);
+  };
+  TRY_ASSIGN(cluster::ObjectList list, client.List(api::kEvents, options));
+  std::erase_if(list.items, [](const text::Json& event) { return event.is_null(); });
+  // Many are of one second; those of a kind were written in the order of their versions.
+  std::stable_sort(
+      list.items.begin(), list.items.end(),
+      [](const text::Json& a, const text::Json& b) { return VersionOf(a) < VersionOf(b); });
   std::vector<std::pair<base::Time, JobEvent>> found;
   for (const text::Json& event : list.items) {
-    if (!uids.contains(text::GetString(event, {"involvedObject", "uid"}))) continue;
     const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
     const base::Time time = EventTime(event);
     std::string message(text::GetString(event, {"message"}));

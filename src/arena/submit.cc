@@ -238,6 +238,14 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
 void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& submit = root.Add("submit", "Submit a training job");
   submit.Long("Submit a training job.\n\nAvailable kinds:\n  pytorchjob, pytorch   a PyTorchJob");
+  if (context.program == "arena") {
+    // Arena prints the help whatever the kind is, and ends with 0 (spec/arena.md 1.1).
+    submit.Run([](cli::Invocation& call) -> base::Result<int> {
+      TRY(call.out.Write(call.command.HelpText()));
+      if (!call.args.empty()) base::LogError("there is no kind of job \"{}\"", call.args[0]);
+      return 0;
+    });
+  }
   cli::Command& verb =
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})

@@ -67,6 +67,25 @@ TEST_F(SubmitTest, AnUnknownSyncModeIsFatalUnderArenasName) {
   EXPECT_TRUE(cluster_->Writes().empty());
 }
 
+TEST_F(SubmitTest, AKindThatIsUnknownIsArenasHelp) {
+  const Ended arena = Run({"submit", "foojob"});
+  EXPECT_EQ(arena.exit_code, 0);
+  EXPECT_NE(arena.out.find("Available kinds:"), std::string::npos);
+  EXPECT_NE(arena.log.find("there is no kind of job"), std::string::npos) << arena.log;
+  EXPECT_EQ(Run({"submit"}).exit_code, 0);
+  EXPECT_EQ(Run({"submit", "foojob"}, "muster").exit_code, cli::kExitUsage);
+}
+
+TEST_F(SubmitTest, ALogLevelThatIsUnknownIsSaidInArenasWords) {
+  const std::string words = "unknown loglevel,only support:[info,debug,error,warn]";
+  EXPECT_NE(Run({"list", "--loglevel=x"}).log.find("failed to create arena client: " + words),
+            std::string::npos);
+  for (const Ended& bare :
+       {Run({"delete", "pt", "--loglevel=x"}), Run({"list", "--loglevel=x"}, "muster")}) {
+    EXPECT_NE(bare.log.find("\"" + words), std::string::npos) << bare.log;
+  }
+}
+
 TEST_F(SubmitTest, TheOldOperatorGetsItsPolicyInTheSpec) {
   cluster_->admit = [](text::Json& object) { text::Erase(object, {"spec", "runPolicy"}); };
   ASSERT_EQ(Submit({"--image=i", "--retry=2"}).exit_code, 0);

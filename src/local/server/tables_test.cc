@@ -112,6 +112,39 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
   EXPECT_TRUE(text::FindArray(server.Table(kJobsPath), {"rows"})->empty());
 }
 
+TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
+  TestServer server;
+  const auto put_pod = [&](const std::string& job, const std::string& type, const char* host) {
+    text::Json pod = PodObject(job + "-" + type + "-0");
+    text::Set(pod, {"metadata", "labels"},
+              text::Object{{"training.kubeflow.org/job-name", job},
+                           {"training.kubeflow.org/operator-name", "pytorchjob-controller"},
+                           {"training.kubeflow.org/replica-type", type}});
+    text::Set(pod, {"metadata", "annotations", "requestGPUsOfJobOwner"}, "8");
+    server.Expect(201, "POST", kPodsPath, pod);
+    server.Patch(200, Path(kPodsPath, job + "-" + type + "-0/status"),
+                 text::Object{{"status", text::Object{{"phase", "Succeeded"}, {"hostIP", host}}}});
+  };
+  for (const char* const job : {"both", "only-worker"}) {
+    server.Expect(201, "POST", kJobsPath, JobObject(job));
+    put_pod(job, "worker", "10.0.0.2");
+    server.Patch(200, Path(kJobsPath, std::string(job) + "/status"),
+                 Status(R"({"startTime":"2026-07-30T10:00:00Z","conditions":[
+                   {"type":"Succeeded","status":"True"}],"completionTime":"2026-07-30T10:01:00Z"})"));
+  }
+  put_pod("both", "master", "10.0.0.1");
+  for (int round = 0; round < 2; ++round) {
+    const text::Json table = server.Table(kJobsPath);
+    EXPECT_EQ(Row(table, 0, 1),
+              "both | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | 10.0.0.1 | "
+              "2026-07-30T10:00:00Z");
+    EXPECT_EQ(Row(table, 1, 1),
+              "only-worker | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | N/A | "
+              "2026-07-30T10:00:00Z");
+    server.Restart();
+  }
+}
+
 TEST(Table, JobsAreSelectedAndPaged) {
   TestServer server;
   for (const std::string name : {"a", "b", "c"}) {
