@@ -1,6 +1,7 @@
 // Agent: starts the workers of this node, watches, restarts and ends them, and reports.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "launch/log_folder.h"
 #include "launch/options.h"
 #include "launch/output.h"
+#include "launch/python_frames.h"
 #include "launch/warm_keeper.h"
 #include "launch/warm_link.h"
 #include "launch/worker_command.h"
@@ -75,8 +77,12 @@ class Agent : private rendezvous::RendezvousEvents {
 
   // Of waits in the store that do not end: agent_waits.cc.
   void LookForWaitsLater();
-  void SayWaits();
-  std::vector<rendezvous::RankInfo> DescribeRanks() const;
+  void LookForWaits();
+  using Places = std::map<pid_t, std::string>;
+  std::vector<rendezvous::StuckWait> StuckWaits(const Places& places) const;
+  std::vector<pid_t> MissingHere(const std::vector<rendezvous::StuckWait>& waits) const;
+  void SayWaits(const std::vector<rendezvous::StuckWait>& waits);
+  std::vector<rendezvous::RankInfo> DescribeRanks(const Places& places) const;
 
   void CollectFailure(const WorkerEnd& end);
   void CompleteFailures();
@@ -119,6 +125,7 @@ class Agent : private rendezvous::RendezvousEvents {
   uint64_t kills_before_ = 0;
   process::EventLoop::TimerId wait_timer_ = 0;
   size_t wait_looks_ = 0;
+  std::unique_ptr<PythonFrames> frames_;
   int restarts_ = 0;
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;

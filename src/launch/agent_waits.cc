@@ -18,6 +18,8 @@ constexpr std::array<std::chrono::seconds, 5> kLooks = {
     std::chrono::seconds(10), std::chrono::seconds(20), std::chrono::seconds(30),
     std::chrono::seconds(60), std::chrono::seconds(300)};
 constexpr base::Duration kShortestWait = std::chrono::seconds(8);
+// Of so many ranks py-spy is asked where they are: it takes a CPU for a moment.
+constexpr size_t kMostAsked = 8;
 
 // "in futex_wait_queue", as the kernel knows it; "" when it does not say.
 std::string WaitChannel(pid_t pid) {
@@ -36,12 +38,12 @@ void Agent::LookForWaitsLater() {
   const auto wait = kLooks[std::min(wait_looks_++, kLooks.size() - 1)];
   wait_timer_ = loop_->After(wait, [this] {
     wait_timer_ = 0;
-    SayWaits();
+    LookForWaits();
     LookForWaitsLater();
   });
 }
 
-std::vector<rendezvous::RankInfo> Agent::DescribeRanks() const {
+std::vector<rendezvous::RankInfo> Agent::DescribeRanks(const Places& places) const {
   std::vector<rendezvous::RankInfo> ranks;
   if (assignment_) {
     for (const rendezvous::Node& node : assignment_->nodes) {
@@ -61,21 +63,54 @@ std::vector<rendezvous::RankInfo> Agent::DescribeRanks() const {
     info.host = host_;
     info.pid = pids[i];
     info.is_alive = pids[i] != 0;
-    if (info.is_alive) info.doing = WaitChannel(info.pid);
+    if (!info.is_alive) continue;
+    const auto place = places.find(info.pid);
+    info.doing = place != places.end() ? "waiting in " + place->second : WaitChannel(info.pid);
   }
   return ranks;
 }
 
-void Agent::SayWaits() {
-  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
+std::vector<rendezvous::StuckWait> Agent::StuckWaits(const Places& places) const {
+  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return {};
   const rendezvous::StoreSnapshot snapshot = store_ ? store_->Snapshot() : rendezvous_->Snapshot();
-  if (snapshot.waiters.empty()) return;
+  if (snapshot.waiters.empty()) return {};
   std::vector<uint16_t> ports;
   for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
-  const auto ranks = DescribeRanks();
+  const auto ranks = DescribeRanks(places);
   const auto pid_of_port = rendezvous::ProcessesOfPorts(ports, group_->Pids());
-  const auto waits = rendezvous::ExplainWaits(
+  return rendezvous::ExplainWaits(
       snapshot, ranks, rendezvous::RanksOfClients(snapshot, ranks, pid_of_port), kShortestWait);
+}
+
+std::vector<pid_t> Agent::MissingHere(const std::vector<rendezvous::StuckWait>& waits) const {
+  const int first = MakeGroup().first_rank;
+  const std::vector<pid_t> pids = group_->Pids();
+  std::vector<pid_t> missing;
+  for (const rendezvous::StuckWait& wait : waits) {
+    for (const int rank : wait.missing) {
+      const auto index = static_cast<size_t>(rank - first);
+      if (rank < first || index >= pids.size() || pids[index] == 0) continue;
+      if (std::find(missing.begin(), missing.end(), pids[index]) == missing.end() &&
+          missing.size() < kMostAsked) {
+        missing.push_back(pids[index]);
+      }
+    }
+  }
+  return missing;
+}
+
+void Agent::LookForWaits() {
+  const auto waits = StuckWaits({});
+  if (waits.empty()) return;
+  // Those who wait may have gone on meanwhile: they are looked at again.
+  frames_ = std::make_unique<PythonFrames>(
+      *loop_, options_.program, [this](const Places& places) { SayWaits(StuckWaits(places)); });
+  if (options_.kind == ProgramKind::kProgram || !frames_->Ask(MissingHere(waits), environment_)) {
+    SayWaits(waits);
+  }
+}
+
+void Agent::SayWaits(const std::vector<rendezvous::StuckWait>& waits) {
   for (const rendezvous::StuckWait& wait : waits) Say(wait.text);
 }
 
