@@ -76,7 +76,9 @@ base::Result<std::string> OwnNamespace(Api& object_storage) {
 
 ApiRequest Bucket::PutRequest(const std::string& name, std::string content) const {
   ApiRequest request = OnObject("put_object", "PUT", ObjectPath(name));
-  request.headers.emplace_back("content-md5", Md5Base64(content));
+  if (std::string md5 = Md5Base64(content); !md5.empty()) {
+    request.headers.emplace_back("content-md5", std::move(md5));
+  }
   request.body = std::move(content);
   request.content_type = kBinary;
   request.signed_body = SignedBody::kNo;

@@ -161,7 +161,9 @@ base::Result<text::Array> Bucket::SendParts(const std::string& target, const std
                       .body = std::move(content),
                       .content_type = "application/octet-stream",
                       .signed_body = SignedBody::kNo};
-      part.headers.emplace_back("content-md5", Md5Base64(part.body));
+      if (std::string md5 = Md5Base64(part.body); !md5.empty()) {
+        part.headers.emplace_back("content-md5", std::move(md5));
+      }
       wave.push_back(std::move(part));
     }
     const auto answers = api_.SendAll(wave);

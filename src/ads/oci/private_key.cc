@@ -38,14 +38,6 @@ std::string_view View(const std::vector<unsigned char>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string FromHex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 base::Result<std::shared_ptr<const PrivateKey>> PrivateKey::Read(const Secret& pem,
@@ -107,7 +99,14 @@ std::string Sha256Base64(std::string_view bytes) {
 }
 
 std::string Md5Base64(std::string_view bytes) {
-  return base::Base64Encode(FromHex(base::Md5Hex(bytes)));
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  // Nothing where MD5 is forbidden: the header is then left out.
+  if (::EVP_Digest(bytes.data(), bytes.size(), digest, &size, ::EVP_md5(), nullptr) != 1) {
+    ::ERR_clear_error();
+    return "";
+  }
+  return base::Base64Encode({reinterpret_cast<const char*>(digest), size});
 }
 
 }  // namespace ads::oci

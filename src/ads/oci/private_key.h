@@ -37,7 +37,7 @@ class PrivateKey {
 
 // SHA-256 of the bytes, in base64.
 std::string Sha256Base64(std::string_view bytes);
-// MD5 of the bytes, in base64: Content-MD5.
+// MD5 of the bytes, in base64: Content-MD5. "" where OpenSSL has none (FIPS).
 std::string Md5Base64(std::string_view bytes);
 
 }  // namespace ads::oci
