@@ -152,7 +152,8 @@ base::Status TrainReader::ReadInfrastructure(const PyValue& spec) {
       if (known.snake == key) key = known.camel;
     }
     PyValue value = member.value;
-    if (key == "shapeConfigDetails") {
+    // The original looks into what is spelt so, and no further.
+    if (member.key == "shape_config_details") {
       for (PyValue::Member& detail : value.members) {
         if (detail.key == "memory_in_gbs") detail.key = "memoryInGBs";
       }
