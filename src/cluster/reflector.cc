@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/defer.h"
 #include "base/log.h"
+#include "base/strings.h"
 
 namespace cluster {
 namespace {
@@ -25,6 +26,13 @@ constexpr int kRefusals = 6;
 constexpr int64_t kWatchSeconds = 300;
 // Objects a page (client-go's number): what is read before it is trimmed.
 constexpr int64_t kPageObjects = 500;
+
+// Of two versions that are numbers, as those of every API server of today.
+bool IsBefore(std::string_view version, std::string_view other) {
+  const auto a = base::ParseInt(version);
+  const auto b = base::ParseInt(other);
+  return a && b && *a < *b;
+}
 
 }  // namespace
 
@@ -46,6 +54,7 @@ class Reflector::Impl {
  private:
   void Run(const std::stop_token& stop);
   base::Result<std::string> Replace(const std::stop_token& stop);
+  base::Result<bool> HasHistoryGoneBack(const std::string& version);
   base::Status WatchFrom(std::string& version, const std::stop_token& stop);
   base::Status GiveOut(Watch& watch, std::string& version, const std::stop_token& stop);
   void CountRefusal(const base::Error& error);
@@ -57,6 +66,8 @@ class Reflector::Impl {
   const ReflectorHandler handler_;
   base::Backoff backoff_{kFirstPause, kLongestPause};
   bool has_watched_ = false;  // since the last list
+  bool has_broken_ = false;   // the last watch: the server may not be the one it was
+  std::string newest_;        // version that was seen
   int refusals_ = 0;          // one after another
 
   std::mutex mutex_;
@@ -75,9 +86,11 @@ void Reflector::Impl::Run(const std::stop_token& stop) {
       Pause(stop);
       continue;
     }
-    has_watched_ = false;
+    has_watched_ = has_broken_ = false;
     while (!stop.stop_requested()) {
       const base::Status watched = WatchFrom(*version, stop);
+      newest_ = *version;
+      has_broken_ = !watched.has_value();
       if (watched || stop.stop_requested()) continue;
       base::LogDebug("watch {}: {}", resource_.plural, watched.error().message);
       CountRefusal(watched.error());
@@ -99,8 +112,19 @@ base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) 
     return read ? read(object) : text::ParseJson(object);
   };
   TRY_ASSIGN(ObjectList list, client_.List(resource_, options));
+  if (IsBefore(list.resource_version, newest_) && handler_.history_lost) handler_.history_lost();
+  newest_ = list.resource_version;
   handler_.replace(std::move(list.items));
   return std::move(list.resource_version);
+}
+
+base::Result<bool> Reflector::Impl::HasHistoryGoneBack(const std::string& version) {
+  ListOptions options;
+  options.namespace_name = options_.namespace_name;
+  // As good as nothing, for the version that comes with it.
+  options.field_selector = "metadata.name=none";
+  TRY_ASSIGN(const ObjectList list, client_.List(resource_, options));
+  return IsBefore(list.resource_version, version);
 }
 
 // Success: it ended as watches do; `version` is where to go on.
@@ -110,6 +134,11 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
   options.resource_version = version;
   options.limit = 0;
   options.timeout_seconds = kWatchSeconds;
+  if (has_broken_) {
+    TRY_ASSIGN(const bool has_gone_back, HasHistoryGoneBack(version));
+    if (has_gone_back)
+      return base::Fail(base::Code::kExpired, "the server's history has gone back");
+  }
   TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
   refusals_ = 0;
   Watch& watch = *opened;
@@ -138,6 +167,9 @@ base::Status Reflector::Impl::GiveOut(Watch& watch, std::string& version,
     TRY_ASSIGN(std::optional<WatchEvent> event, watch.Next());
     if (!event) return {};
     const auto seen = text::GetString(event->object, {"metadata", "resourceVersion"});
+    if (IsBefore(seen, version)) {
+      return base::Fail(base::Code::kExpired, "the server's history has gone back");
+    }
     if (!seen.empty()) version = seen;
     if (event->type == WatchEvent::Type::kBookmark) continue;
     if (options_.trim) options_.trim(event->object);

@@ -1,5 +1,6 @@
 // Reflector: list, then watch, for ever: keeps a handler told of what exists. Resumes from the last
-// resourceVersion when a watch ends, lists again when that is too old.
+// resourceVersion when a watch ends, lists again when that is too old, or younger than the server
+// itself: one that was restored from a copy of yesterday would be silent until it is there again.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,8 @@ struct ReflectorHandler {
   // The server goes on refusing to list or to watch: no right to, or no such kind. Trying goes on;
   // whoever waits for something may rather end.
   std::function<void(const base::Error& error)> refused{};
+  // Before a `replace` whose versions begin anew below those of before.
+  std::function<void()> history_lost{};
 };
 
 class Reflector {

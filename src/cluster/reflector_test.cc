@@ -19,7 +19,9 @@ class Diary {
             [this](const WatchEvent& event) {
               static constexpr std::array kWords = {"added ", "modified ", "deleted ", "bookmark "};
               Add(kWords.at(static_cast<size_t>(event.type)) + std::string(NameOf(event.object)));
-            }};
+            },
+            {},
+            [this] { Add("history lost"); }};
   }
   // The n-th line from 0, waited for.
   std::string Line(size_t n) {
@@ -107,11 +109,36 @@ TEST_F(ReflectorTest, ResumesAfterAWatchThatBroke) {
     responder->Start(200, {});  // and goes away
   });
   server.QueueJson("not now", 503);
+  server.QueueJson(List("9", {}));
   server.QueueStream(Event("ADDED", "b", "10"));
-  const auto reflector = Start();
+  const auto reflector = Start({.namespace_name = "team"});
   EXPECT_EQ(diary.Line(0), "replace");
   EXPECT_EQ(diary.Line(1), "added b");
-  EXPECT_NE(server.Line(3).find("resourceVersion=5&"), std::string::npos);
+  EXPECT_EQ(server.Line(2), "GET /api/v1/namespaces/team/pods?fieldSelector=metadata.name%3Dnone");
+  EXPECT_EQ(server.Line(3), server.Line(2));
+  EXPECT_NE(server.Line(4).find("resourceVersion=5&"), std::string::npos);
+}
+
+TEST_F(ReflectorTest, ListsAgainWhenTheServerComesBackWithAnOlderHistory) {
+  server.QueueJson(List("50", {"a"}));
+  server.Queue([](const std::shared_ptr<net::Responder>& responder) {
+    responder->Start(200, {});  // and goes away
+  });
+  server.QueueJson(List("20", {}));
+  server.QueueJson(List("21", {"b"}));
+  // And once more, seen by an event.
+  server.QueueWhole(Event("MODIFIED", "b", "4"));
+  server.QueueJson(List("5", {"c"}));
+  server.QueueStream(Event("ADDED", "d", "22"));
+  const auto reflector = Start();
+  EXPECT_EQ(diary.Line(0), "replace a");
+  EXPECT_EQ(diary.Line(1), "history lost");
+  EXPECT_EQ(diary.Line(2), "replace b");
+  EXPECT_EQ(diary.Line(3), "history lost");
+  EXPECT_EQ(diary.Line(4), "replace c");
+  EXPECT_EQ(diary.Line(5), "added d");
+  EXPECT_NE(server.Line(4).find("resourceVersion=21&"), std::string::npos);
+  EXPECT_NE(server.Line(6).find("resourceVersion=5&"), std::string::npos);
 }
 
 TEST_F(ReflectorTest, ListsAgainWhenTheVersionIsTooOld) {

@@ -65,6 +65,7 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write& write, const std::string& nam
     case Verb::kDelete:
       batch.verb = cluster::BatchWrite::Verb::kDelete;
       batch.delete_options.uid = write.uid;
+      if (write.is_forced) batch.delete_options.grace_period_seconds = 0;
       break;
   }
   return batch;

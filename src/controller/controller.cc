@@ -50,6 +50,7 @@ Controller::Controller(cluster::Client& client, base::Clock& clock, Options opti
               [this](const text::Json& job, const reconcile::Event& event) {
                 events_.Record(job, event);
               }) {
+  if (options_.is_operator) options_.needs_nodes = [this] { ReflectNodes(); };
   const bool has_gangs = !options_.reconcile.gang_scheduler_name.empty();
   lists_missing_ = has_gangs ? 5 : 3;
   ReflectJobs();
@@ -70,6 +71,7 @@ Controller::~Controller() {
   }
   worker_.Stop();
   reflectors_.clear();
+  nodes_.reset();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -116,6 +118,13 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
   handler.refused = [this, &resource](const base::Error& error) {
     SayTrouble(resource, fmt::format("list {}: {}", resource.plural, error.message));
   };
+  if (options_.history_lost) {
+    handler.history_lost = [this] {
+      // What is known and what comes now do not fit together: no pass is to see both.
+      worker_.Stop();
+      options_.history_lost();
+    };
+  }
   list.namespace_name = resource.namespaced ? options_.namespace_name : "";
   return std::make_unique<cluster::Reflector>(client_, resource, std::move(list),
                                               std::move(handler));
@@ -157,6 +166,22 @@ void Controller::ReflectPriorities() {
   };
   handler.apply = [this](const cluster::WatchEvent& event) { worker_.TakePriority(event); };
   reflectors_.push_back(Reflect(api::kPriorityClasses, {}, std::move(handler)));
+}
+
+void Controller::ReflectNodes() {
+  const std::lock_guard lock(lists_mutex_);
+  if (nodes_ != nullptr || is_stopping_) return;
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](const std::vector<text::Json>& nodes) { worker_.ReplaceNodes(nodes); };
+  handler.apply = [this](const cluster::WatchEvent& event) { worker_.TakeNode(event); };
+  handler.refused = [is_said = false](const base::Error& error) mutable {
+    if (std::exchange(is_said, true)) return;
+    base::LogWarn("{}; that a node has died is noticed by its pods, minutes later", error.message);
+  };
+  cluster::ListOptions list;
+  list.read = ReadNode;
+  nodes_ = std::make_unique<cluster::Reflector>(client_, api::kNodes, std::move(list),
+                                                std::move(handler));
 }
 
 void Controller::Work() {

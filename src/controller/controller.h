@@ -37,11 +37,12 @@ class Controller {
   void ReflectJobs();
   void ReflectChildren(ChildKind kind);
   void ReflectPriorities();
+  void ReflectNodes();  // once, when the first job asks
   void ListIsComplete();
   void SayTrouble(const api::Resource& resource, const std::string& trouble);
 
   cluster::Client& client_;
-  const Options options_;
+  Options options_;
   EventRecorder events_;
   JobWorker worker_;
 
@@ -52,6 +53,7 @@ class Controller {
   bool is_stopping_ = false;
   std::map<std::string, std::string> troubles_;  // by plural: why it cannot be listed
   std::vector<std::unique_ptr<cluster::Reflector>> reflectors_;
+  std::unique_ptr<cluster::Reflector> nodes_;
   std::vector<std::thread> threads_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -112,6 +113,13 @@ void EventRecorder::WriteAll(std::deque<WaitingEvent> batch) {
     const uint64_t key =
         std::hash<std::string>()(fmt::format("{}|{}|{}|{}", waiting.uid, waiting.event.is_warning,
                                              waiting.event.reason, waiting.event.message));
+    if (const auto twin = std::find(keys.begin(), keys.end(), key); twin != keys.end()) {
+      // About to be written: a patch would be there before it.
+      text::Object& object = writes[static_cast<size_t>(twin - keys.begin())].object.as_object();
+      object["count"] = ++written_[key].count;
+      object["lastTimestamp"] = base::FormatRfc3339(waiting.at);
+      continue;
+    }
     keys.push_back(key);
     cluster::BatchWrite write;
     write.resource = &api::kEvents;

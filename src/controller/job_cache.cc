@@ -201,6 +201,19 @@ void JobCache::Settle(const std::string& key, const std::string& uid) {
   found->second.settled_uid = uid;
 }
 
+std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> keys;
+  for (const auto& [key, entry] : entries_) {
+    const auto& pods = entry.Of(ChildKind::kPod).by_name;
+    if (std::any_of(pods.begin(), pods.end(),
+                    [&](const auto& pod) { return api::NodeName(*pod.second) == node; })) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
 int64_t JobCache::FailedPods() const {
   const std::lock_guard lock(mutex_);
   return failed_pods_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +54,9 @@ class JobCache {
 
   // Forgets everything but the job's identity (uid); a later version of the same job is ignored.
   void Settle(const std::string& key, const std::string& uid);
+
+  // Of the jobs that have a pod on that node.
+  std::vector<std::string> KeysOnNode(std::string_view node) const;
 
   size_t ActiveJobs() const;
   // Pods that were seen to become Failed.

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "reconcile/node_loss.h"
 
 namespace controller {
 namespace {
@@ -31,6 +33,18 @@ int32_t PriorityValue(const text::Json& priority_class) {
 
 std::string ClassName(const text::Json& priority_class) {
   return std::string(text::GetString(priority_class, {"metadata", "name"}));
+}
+
+// Since when a node has not been heard of: its kubelet renews what Kubernetes calls Unknown then.
+std::optional<base::Time> LostSince(const text::Json& node) {
+  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
+  if (conditions == nullptr) return std::nullopt;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) != "Ready") continue;
+    if (text::GetString(condition, {"status"}) != "Unknown") return std::nullopt;
+    return api::GetTime(condition, {"lastTransitionTime"});
+  }
+  return std::nullopt;
 }
 
 std::string UidOf(const text::Json& job) {
@@ -90,6 +104,37 @@ void JobWorker::TakePriority(const cluster::WatchEvent& event) {
   } else {
     (*priorities)[ClassName(event.object)] = PriorityValue(event.object);
   }
+}
+
+void JobWorker::SetLost(const std::string& node, std::optional<base::Time> since) {
+  {
+    auto lost = lost_nodes_.Lock();
+    const auto known = lost->find(node);
+    if (known != lost->end() ? since == known->second : !since) return;
+    if (since) {
+      (*lost)[node] = *since;
+    } else {
+      lost->erase(known);
+    }
+  }
+  for (const std::string& key : cache_.KeysOnNode(node)) Enqueue(key);
+}
+
+void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
+  std::map<std::string, base::Time> gone = *lost_nodes_.Lock();
+  for (const text::Json& node : nodes) {
+    const std::string name(api::Name(node));
+    gone.erase(name);
+    SetLost(name, LostSince(node));
+  }
+  for (const auto& [name, since] : gone) SetLost(name, std::nullopt);
+}
+
+void JobWorker::TakeNode(const cluster::WatchEvent& event) {
+  const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
+  // Kubernetes itself removes the pods of a node that is no more.
+  SetLost(std::string(api::Name(event.object)),
+          is_deleted ? std::nullopt : LostSince(event.object));
 }
 
 bool JobWorker::WorkOne() {
@@ -203,6 +248,10 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
     observed.priority_values = *priorities_.Lock();
   }
   observed.master_port = master_port;
+  if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {
+    options_.needs_nodes();
+    observed.lost_nodes = *lost_nodes_.Lock();
+  }
   return reconcile::Reconcile(observed, options_.reconcile, clock_.Now());
 }
 

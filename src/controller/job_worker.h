@@ -36,6 +36,12 @@ struct Options {
       assign_master_port;
   // The job needs its port no longer (finished or deleted).
   std::function<void(const std::string& job_uid)> release_master_port;
+  // The API server was restored from an older copy: nothing that is known holds any more, and this
+  // controller is to be replaced by a new one. From any thread; must not block.
+  std::function<void()> history_lost;
+  // A job asks for what becomes of pods when their node dies: nodes are to be watched from now on.
+  // Called from worker threads, more than once.
+  std::function<void()> needs_nodes;
   // The job's object is gone.
   std::function<void(const std::string& job_uid)> job_deleted;
 };
@@ -55,6 +61,8 @@ class JobWorker {
   void TakeChild(ChildKind kind, cluster::WatchEvent event);
   void ReplacePriorities(const std::vector<text::Json>& classes);
   void TakePriority(const cluster::WatchEvent& event);
+  void ReplaceNodes(const std::vector<text::Json>& nodes);
+  void TakeNode(const cluster::WatchEvent& event);
 
   // Waits for a job to look at, and looks. False once stopped.
   bool WorkOne();
@@ -68,6 +76,7 @@ class JobWorker {
 
  private:
   void Enqueue(const std::string& key);
+  void SetLost(const std::string& node, std::optional<base::Time> since);
   void WorkOn(const std::string& key, base::Duration waited);
   base::Status ReconcileOne(const std::string& key, base::Duration waited, base::Duration& rest);
   reconcile::Plan MakePlan(const JobCache::Snapshot& snapshot, std::optional<int> master_port,
@@ -97,9 +106,10 @@ class JobWorker {
   const EventSink events_;
   JobCache cache_;
   WorkQueue queue_;
-  base::Guarded<std::map<std::string, int32_t>> priorities_;  // of PriorityClasses, by name
-  base::Guarded<std::set<std::string>> autoscaled_;           // uids of jobs that have one
-  base::Guarded<std::set<std::string>> complained_;           // keys whose passes fail
+  base::Guarded<std::map<std::string, int32_t>> priorities_;     // of PriorityClasses, by name
+  base::Guarded<std::map<std::string, base::Time>> lost_nodes_;  // since when
+  base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
+  base::Guarded<std::set<std::string>> complained_;              // keys whose passes fail
 };
 
 }  // namespace controller

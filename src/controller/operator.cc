@@ -55,6 +55,10 @@ class Call {
   void SetRival(std::string pod) {
     Change([&] { rival_ = std::move(pod); });
   }
+  // What is at work is to begin anew.
+  void Renew() {
+    Change([&] { is_renewed_ = true; });
+  }
   void End() {
     Change([&] { is_over_ = true; });
   }
@@ -62,11 +66,12 @@ class Call {
     const std::lock_guard lock(mutex_);
     return leads_;
   }
-  // Blocks until it is another than `works`; nothing at the end.
+  // Blocks until it is another than `works`, or to begin anew; nothing at the end.
   std::optional<bool> AwaitOther(bool works) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_over_ || Works() != works; });
-    return is_over_ ? std::nullopt : std::optional(!works);
+    changed_.wait(lock, [&] { return is_over_ || Works() != works || (works && is_renewed_); });
+    is_renewed_ = false;
+    return is_over_ ? std::nullopt : std::optional(Works());
   }
 
  private:
@@ -82,6 +87,7 @@ class Call {
   std::condition_variable changed_;
   bool leads_ = false;
   bool is_over_ = false;
+  bool is_renewed_ = false;
   std::optional<std::string> rival_;  // nothing: not known yet
 };
 
@@ -116,6 +122,7 @@ class Operator {
     options_.controller.is_operator = true;
     options_.controller.event_client = &event_client_;
     options_.controller.metrics = &metrics_;
+    options_.controller.history_lost = [this] { call_.Renew(); };
   }
 
   base::Status Run(const EndSignals& end_signals);
@@ -183,6 +190,16 @@ void Operator::TellOfRival(const std::string& pod) {
 void Operator::WorkWhenCalled() {
   bool works = false;
   while (const auto next = call_.AwaitOther(works)) {
+    if (works && *next) {
+      base::LogWarn(
+          "the API server has gone back to an older state of the cluster: beginning anew");
+      // It writes nothing more before the next one looks.
+      std::unique_ptr<Controller> old;
+      {
+        const std::lock_guard lock(controller_mutex_);
+        old = std::move(controller_);
+      }
+    }
     works = *next;
     auto made =
         works ? std::make_unique<Controller>(client_, clock_, options_.controller) : nullptr;

@@ -168,6 +168,15 @@ base::Result<text::Json> ReadService(std::string_view text) {
   return text::ParsePart(text, kParts);
 }
 
+base::Result<text::Json> ReadNode(std::string_view text) {
+  static const text::Projection kParts{{"metadata", "name"},
+                                       {"metadata", "resourceVersion"},
+                                       {"status", "conditions", "type"},
+                                       {"status", "conditions", "status"},
+                                       {"status", "conditions", "lastTransitionTime"}};
+  return text::ParsePart(text, kParts);
+}
+
 void ProjectPodGroup(text::Json& group) {
   const text::Json* const owner = api::ControllerReference(group);
   if (owner == nullptr || text::GetString(*owner, {"kind"}) != api::kPyTorchJobs.kind) {

@@ -18,6 +18,8 @@ void ProjectService(text::Json& service);
 // The parts of a pod's or a service's text from which the above keep theirs, and its kind.
 base::Result<text::Json> ReadPod(std::string_view text);
 base::Result<text::Json> ReadService(std::string_view text);
+// Of a node its name and its conditions.
+base::Result<text::Json> ReadNode(std::string_view text);
 // PodGroup: whole, since it is updated as a whole, but for managedFields; null when no PyTorchJob
 // controls it.
 void ProjectPodGroup(text::Json& group);

@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
+#include "reconcile/node_loss.h"
 
 namespace reconcile {
 namespace {
@@ -67,11 +68,29 @@ void SortByIndex(std::vector<T>& children, std::vector<T>& strays, const api::Py
   }
 }
 
-void ReadPods(const Observed& observed, const api::PyTorchJob& job, Children& children) {
+void MarkLoss(Pod& pod, base::Duration patience, const Observed& observed, base::Time now,
+              Children& children) {
+  const auto loss = LossOf(*pod.object, patience, observed.lost_nodes);
+  if (!loss) return;
+  if (now < *loss) {
+    children.next_loss = std::min(children.next_loss.value_or(*loss), *loss);
+    return;
+  }
+  pod.is_lost = true;
+  pod.phase = Phase::kFailed;
+  pod.is_terminating =
+      pod.is_terminating &&
+      text::GetInt(*pod.object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
+}
+
+void ReadPods(const Observed& observed, const api::PyTorchJob& job, base::Time now,
+              Children& children) {
+  const auto patience = NodePatience(*observed.job);
   for (const text::Json* const object : observed.pods) {
     const Labelled read = Read(*object, job.uid);
     if (!read.child.is_own) continue;
     Pod pod{read.child, ReadPhase(*object)};
+    if (patience) MarkLoss(pod, *patience, observed, now, children);
     Replicas* const replicas = FindType(children, read.type);
     auto& home = replicas != nullptr && pod.index >= 0 ? replicas->pods : children.stray_pods;
     home.push_back(pod);
@@ -106,11 +125,11 @@ std::optional<base::Time> Pod::DeletionAsked() const {
   return *end - std::chrono::seconds(std::clamp<int64_t>(grace, 0, 1'000'000'000));
 }
 
-Children ReadChildren(const Observed& observed, const api::PyTorchJob& job) {
+Children ReadChildren(const Observed& observed, const api::PyTorchJob& job, base::Time now) {
   Children children;
   children.master = {api::kMaster, "master", job.Master(), {}, {}};
   children.worker = {api::kWorker, "worker", job.Worker(), {}, {}};
-  ReadPods(observed, job, children);
+  ReadPods(observed, job, now, children);
   ReadServices(observed, job, children);
   for (Replicas* const replicas : {&children.master, &children.worker}) {
     SortByIndex(replicas->pods, children.stray_pods, job, replicas->type);

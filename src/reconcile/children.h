@@ -22,6 +22,9 @@ struct Child {
   int index = -1;               // -1: the label is missing or no number
   bool is_own = false;          // the job is its controller
   bool is_terminating = false;  // somebody has asked for its deletion
+  // A pod whose node is gone (node_loss.h): it counts as failed, and as terminating only once it
+  // has been deleted by force.
+  bool is_lost = false;
 };
 
 struct Pod : Child {
@@ -54,10 +57,11 @@ struct Children {
   // by clean-up only.
   std::vector<Pod> stray_pods;
   std::vector<Child> stray_services;
+  std::optional<base::Time> next_loss;  // when the next pod will count as lost
 };
 
 // `job` is borrowed too.
-Children ReadChildren(const Observed& observed, const api::PyTorchJob& job);
+Children ReadChildren(const Observed& observed, const api::PyTorchJob& job, base::Time now);
 
 // Whether `object` names `uid` as its controller.
 bool IsControlledBy(const text::Json& object, std::string_view uid);

@@ -86,6 +86,7 @@ class FakeCluster {
     if (pod_groups.contains(JobName())) observed.pod_group = &pod_groups.at(JobName());
     observed.priority_values = priority_values;
     observed.master_port = master_port;
+    observed.lost_nodes = lost_nodes;
     return Reconcile(observed, options, now);
   }
 
@@ -192,6 +193,7 @@ class FakeCluster {
   base::Time now = TestTime();
   Objects pods, services, autoscalers, pod_groups;
   std::map<std::string, int32_t> priority_values;
+  std::map<std::string, base::Time> lost_nodes;
   std::optional<int> master_port;
   bool is_graceful = false;  // deletions of pods wait for FinishDeletions()
   std::vector<std::string> events;
@@ -254,7 +256,7 @@ class FakeCluster {
         EXPECT_NE(found, objects.end()) << write.name;
         if (found == objects.end()) return "not found";
         EXPECT_EQ(write.uid, String(*text::Find(found->second, {"metadata"}), "uid"));
-        if (&objects == &pods && is_graceful) {
+        if (&objects == &pods && is_graceful && !write.is_forced) {
           EXPECT_EQ(text::Find(found->second, {"metadata", "deletionTimestamp"}), nullptr);
           BeginDeletion(write.name);
         } else {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/failure_cause.h"
+#include "api/pod.h"
 #include "reconcile/conditions.h"
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
@@ -55,6 +56,17 @@ std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
                                     pass.job.name, failed, replicas.type)};
 }
 
+// "pod j-worker-0 is lost with its node n1"
+std::string FirstLoss(const Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) {
+      if (!pod.is_lost) continue;
+      return fmt::format("pod {} is lost with its node {}", pod.name, api::NodeName(*pod.object));
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Tally Count(const Replicas& replicas) {
@@ -101,7 +113,8 @@ std::string FirstFailureOf(const Pass& pass, std::string_view before) {
   for (const Replicas* const replicas : pass.Types()) {
     for (const Pod& pod : replicas->pods) pods.push_back(pod.object);
   }
-  const std::string failure = api::FirstFailure(pods, pass.HasMaster());
+  std::string failure = api::FirstFailure(pods, pass.HasMaster());
+  if (failure.empty()) failure = FirstLoss(pass);
   return failure.empty() ? "" : std::string(before) + failure;
 }
 

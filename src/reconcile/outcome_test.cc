@@ -66,7 +66,7 @@ TEST(Outcome, CountsPodsByPhase) {
   observed.job = &cluster.job;
   for (const auto& [name, pod] : cluster.pods) observed.pods.push_back(&pod);
   const auto job = api::ParsePyTorchJob(cluster.job);
-  const Children children = ReadChildren(observed, *job);
+  const Children children = ReadChildren(observed, *job, TestTime());
   const Tally tally = Count(children.worker);
   EXPECT_EQ(tally.failed, 3);
   EXPECT_EQ(tally.succeeded, 3);

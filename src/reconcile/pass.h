@@ -22,7 +22,7 @@ struct Pass {
         now(called_at),
         stamp(std::chrono::floor<std::chrono::seconds>(called_at)),
         job(std::move(parsed)),
-        children(ReadChildren(seen, job)),
+        children(ReadChildren(seen, job, called_at)),
         status(job.status) {}
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;

@@ -88,6 +88,10 @@ void RecordCreation(Pass& pass) {
   pass.plan.counters.push_back(Counter::kCreated);
 }
 
+std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<base::Time> b) {
+  return a && b ? std::min(*a, *b) : (a ? a : b);
+}
+
 // Whether the job has come to its end. Success is asked first: a job whose master is done has
 // succeeded, whatever else has happened since the last pass. The pods are touched by later passes
 // only, when the end is on record, so that they cannot be made anew.
@@ -142,7 +146,8 @@ void Run(Pass& pass) {
     RecordCounts(pass);
     if (!is_restarting) RecordRunning(pass);
   }
-  pass.plan.look_again = Deadline(pass.job.run_policy, pass.status);
+  pass.plan.look_again =
+      Earlier(Deadline(pass.job.run_policy, pass.status), pass.children.next_loss);
 }
 
 Plan Finish(Pass& pass) {

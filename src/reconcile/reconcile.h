@@ -42,6 +42,8 @@ struct Observed {
   const text::Json* autoscaler = nullptr;   // HorizontalPodAutoscaler of the job's name
   const text::Json* pod_group = nullptr;
   std::map<std::string, int32_t> priority_values;  // PriorityClass name -> value
+  // Nodes that are gone, since when; asked for by jobs with kNodeLostAnnotation (node_loss.h).
+  std::map<std::string, base::Time> lost_nodes;
   // Port of rank 0 when the cluster assigns one per job; replaces pytorchjob-port everywhere.
   std::optional<int> master_port;
 };
@@ -59,8 +61,9 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;  // kCreate, kUpdate; kPatch: the merge patch, of the job alone
-  std::string uid;    // kDelete: precondition, so that a successor of the same name is spared
+  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of the job alone
+  std::string uid;         // kDelete: precondition, so that a successor of the same name is spared
+  bool is_forced = false;  // kDelete: at once, whatever still runs
   std::optional<Event> on_success;
   // Emitted with `: <error>` replaced by the error's text appended to the message.
   std::optional<Event> on_failure;

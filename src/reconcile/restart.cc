@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/pod.h"
 #include "reconcile/conditions.h"
 #include "reconcile/restart_scope.h"
 #include "reconcile/writes.h"
@@ -22,6 +23,11 @@ int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
     if (has_scope ? !IsOutdated(pass, replicas, pod) : !has_failed) continue;
     pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
     if (!has_failed) continue;
+    if (pod.is_lost) {
+      pass.plan.events.push_back(Warning(
+          "NodeLost",
+          fmt::format("Pod {} is lost with its node {}", pod.name, api::NodeName(*pod.object))));
+    }
     pass.plan.counters.push_back(Counter::kRestarted);
     ++failed;
   }

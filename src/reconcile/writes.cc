@@ -44,6 +44,7 @@ Write DeleteChild(const api::Resource& resource, const Child& child) {
   write.resource = &resource;
   write.name = child.name;
   write.uid = child.uid;
+  write.is_forced = child.is_lost;
   const std::string_view kind = KindInReasons(resource);
   write.on_success = Normal(fmt::format("SuccessfulDelete{}", kind),
                             fmt::format("Deleted {}: {}", resource.singular, write.name));

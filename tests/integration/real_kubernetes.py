@@ -191,11 +191,32 @@ class Kubernetes:
             self._api_server.wait(timeout=60)
             self._api_server = None
 
-    def close(self):
-        self.stop_api_server(kill=True)
+    def _stop_etcd(self):
         if self._etcd is not None:
             self._etcd.kill()
             self._etcd.wait(timeout=30)
+            self._etcd = None
+
+    def copy_state(self, name):
+        """Keeps a copy of all objects, for restore_state(); the API server is away meanwhile."""
+        self.stop_api_server(kill=True)
+        self._stop_etcd()
+        shutil.copytree(self.path("etcd"), self.path(name))
+        self._start_etcd()
+        self.start_api_server()
+
+    def restore_state(self, name):
+        """All is as when the copy was made, resourceVersions too."""
+        self.stop_api_server(kill=True)
+        self._stop_etcd()
+        shutil.rmtree(self.path("etcd"))
+        shutil.copytree(self.path(name), self.path("etcd"))
+        self._start_etcd()
+        self.start_api_server()
+
+    def close(self):
+        self.stop_api_server(kill=True)
+        self._stop_etcd()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write_kubeconfig(self, name, user, namespace=None, cluster=None, context=None, file=None):

@@ -286,6 +286,60 @@ def test_a_pod_that_was_evicted_is_replaced(start, restart):
                ["metadata"]["uid"] != before)
 
 
+def set_node(api, name, ready, since):
+    """A Node whose kubelet was last heard of so."""
+    path = f"/api/v1/nodes/{name}"
+    try:
+        api.ask("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+    except Refused as refused:
+        assert refused.status == 409
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - since))
+    api.ask("PATCH", path + "/status", {"status": {"conditions": [
+        {"type": "Ready", "status": ready, "reason": "NodeStatusUnknown",
+         "lastHeartbeatTime": stamp, "lastTransitionTime": stamp}]}}, "application/merge-patch+json")
+
+
+@pytest.mark.parametrize("restart", ["OnFailure", "Never"])
+def test_a_node_that_dies(start, api, restart):
+    body = job(restart=restart)
+    body["metadata"]["annotations"] = {"muster.dev/node-lost-seconds": "5"}
+    j = start(body)
+    nodes = {pod: f"{j.namespace}-{pod}" for pod in ALL}
+    for pod, node in nodes.items():
+        set_node(api, node, "True", 60)
+        api.ask("POST", api.path("pods", j.namespace, pod) + "/binding",
+                {"metadata": {"name": pod}, "target": {"kind": "Node", "name": node}})
+    j.set(ALL, "Running")
+    j.await_condition("Running")
+    before = {pod: j.pod(pod)["metadata"]["uid"] for pod in ALL}
+    set_node(api, nodes["j-worker-0"], "Unknown", 10)
+    if restart == "Never":
+        j.await_conditions(CREATED, ENDED_RUNNING, FAILED)
+        assert j.status()["conditions"][-1]["message"].endswith(
+            f"pod j-worker-0 is lost with its node {nodes['j-worker-0']}")
+    else:
+        # Nobody is there to end it: a deletion that waits would wait for ever.
+        wait_until("a new pod", lambda: (j.pod("j-worker-0") or {"metadata": {
+            "uid": before["j-worker-0"]}})["metadata"]["uid"] != before["j-worker-0"])
+        wait_until("it is told", lambda: "NodeLost" in {r for r, _ in api.messages(j.namespace)})
+    assert {pod: j.pod(pod)["metadata"]["uid"] for pod in ALL if pod != "j-worker-0"} == {
+        pod: uid for pod, uid in before.items() if pod != "j-worker-0"}
+
+
+def test_a_node_that_dies_is_no_concern_of_a_job_that_does_not_ask(start, api):
+    j = start(job())
+    node = f"{j.namespace}-node"
+    set_node(api, node, "Unknown", 1000)
+    api.ask("POST", api.path("pods", j.namespace, "j-worker-0") + "/binding",
+            {"metadata": {"name": "j-worker-0"}, "target": {"kind": "Node", "name": node}})
+    before = j.pod("j-worker-0")["metadata"]["uid"]
+    j.set(ALL, "Running")
+    j.await_condition("Running")
+    j.set("j-master-0", "Succeeded", 0)
+    j.await_condition("Succeeded")
+    assert j.pod("j-worker-0")["metadata"]["uid"] == before
+
+
 def test_J12_J13_scaling_through_the_scale_subresource(start):
     j = start(job())
     path = j.api.path("pytorchjobs", j.namespace, "j") + "/scale"

@@ -3,7 +3,10 @@ tests stop, and whose CRD and rights they take away."""
 import json
 import os
 import random
+import socket
+import subprocess
 import threading
+import time
 
 import pytest
 
@@ -139,6 +142,210 @@ def test_outlives_the_api_server(cluster, api, namespace, operator):
     wait_until("its pod", lambda: "next-master-0" in api.names("pods", namespace))
     assert ours.process.poll() is None
     assert ours.stop() == 0, ours.log()
+
+
+def test_a_deadline_that_passes_while_the_api_server_is_down(cluster, api, namespace, operator):
+    ours = operator()
+    api.create("pytorchjobs", namespace, job(policy={"activeDeadlineSeconds": 4}))
+    await_pods(api, namespace, ALL)
+    wait_until("its start", lambda: api.conditions(namespace, "j"))
+    cluster.stop_api_server(kill=True)
+    # Longer than the deadline: nothing can be heard of it but that it goes on trying.
+    tried = len(ours.log())
+    began = time.monotonic()
+    wait_until("the deadline is over", lambda: time.monotonic() - began > 6)
+    assert ours.process.poll() is None, ours.log()[tried:]
+    cluster.start_api_server()
+    wait_until("Failed", lambda: api.is_condition(namespace, "j", "Failed"))
+    wait_until("no pods", lambda: api.names("pods", namespace) == [])
+
+
+def test_an_api_server_that_is_restored_from_an_older_copy(cluster, api, namespace, operator):
+    """resourceVersions go back: what was seen since the copy never happened."""
+    ours = operator()
+    for name in ("runs", "ends"):
+        api.create("pytorchjobs", namespace, job(name, workers=None,
+                                                 policy={"cleanPodPolicy": "All"}))
+        wait_until("a pod", lambda: f"{name}-master-0" in api.names("pods", namespace))
+        api.set_pod(namespace, f"{name}-master-0", "Running")
+        wait_until("Running", lambda: api.is_condition(namespace, name, "Running"))
+    cluster.copy_state("copy")
+    # One job ends and is forgotten, one comes, and many versions pass.
+    api.set_pod(namespace, "ends-master-0", "Succeeded", 0)
+    wait_until("Succeeded", lambda: api.is_condition(namespace, "ends", "Succeeded"))
+    wait_until("cleaned up", lambda: "ends-master-0" not in api.names("pods", namespace))
+    api.create("pytorchjobs", namespace, job("never", workers=None))
+    wait_until("its pod", lambda: "never-master-0" in api.names("pods", namespace))
+    for number in range(50):
+        api.patch("pytorchjobs", namespace, "never", {"metadata": {"labels": {"n": str(number)}}})
+    cluster.restore_state("copy")
+    wait_until("it is said", lambda: "older state of the cluster" in ours.log())
+    # Not even a pod of the job that never was.
+    assert api.names("pods", namespace) == ["ends-master-0", "runs-master-0"]
+    for name in ("runs", "ends"):
+        assert api.is_condition(namespace, name, "Running")
+        api.set_pod(namespace, f"{name}-master-0", "Succeeded", 0)
+        wait_until("Succeeded", lambda: api.is_condition(namespace, name, "Succeeded"))
+    wait_until("cleaned up", lambda: api.names("pods", namespace) == [])
+    api.create("pytorchjobs", namespace, job("next", workers=None))
+    wait_until("its pod", lambda: api.names("pods", namespace) == ["next-master-0"])
+    assert ours.process.poll() is None
+
+
+def test_a_storm_of_conflicts(cluster, namespace, operator):
+    """Somebody writes to the job without a pause."""
+    mine, theirs = Api(cluster), Api(cluster)
+    over, writes = threading.Event(), []
+
+    def write():
+        while not over.is_set():
+            theirs.patch("pytorchjobs", namespace, "j", {"metadata": {"labels": {
+                "n": str(len(writes))}}})
+            writes.append(1)
+    operator()
+    mine.create("pytorchjobs", namespace, job(policy={"cleanPodPolicy": "All"}))
+    storm = threading.Thread(target=write, daemon=True)
+    storm.start()
+    try:
+        await_pods(mine, namespace, ALL)
+        for pod in ALL:
+            mine.set_pod(namespace, pod, "Running")
+        wait_until("Running", lambda: mine.is_condition(namespace, "j", "Running"))
+        wait_until("a storm", lambda: len(writes) > 20)
+        mine.set_pod(namespace, "j-master-0", "Succeeded", 0)
+        wait_until("Succeeded", lambda: mine.is_condition(namespace, "j", "Succeeded"))
+        await_pods(mine, namespace, [])
+    finally:
+        over.set()
+        storm.join()
+    assert [c[0] for c in mine.conditions(namespace, "j")] == ["Created", "Running", "Succeeded"]
+
+
+class SlowWay(threading.Thread):
+    """Passes bytes on to a port, a while later, and cuts all connections when it is told to."""
+
+    def __init__(self, port, delay):
+        super().__init__(daemon=True)
+        self.to, self.delay, self.pairs = port, delay, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            self.pairs += [near, far]
+            for a, b in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(a, b), daemon=True).start()
+
+    def _carry(self, a, b):
+        try:
+            while data := a.recv(1 << 16):
+                threading.Event().wait(self.delay)
+                b.sendall(data)
+        except OSError:
+            pass
+        for end in (a, b):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        pairs, self.pairs = self.pairs, []
+        for end in pairs:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+        self.cut()
+
+
+def test_a_slow_way_to_the_api_server_that_is_cut(cluster, api, namespace, operator):
+    way = SlowWay(cluster.port, 0.2)
+    try:
+        kubeconfig = cluster.write_kubeconfig(
+            "slow", {"client-certificate": cluster.admin_cert, "client-key": cluster.admin_key},
+            cluster={"server": f"https://127.0.0.1:{way.port}"})
+        ours = operator(kubeconfig=kubeconfig)
+        api.create("pytorchjobs", namespace, job(policy={"cleanPodPolicy": "All"}))
+        wait_until("a pod", lambda: api.names("pods", namespace))
+        way.cut()
+        await_pods(api, namespace, ALL)
+        for pod in ALL:
+            api.set_pod(namespace, pod, "Running")
+        way.cut()
+        wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
+        api.set_pod(namespace, "j-master-0", "Succeeded", 0)
+        wait_until("Succeeded", lambda: api.is_condition(namespace, "j", "Succeeded"))
+        way.cut()
+        await_pods(api, namespace, [])
+        assert ours.process.poll() is None
+    finally:
+        way.close()
+
+
+CLOCK = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+/* The wall clock is off by as many seconds as the file CLOCK_OFFSET says. */
+int clock_gettime(clockid_t id, struct timespec* at) {
+  static int (*real)(clockid_t, struct timespec*);
+  if (!real) real = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(id, at);
+  long off = 0;
+  FILE* file = id == CLOCK_REALTIME ? fopen(getenv("CLOCK_OFFSET"), "re") : NULL;
+  if (file) {
+    if (fscanf(file, "%ld", &off) == 1) at->tv_sec += off;
+    fclose(file);
+  }
+  return result;
+}
+"""
+
+
+def test_the_clock_jumps(api, namespace, operator, tmp_path):
+    (tmp_path / "clock.c").write_text(CLOCK)
+    library, offset = tmp_path / "clock.so", tmp_path / "offset"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "clock.c", "-ldl"],
+                   check=True)
+
+    def jump(seconds):
+        (tmp_path / "new").write_text(str(seconds))
+        os.replace(tmp_path / "new", offset)
+    jump(0)
+    ours = operator(env={"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(offset)})
+    api.create("pytorchjobs", namespace, job(policy={"activeDeadlineSeconds": 3600}))
+    await_pods(api, namespace, ALL)
+    wait_until("its start", lambda: "startTime" in api.get("pytorchjobs", namespace, "j").get(
+        "status", {}))
+    jump(-1800)
+    for pod in ALL:
+        api.set_pod(namespace, pod, "Running")
+    wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
+    # A day: the deadline is over as soon as anything is heard of the job.
+    jump(86400)
+    api.patch("pytorchjobs", namespace, "j", {"metadata": {"labels": {"news": "1"}}})
+    wait_until("Failed", lambda: api.is_condition(namespace, "j", "Failed"))
+    jump(0)
+    api.create("pytorchjobs", namespace, job("next", workers=None,
+                                             policy={"ttlSecondsAfterFinished": 1}))
+    wait_until("its pod", lambda: "next-master-0" in api.names("pods", namespace))
+    jump(-86400)
+    api.set_pod(namespace, "next-master-0", "Succeeded", 0)
+    wait_until("it ends and is deleted",
+               lambda: api.get("pytorchjobs", namespace, "next") is None)
+    assert ours.process.poll() is None
 
 
 def test_sigterm_ends_it_while_the_api_server_is_down(cluster, namespace, operator):

@@ -13,16 +13,13 @@ NAME = "muster-operator"
 # Rights that this file's jobs give no occasion to use, each with its reason.
 UNUSED = {
     ("get", "pytorchjobs.kubeflow.org"): "a read past the cache, after a conflict",
-    ("get", "pytorchjobs/status.kubeflow.org"): "goes with update",
-    ("update", "pytorchjobs/status.kubeflow.org"): "status is written by update or by patch",
-    ("patch", "pytorchjobs/status.kubeflow.org"): "status is written by update or by patch",
-    ("patch", "pytorchjobs.kubeflow.org"): "a failure's cause",
+    ("patch", "pytorchjobs.kubeflow.org"): "counts restarts by scope",
     ("update", "pytorchjobs/finalizers.kubeflow.org"): "asked by an admission plugin that is off here",
     ("get", "pods"): "a read past the cache", ("get", "services"): "a read past the cache",
     ("patch", "events"): "the same event again",
 }
 # Kinds that are not on this cluster, or only read with a gang scheduler.
-ABSENT = ("podgroups.", "priorityclasses.", "horizontalpodautoscalers.")
+ABSENT = ("podgroups.", "priorityclasses.")
 
 
 class Installed:
@@ -108,6 +105,29 @@ def granted(cluster, kind, name, *where):
     return found
 
 
+def elastic(cluster, namespace):
+    """A job that scales by itself and asks what becomes of it when a node dies."""
+    body = job("elastic", namespace)
+    body["metadata"]["annotations"] = {"muster.dev/node-lost-seconds": "60"}
+    body["spec"]["elasticPolicy"] = {"minReplicas": 1, "maxReplicas": 2, "metrics": [
+        {"type": "Resource", "resource": {"name": "cpu", "target": {
+            "type": "Utilization", "averageUtilization": 80}}}]}
+    cluster.apply(body)
+
+    def most():
+        found = cluster.get("hpa", "-n", namespace)["items"]
+        return found[0]["spec"]["maxReplicas"] if found else 0
+    wait_until("an autoscaler", lambda: most() == 2)
+
+    def change(policy):
+        cluster.kubectl("patch", "pytorchjob", "elastic", "-n", namespace, "--type=merge", "-p",
+                        json.dumps({"spec": {"elasticPolicy": policy}}))
+    change({"maxReplicas": 3})
+    wait_until("its new bound", lambda: most() == 3)
+    change({"metrics": None})
+    wait_until("no autoscaler", lambda: most() == 0)
+
+
 def test_it_works_with_these_rights_and_uses_them(real_cluster, namespace, installed):
     installed.start()
     real_cluster.apply(job("whole", namespace, cleanPodPolicy="All"))
@@ -118,6 +138,7 @@ def test_it_works_with_these_rights_and_uses_them(real_cluster, namespace, insta
     run_to_the_end(real_cluster, namespace, "brief", "Failed")
     wait_until("deleted", lambda: "brief" not in real_cluster.kubectl(
         "get", "pytorchjobs", "-n", namespace, "-o", "name").stdout)
+    elastic(real_cluster, namespace)
     # The webhook's certificate, by the same rights.
     assert base64.b64decode(real_cluster.get("secret", "muster-operator-webhook-cert", "-n",
                                              installed.place)["data"]["ca.crt"])

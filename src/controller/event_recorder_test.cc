@@ -1,0 +1,63 @@
+#include "controller/event_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "cluster/transport.h"
+
+namespace controller {
+namespace {
+
+// Keeps what is written; the first write is answered when the test says so.
+class EventShelf final : public cluster::Transport {
+ public:
+  explicit EventShelf(std::vector<text::Json>& written) : written_(written) {}
+  void LetGo() { may_answer_.set_value(); }
+  void AwaitFirst() { has_come_.get_future().wait(); }
+
+  base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    written_.push_back(
+        text::Object{{"method", request.method}, {"event", *text::ParseJson(request.body)}});
+    if (written_.size() == 1) {
+      has_come_.set_value();
+      may_answer_.get_future().wait();
+    }
+    return net::HttpResponse{201, {}, "{}"};
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
+    return base::Fail(base::Code::kInternal, "no streams here");
+  }
+
+ private:
+  std::vector<text::Json>& written_;
+  std::promise<void> has_come_, may_answer_;
+};
+
+TEST(EventRecorder, TheSameEventThatWaitsTwiceIsOneWithItsCount) {
+  base::FakeClock clock{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
+  std::vector<text::Json> written;
+  auto shelf = std::make_unique<EventShelf>(written);
+  EventShelf& door = *shelf;
+  cluster::Client client(std::move(shelf));
+  const text::Json job =
+      text::Object{{"metadata", text::Object{{"name", "j"}, {"namespace", "n"}, {"uid", "u"}}}};
+  {
+    EventRecorder recorder(client, clock, "tester");
+    recorder.Record(job, {false, "First", "one"});
+    door.AwaitFirst();
+    for (int i = 0; i < 3; ++i) recorder.Record(job, {true, "FailedCreatePod", "again"});
+    recorder.Record(job, {false, "First", "one"});
+    door.LetGo();
+  }
+  ASSERT_EQ(written.size(), 3U);
+  EXPECT_EQ(text::GetString(written[1], {"method"}), "POST");
+  EXPECT_EQ(text::GetInt(written[1], {"event", "count"}), 3);
+  EXPECT_EQ(text::GetString(written[1], {"event", "message"}), "again");
+  // The one that is there already is counted up.
+  EXPECT_EQ(text::GetString(written[2], {"method"}), "PATCH");
+  EXPECT_EQ(text::GetInt(written[2], {"event", "count"}), 2);
+}
+
+}  // namespace
+}  // namespace controller
