@@ -71,7 +71,9 @@ class YamlReader {
   explicit YamlReader(std::string_view text) : text_(text) {
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     if (is_ready_) {
-      yaml_parser_set_input_string(&parser_, reinterpret_cast<const yaml_char_t*>(text.data()),
+      // libyaml asserts that there is a text, even of no bytes.
+      const char* const begin = text.empty() ? "" : text.data();
+      yaml_parser_set_input_string(&parser_, reinterpret_cast<const yaml_char_t*>(begin),
                                    text.size());
     }
   }

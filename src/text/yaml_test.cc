@@ -25,6 +25,8 @@ std::string Written(std::string_view json) {
   return parsed ? ToYaml(*parsed) : "";
 }
 
+TEST(ParseYaml, NoTextIsNull) { EXPECT_EQ(Read(std::string_view()), "null"); }
+
 TEST(ParseYaml, ReadsBlocksAndFlows) {
   EXPECT_EQ(Read("apiVersion: v1\nspec:\n  list:\n  - a\n  - b: 1\n    c: [1, {d: e}]\n"),
             R"({"apiVersion":"v1","spec":{"list":["a",{"b":1,"c":[1,{"d":"e"}]}]}})");
