@@ -2,6 +2,7 @@
 // every move a test decides.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -109,7 +110,7 @@ inline void SimulatedServer::Tell(SimKind kind, cluster::WatchEvent::Type type,
 inline const text::Json& SimulatedServer::Add(SimKind kind, text::Json object) {
   const std::string name(api::Name(object));
   text::Set(object, {"metadata", "namespace"}, text::Json("ns"));
-  text::Set(object, {"metadata", "uid"}, text::Json("u" + std::to_string(version_ + 1)));
+  text::Set(object, {"metadata", "uid"}, text::Json(fmt::format("u{}", version_ + 1)));
   text::Set(object, {"metadata", "creationTimestamp"},
             text::Json(base::FormatRfc3339(clock_.Now())));
   if (kind == SimKind::kPod) {

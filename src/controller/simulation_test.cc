@@ -2,6 +2,9 @@
 // between kinds, or are cut; writes meet conflicts; the operator crashes at any write; two work at
 // once. One seed is one life, and always the same one.
 //   MUSTER_SIMULATIONS=100000 MUSTER_SEED=1 muster_controller_test --gtest_filter=Simulation*
+#include <fmt/format.h>
+
+#include <iostream>
 #include <optional>
 #include <random>
 
@@ -17,7 +20,42 @@ namespace {
 
 using std::chrono::seconds;
 
+// What may go wrong in a life; each is counted, so that none is only believed to be tried.
+enum class Fault {
+  kLateWatch,       // a pass on news that others have overtaken
+  kDoubledEvent,    // heard again
+  kReorderedKinds,  // heard after younger news of another kind
+  kCutWatch,        // events that were never heard: a list came in their place
+  kConflict,        // a write on a version that is gone
+  kAlreadyExists,
+  kLostRequest,  // not done, and the operator lives on
+  kLostAnswer,   // done, and the operator does not know
+  kCrashBeforeCreate,
+  kCrashAfterCreate,
+  kCrashBeforeDelete,
+  kCrashAfterDelete,
+  kCrashBeforePatch,
+  kCrashAfterPatch,
+  kSecondWrites,  // a write while another operator is at work too
+  kCount
+};
+constexpr std::array<const char*, static_cast<size_t>(Fault::kCount)> kFaultNames = {
+    "late watch", "doubled event", "reordered kinds", "cut watch", "conflict",
+    "exists",     "lost request",  "lost answer",     "crash-C",   "C-crash",
+    "crash-D",    "D-crash",       "crash-P",         "P-crash",   "second writes"};
+
+class FaultCounts {
+ public:
+  void Add(Fault fault) { ++counts_[static_cast<size_t>(fault)]; }
+  int64_t Of(Fault fault) const { return counts_[static_cast<size_t>(fault)]; }
+
+ private:
+  std::array<int64_t, static_cast<size_t>(Fault::kCount)> counts_{};
+};
+
 constexpr unsigned kSimulations = 300;
+// Every fault has happened in so many lives.
+constexpr unsigned kEnoughSimulations = 100;
 constexpr int kWritesOfALife = 150;
 constexpr int kMovesOfALife = 2'000;
 constexpr int kCalmRounds = 300;
@@ -25,49 +63,99 @@ constexpr int kCalmRounds = 300;
 // One operator's way to the server; it ends, for good, at a write.
 class SimulatedLink final : public cluster::Transport {
  public:
-  SimulatedLink(SimulatedServer& server, std::optional<int> writes_left, bool is_last_done)
-      : server_(server), writes_left_(writes_left), is_last_done_(is_last_done) {}
+  struct Nature {
+    std::optional<int> writes_left{};
+    bool is_last_done = false;
+    bool is_second = false;                         // another operator is at work too
+    std::function<int()> dice = [] { return 50; };  // 0 to 99 for each write
+  };
+
+  SimulatedLink(SimulatedServer& server, FaultCounts& faults, Nature nature)
+      : server_(server), faults_(faults), nature_(std::move(nature)) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-    const bool is_write = request.method != "GET";
-    if (writes_left_ && is_write) {
-      if (*writes_left_ <= 0) return base::Fail(base::Code::kUnavailable, "crashed");
-      if (--*writes_left_ == 0) {
-        if (is_last_done_) server_.Handle(request);
-        return base::Fail(base::Code::kUnavailable, "crashed");
+    if (request.method == "GET") return server_.Handle(request);
+    if (nature_.writes_left) {
+      if (*nature_.writes_left <= 0) return Crashed();
+      if (--*nature_.writes_left == 0) {
+        CountCrash(request.method);
+        if (nature_.is_last_done) server_.Handle(request);
+        return Crashed();
       }
     }
-    return server_.Handle(request);
+    const int fate = nature_.dice();
+    if (fate == 0) {
+      faults_.Add(Fault::kLostRequest);
+      return base::Fail(base::Code::kUnavailable, "the request was lost");
+    }
+    net::HttpResponse answer = server_.Handle(request);
+    if (fate == 1) {
+      faults_.Add(Fault::kLostAnswer);
+      return base::Fail(base::Code::kUnavailable, "the answer was lost");
+    }
+    Count(answer);
+    return answer;
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
     return base::Fail(base::Code::kInternal, "watches are told by hand");
   }
-  bool has_crashed() const { return writes_left_ && *writes_left_ <= 0; }
+  bool has_crashed() const { return nature_.writes_left && *nature_.writes_left <= 0; }
 
  private:
+  static tl::unexpected<base::Error> Crashed() {
+    return base::Fail(base::Code::kUnavailable, "crashed");
+  }
+  void CountCrash(std::string_view method) {
+    const bool is_done = nature_.is_last_done;
+    if (method == "POST") {
+      faults_.Add(is_done ? Fault::kCrashAfterCreate : Fault::kCrashBeforeCreate);
+    } else if (method == "DELETE") {
+      faults_.Add(is_done ? Fault::kCrashAfterDelete : Fault::kCrashBeforeDelete);
+    } else {
+      faults_.Add(is_done ? Fault::kCrashAfterPatch : Fault::kCrashBeforePatch);
+    }
+  }
+  void Count(const net::HttpResponse& answer) {
+    if (answer.status == 409) {
+      faults_.Add(answer.body.find("AlreadyExists") != std::string::npos ? Fault::kAlreadyExists
+                                                                         : Fault::kConflict);
+    } else if (answer.status < 300 && nature_.is_second) {
+      faults_.Add(Fault::kSecondWrites);
+    }
+  }
+
   SimulatedServer& server_;
-  std::optional<int> writes_left_;
-  const bool is_last_done_;
+  FaultCounts& faults_;
+  Nature nature_;
 };
 
 // An operator, told what its watches bring when the test says so.
 class SimulatedOperator {
  public:
   SimulatedOperator(SimulatedServer& server, base::Clock& clock, const Options& options,
-                    std::optional<int> crashes_at, bool is_last_done)
+                    FaultCounts& faults, SimulatedLink::Nature nature)
       : server_(server),
-        link_(new SimulatedLink(server, crashes_at, is_last_done)),
+        faults_(faults),
+        link_(new SimulatedLink(server, faults, std::move(nature))),
         client_(std::unique_ptr<cluster::Transport>(link_)),
         worker_(client_, clock, options, [](const text::Json&, const reconcile::Event&) {}) {
     for (const SimKind kind : kSimKinds) Relist(kind);
+    has_listed_ = true;
   }
 
   bool has_crashed() const { return link_->has_crashed(); }
-  bool Work() { return worker_.WorkOneNow(); }
+  bool Work() {
+    bool is_late = false;
+    for (const SimKind kind : kSimKinds) is_late |= IsBehind(kind);
+    const bool has_worked = worker_.WorkOneNow();
+    if (has_worked && is_late) faults_.Add(Fault::kLateWatch);
+    return has_worked;
+  }
 
   void Relist(SimKind kind) {
     std::vector<text::Json> items;
     for (const auto& [name, object] : server_.Of(kind)) items.push_back(Projected(kind, object));
+    if (has_listed_ && IsBehind(kind)) faults_.Add(Fault::kCutWatch);
     CursorOf(kind) = server_.LogOf(kind).size();
     if (kind == SimKind::kJob) return worker_.ReplaceJobs(std::move(items));
     worker_.ReplaceChildren(ChildOf(kind), std::move(items));
@@ -76,12 +164,19 @@ class SimulatedOperator {
   bool Hear(SimKind kind) {
     size_t& cursor = CursorOf(kind);
     if (cursor >= server_.LogOf(kind).size()) return false;
-    Tell(kind, server_.LogOf(kind)[cursor++]);
+    const cluster::WatchEvent& event = server_.LogOf(kind)[cursor++];
+    const auto version =
+        base::ParseInt(text::GetString(event.object, {"metadata", "resourceVersion"}));
+    if (version && *version < newest_heard_) faults_.Add(Fault::kReorderedKinds);
+    newest_heard_ = std::max(newest_heard_, version.value_or(0));
+    Tell(kind, event);
     return true;
   }
   void HearAgain(SimKind kind) {
     const size_t cursor = CursorOf(kind);
-    if (cursor > 0) Tell(kind, server_.LogOf(kind)[cursor - 1]);
+    if (cursor == 0) return;
+    faults_.Add(Fault::kDoubledEvent);
+    Tell(kind, server_.LogOf(kind)[cursor - 1]);
   }
 
  private:
@@ -100,8 +195,12 @@ class SimulatedOperator {
     worker_.TakeChild(ChildOf(kind), std::move(event));
   }
   size_t& CursorOf(SimKind kind) { return cursors_[static_cast<size_t>(kind)]; }
+  bool IsBehind(SimKind kind) { return CursorOf(kind) < server_.LogOf(kind).size(); }
 
   SimulatedServer& server_;
+  FaultCounts& faults_;
+  bool has_listed_ = false;
+  int64_t newest_heard_ = 0;
   SimulatedLink* link_;  // client_ owns it
   cluster::Client client_;
   std::array<size_t, 3> cursors_{};
@@ -110,7 +209,7 @@ class SimulatedOperator {
 
 class Lifetime {
  public:
-  explicit Lifetime(unsigned seed) : random_(seed), server_(clock_) {
+  Lifetime(unsigned seed, FaultCounts& faults) : random_(seed), faults_(faults), server_(clock_) {
     options_.is_operator = true;
     options_.reconcile.tells_first_failure = Chance(50);
     server_.is_graceful = [this] { return Chance(50); };
@@ -165,9 +264,16 @@ class Lifetime {
   }
 
   void Restart() {
-    std::optional<int> crashes_at;
-    if (Chance(60)) crashes_at = 1 + Below(25);
-    operators_[0].emplace(server_, clock_, options_, crashes_at, Chance(50));
+    SimulatedLink::Nature nature = Careless();
+    if (Chance(60)) nature.writes_left = 1 + Below(25);
+    nature.is_last_done = Chance(50);
+    operators_[0].emplace(server_, clock_, options_, faults_, std::move(nature));
+  }
+  // The way to the server loses something now and then.
+  SimulatedLink::Nature Careless() {
+    SimulatedLink::Nature nature;
+    nature.dice = [this] { return Below(100); };
+    return nature;
   }
 
   std::string Any(SimKind kind) {
@@ -253,7 +359,9 @@ class Lifetime {
       if (operators_[1]) {
         operators_[1].reset();
       } else {
-        operators_[1].emplace(server_, clock_, options_, std::nullopt, false);
+        SimulatedLink::Nature nature = Careless();
+        nature.is_second = true;
+        operators_[1].emplace(server_, clock_, options_, faults_, std::move(nature));
       }
     } else if (Chance(20)) {
       Restart();
@@ -264,7 +372,7 @@ class Lifetime {
   // Nothing bad happens any more: every job has to come to its end.
   void CalmDown() {
     operators_[1].reset();
-    operators_[0].emplace(server_, clock_, options_, std::nullopt, false);
+    operators_[0].emplace(server_, clock_, options_, faults_, SimulatedLink::Nature{});
     for (int round = 0; round < kCalmRounds && !testing::Test::HasFailure(); ++round) {
       const int before = server_.writes();
       for (const SimKind kind : kSimKinds) {
@@ -328,6 +436,7 @@ class Lifetime {
   }
 
   std::mt19937 random_;
+  FaultCounts& faults_;
   base::FakeClock clock_{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
   Options options_;
   SimulatedServer server_;
@@ -344,10 +453,19 @@ TEST(Simulation, EveryJobEndsRightWhateverHappens) {
   base::SetLogLevel(base::LogLevel::kError);
   const unsigned first = FromEnvironment("MUSTER_SEED", 1);
   const unsigned count = FromEnvironment("MUSTER_SIMULATIONS", kSimulations);
+  FaultCounts faults;
   for (unsigned seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("MUSTER_SEED=" + std::to_string(seed) + " MUSTER_SIMULATIONS=1");
-    Lifetime(seed).Run();
+    SCOPED_TRACE(fmt::format("MUSTER_SEED={} MUSTER_SIMULATIONS=1", seed));
+    Lifetime(seed, faults).Run();
     if (testing::Test::HasFailure()) return;
+  }
+  for (size_t i = 0; i < kFaultNames.size(); ++i) {
+    const int64_t times = faults.Of(static_cast<Fault>(i));
+    RecordProperty(kFaultNames[i], std::to_string(times));
+    std::cout << kFaultNames[i] << ": " << times << "\n";
+    if (count >= kEnoughSimulations) {
+      EXPECT_GT(times, 0) << kFaultNames[i];
+    }
   }
 }
 
