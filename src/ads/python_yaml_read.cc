@@ -35,7 +35,9 @@ class PyReader {
   explicit PyReader(std::string_view text) {
     is_ready_ = yaml_parser_initialize(&parser_) == 1;
     if (!is_ready_) return;
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+    // libyaml asserts that there is a text, even of no bytes.
+    const char* const begin = text.empty() ? "" : text.data();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin),
                                  text.size());
   }
   PyReader(const PyReader&) = delete;
