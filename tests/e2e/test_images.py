@@ -59,8 +59,9 @@ def test_a_directory_stands_for_an_image(cluster, code):
 
     # It outlives the daemon.
     cluster.run("down")
-    cluster.submit("submitted", "python /opt/muster-e2e/main.py", "--image=team/train:1")
+    cluster.submit("submitted", "python main.py", "--image=team/train:1")
     cluster.wait("submitted", "SUCCEEDED")
+    assert cluster.run("logs", "submitted").stdout == "from /opt/muster-e2e\n"
     assert cluster.run("image", "unmap", "team/train:1").stdout == "image team/train:1 unmapped\n"
     assert cluster.run("image", "list").stdout.splitlines()[1:] == []
 

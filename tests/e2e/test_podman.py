@@ -10,16 +10,16 @@ import time
 
 import pytest
 
-from conftest import Cluster
+from conftest import ROOT, Cluster
 
 IMAGE = "localhost/muster-e2e:1"
 
 
-def podman_settings(folder):
+def podman_settings(folder, driver="vfs"):
     """Images of the test's own; no limits that a container of CI may not raise, and a runtime that knows
     every layout of cgroups."""
     with open(os.path.join(folder, "storage.conf"), "w") as file:
-        file.write(f'[storage]\ndriver = "vfs"\ngraphroot = "{folder}/store"\nrunroot = "{folder}/run"\n')
+        file.write(f'[storage]\ndriver = "{driver}"\ngraphroot = "{folder}/store"\nrunroot = "{folder}/run"\n')
     with open(os.path.join(folder, "containers.conf"), "w") as file:
         file.write('[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\nnetns = "host"\n'
                    '[engine]\nevents_logger = "none"\ncgroup_manager = "cgroupfs"\n'
@@ -150,3 +150,27 @@ def test_another_value_is_refused(cluster):
     assert 'local.images: "docker" must be host or podman' in done.stderr
     with open(path, "w") as file:
         file.write(text)
+
+
+@pytest.mark.skipif(not os.environ.get("MUSTER_EXAMPLE_IMAGE"),
+                    reason="makes an image of 1.7 GB from Debian's packages, in minutes: make soak")
+def test_the_image_of_the_example(tmp_path):
+    folder = tempfile.mkdtemp(prefix="muster-podman-", dir="/tmp")
+    settings = podman_settings(folder, "overlay")
+    made = Cluster()
+    try:
+        subprocess.run([os.path.join(ROOT, "scripts", "example-image")], check=True, timeout=3000,
+                       env={**os.environ, **settings})
+        with open(made.path("config/muster/config.yaml"), "a") as file:
+            file.write("  images: podman\n")
+        made.env.update(settings)
+        made.run("apply", "-f", os.path.join(ROOT, "examples", "mnist-pytorchjob", "yamls",
+                                             "mnist_ddp_launch_host.yaml"))
+        made.wait("mnist-ddp-launch-host", "SUCCEEDED", timeout=900)
+        log = made.run("logs", "mnist-ddp-launch-host").stdout
+        assert "WORLD_SIZE=8 RANK=3 LOCAL_RANK=3" in log and "test: loss=" in log
+        assert "/opt/mnist/mnist-pytorchjob/data" in log
+    finally:
+        made.close()
+        subprocess.run(["podman", "system", "reset", "--force"], env={**os.environ, **settings})
+        shutil.rmtree(folder, ignore_errors=True)

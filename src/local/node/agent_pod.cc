@@ -24,6 +24,9 @@ using text::GetString;
 constexpr std::string_view kUsualPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int64_t kDefaultGrace = 30;
+// spec/arena.md 3: of its pods, and the --working-dir that they have without one.
+constexpr std::string_view kArenaCreator = "PyTorchJob";
+constexpr std::string_view kArenaWorkingDirectory = "/root";
 constexpr int64_t kMaxNamedReplicas = 512;
 
 // "" when the list has none; the last of several.
@@ -286,7 +289,11 @@ class PodPlanner {
 
   std::string WorkingDirectory(const text::Json& container, const MappedImage* image) const {
     const std::string_view directory = GetString(container, {"workingDir"});
-    if (auto clean = CleanPath(directory); clean && !directory.empty()) return *clean;
+    const auto clean = CleanPath(directory);
+    // Arena names one where its user named none: that would hide every image's.
+    const bool is_arenas =
+        directory == kArenaWorkingDirectory && api::Label(pod_, "createdBy") == kArenaCreator;
+    if (clean && !directory.empty() && (image == nullptr || !is_arenas)) return *clean;
     if (image != nullptr) return image->workdir.empty() ? image->directory : image->workdir;
     // The host's own environment has the user's home.
     const std::string home = OfSubmitterOrDaemon("HOME");

@@ -64,6 +64,19 @@ TEST(PlanPodImage, AWorkingDirectoryOfTheContainersOwnGoesFirst) {
   EXPECT_EQ(of_image->spec.mounts[0].source, "/code");
 }
 
+TEST(PlanPodImage, ArenasDefaultWorkingDirectoryIsNobodysChoice) {
+  const auto cwd = [](std::string_view directory, std::string_view image) {
+    const auto plan = PlanWithImages(PodOfImage(image)
+                                         .With({"workingDir"}, text::Json(directory))
+                                         .Label("createdBy", "PyTorchJob"),
+                                     kMnist, {"/code", "/root", "/srv"});
+    return plan ? plan->spec.containers[0].cwd : plan.error().message;
+  };
+  EXPECT_EQ(cwd("/root", "mnist"), "/code");
+  EXPECT_EQ(cwd("/srv", "mnist"), "/srv");
+  EXPECT_EQ(cwd("/root", "other"), "/root");
+}
+
 TEST(PlanPodImage, ADirectoryThatHasGoneIsSaidAndTriedAgain) {
   const auto plan = PlanWithImages(PodOfImage("mnist"), kMnist, {"/home/u"});
   ASSERT_FALSE(plan);
