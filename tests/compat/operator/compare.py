@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs the scenarios of bench-operator against `muster operator` and compares what is observed with
+what Kubeflow's operator 1.9 did. A difference that EXPLAINED does not name fails.
+
+  tests/compat/operator/compare.py BENCH-OPERATOR-FOLDER [--observed FILE.json]
+
+Takes three minutes, most of it pauses of the scenarios; part of `make soak` where the folder is.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+from real_kubernetes import free_ports, tools  # noqa: E402
+
+# Where it differs -> why that is as it should be (docs/operator.md, DIFFERENCES).
+EXPLAINED = [
+    (r"/_about|/metric_", "what the run was; more metrics, and each job counted once"),
+    (r".*/selector", "a finished job keeps its selector: the scale subresource reads it"),
+    (r"/created_lost/", "Created is there though the job changed early"),
+    (r"/deadline/", "the deadline has a timer"),
+    (r"/elastic_hpa/hpa_after_success", "the autoscaler goes with the job"),
+    (r"/env_modes/.*/svc_ports/", "ports in the template's order, not at random"),
+    (r"/failures/ExitCode worker Failed\(1\)/", "no Restarting, a completionTime, the cause told"),
+    (r"/failures/ExitCode worker Failed\(1\) ttl=2|/failures/error",
+     "the job is deleted after its time; the scenario, which asks for it, ends there"),
+    (r"/failures/(ExitCode worker Failed\((127|128|137)\)|backoffLimit=[01] .*|default .*|elastic .*"
+     r"|worker-only .*)$", "not reached: see above; in tests/integration/test_operator.py"),
+    (r"/failures/Never .*/(events|status/conditions.*)", "the message goes on with the cause"),
+    (r"/(index_hole|self_heal)/events", "the first of these came in an event of all pods"),
+    (r"/self_heal/foreign pod", "a stranger's pod holds up nothing but its own index"),
+    (r"/managed_by/(update_managedBy|then_pods)", "managedBy cannot be changed"),
+    (r"/managed_by/create", "the two supported values in a fixed order"),
+    (r"/master_done_worker_failed/", "which is seen first decides, and together the master"),
+    (r"/suspend/.*events", "Suspended and Resumed are told once"),
+    (r"/validation/rdzvConf \[\] outcome", "as if unset, where v1 panics"),
+    (r"/validation/managedBy", "the two supported values in a fixed order"),
+]
+
+
+def each_apart(event):
+    """An event of several children as one for each, as v1 tells them."""
+    told = re.match(r"(\w+ \w+ x\d+): (Created|Deleted) \d+ (\w+)s: (.*) (\[\w+\])$", event)
+    if not told:
+        return [event]
+    return [f"{told[1]}: {told[2]} {told[3]}: {name} {told[5]}" for name in told[4].split(", ")]
+
+
+def plain(value):
+    """Without what differs from run to run."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()
+                if key not in ("uid", "resourceVersion", "creationTimestamp", "took_s", "after_s")}
+    if isinstance(value, list):
+        if value and all(isinstance(x, str) and re.match("(Normal|Warning) ", x) for x in value):
+            return sorted(part for event in value for part in each_apart(plain(event)))
+        return [plain(item) for item in value]
+    return re.sub(r"\bs\d\d\b", "NS", value) if isinstance(value, str) else value
+
+
+def differences(path, ours, theirs):
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for key in sorted(set(ours) | set(theirs)):
+            yield from differences(f"{path}/{key}", ours.get(key), theirs.get(key))
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        if all(isinstance(item, str) for item in ours + theirs):
+            if collections.Counter(ours) != collections.Counter(theirs):
+                yield path, ours, theirs
+            return
+        for number, pair in enumerate(zip(ours, theirs)):
+            yield from differences(f"{path}[{number}]", *pair)
+    elif ours != theirs:
+        yield path, ours, theirs
+
+
+def observe(bench, folder):
+    """What the scenarios saw of MUSTER_BINARY."""
+    binary = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
+    etcd, server, metrics, probes, webhook = free_ports(5)
+    out = os.path.join(folder, "observed.json")
+    hook = f"validator.training-operator.kubeflow.org:/validate-kubeflow-org-v1-pytorchjob:{webhook}"
+    environment = {
+        **os.environ, "HOME": folder, "BIN": tools(), "EPORT": str(etcd), "APORT": str(server),
+        "D": os.path.join(folder, "cluster"), "WEBHOOK": hook, "ROLE": "",
+        "CERTSECRET": "kubeflow/training-operator-webhook-cert",
+        "CERTDIR": os.path.join(folder, "certificates"),
+        "CRDS": os.path.join(ROOT, "deploy", "crd.yaml"),
+        "READY": f"http://127.0.0.1:{probes}/readyz", "METRICS": f"http://127.0.0.1:{metrics}/metrics",
+        "OPARGS": f"operator --metrics-bind-address=127.0.0.1:{metrics} "
+                  f"--health-probe-bind-address=127.0.0.1:{probes} --webhook-server-port={webhook}"}
+    subprocess.run([os.path.join(bench, "scen.sh"), out, binary, ""], check=True, env=environment,
+                   cwd=folder, timeout=1800)
+    return out
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("bench")
+    options.add_argument("--observed")
+    chosen = options.parse_args()
+    bench = os.path.abspath(chosen.bench)
+    with tempfile.TemporaryDirectory(prefix="muster-scenarios-") as folder:
+        with open(chosen.observed or observe(bench, folder)) as file:
+            ours = plain(json.load(file))
+    with open(os.path.join(bench, "golden", "scenarios.json")) as file:
+        theirs = plain(json.load(file))
+    counts, unexplained = collections.Counter(), []
+    for path, one, other in differences("", {key: ours.get(key) for key in theirs}, theirs):
+        why = next((why for pattern, why in EXPLAINED if re.match(pattern, path)), None)
+        if why:
+            counts[why] += 1
+        else:
+            unexplained.append(f"{path}\n  ours:   {json.dumps(one)}\n  theirs: {json.dumps(other)}")
+    for why, count in counts.items():
+        print(f"{count:>4}  {why}")
+    print("\n".join(unexplained) or f"nothing else differs in {len(theirs)} scenarios")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
