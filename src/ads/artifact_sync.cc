@@ -1,12 +1,15 @@
 #include "ads/artifact_sync.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <vector>
+
+#include "base/defer.h"
 
 namespace ads {
 namespace {
@@ -29,6 +32,12 @@ ArtifactSync::ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> st
 ArtifactSync::~ArtifactSync() = default;
 
 void ArtifactSync::Start() {
+  // Signals are the main thread's: one that this thread took would end the program on the spot.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::Defer restore([&before] { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); });
   thread_ = std::jthread([this](const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {

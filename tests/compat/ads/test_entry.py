@@ -128,6 +128,19 @@ def test_a_signal_ends_the_training(nodes):
     end(main, 143)
 
 
+def test_a_signal_still_lets_the_artifacts_be_copied(nodes):
+    nodes.write("train.py", "import os, signal\nopen(os.environ['OCI__SYNC_DIR'] + '/last', 'w').write('kept')\n"
+                            "print('READY', flush=True)\nsignal.pause()\n")
+    main = nodes.start_node(0, SYNC_ARTIFACTS="1", OCI__SYNC_DIR=nodes.path("artifacts"))
+    for line in main.stdout:
+        if line == "READY\n":
+            break
+    main.terminate()
+    end(main, 143)
+    with open(nodes.path("meet", "sync", "job", "run0", "last")) as file:
+        assert file.read() == "kept"
+
+
 def test_code_from_git_and_from_storage(nodes):
     source = nodes.path("source")
     os.makedirs(source)
