@@ -1,6 +1,10 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "ads/artifact_sync.h"
@@ -15,6 +19,7 @@
 #include "base/uid.h"
 #include "cli/click.h"
 #include "process/pidfd.h"
+#include "process/signals.h"
 
 namespace ads {
 namespace {
@@ -42,6 +47,7 @@ class Entry {
   std::vector<NodeProcess> Processes(int64_t gpus) const;
   int Finish(const base::Result<NodeOutcome>& outcome);
   void TellOfFailure(int exit_code);
+  base::Result<int> EndTogether(int exit_code);
 
   Context& context_;
   const EntrySettings settings_;
@@ -235,6 +241,39 @@ void Entry::TellOfFailure(int exit_code) {
   }
 }
 
+// Of a job on this machine: the main node ends last, so that the job has succeeded only once all
+// have, and nobody's last lines are missed. The main node's exit code.
+base::Result<int> Entry::EndTogether(int exit_code) {
+  TRY_ASSIGN(const auto ended, OpenFolder(settings_.local_folder + "/ended"));
+  TRY(ended->Put(std::to_string(settings_.rank), std::to_string(exit_code)));
+  if (!settings_.IsMain() || exit_code != 0) return exit_code;
+  TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGTERM, SIGINT}));
+  const auto deadline = context_.clock.Steady() + settings_.timeout;
+  const int changes = ended->ChangesFd();
+  while (true) {
+    ended->DrainChanges();
+    TRY_ASSIGN(const auto names, ended->List(""));
+    int64_t count = 0;
+    for (const std::string& name : names) {
+      if (!base::ParseInt(name)) continue;  // being written
+      TRY_ASSIGN(const std::string code, ended->Get(name));
+      ++count;
+      if (code == "0") continue;
+      Say("The node of rank {} failed with exit code {}", name, code);
+      return cli::kExitFailure;
+    }
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - context_.clock.Steady());
+    if (count > settings_.worker_count || left.count() <= 0) return exit_code;
+    pollfd waited[] = {{changes, POLLIN, 0}, {signals.get(), POLLIN, 0}};
+    const auto wait = changes < 0 ? std::min<int64_t>(left.count(), 1000) : left.count();
+    if (::poll(waited, 2, static_cast<int>(wait)) < 0 && errno != EINTR) {
+      return base::Fail(base::Errno(errno, "poll"));
+    }
+    if (waited[1].revents != 0) return exit_code;
+  }
+}
+
 // The node's exit code; the others are told first.
 int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   int code = cli::kExitFailure;
@@ -270,6 +309,11 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
       (void)err_.Write(fmt::format("sync: {}\n", status.error().message));
       if (code == 0) code = cli::kExitFailure;
     }
+  }
+  if (!settings_.local_folder.empty()) {
+    const auto last = EndTogether(code);
+    if (!last) (void)err_.Write(fmt::format("end: {}\n", last.error().message));
+    if (last) code = *last;
   }
   if (settings_.post_wait && settings_.post_wait->count() > 0) {
     Say("post processing wait..{} seconds\n..", settings_.post_wait->count());

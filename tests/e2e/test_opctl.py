@@ -59,7 +59,9 @@ def test_main_and_workers_run_here(cluster, opctl):
     done = opctl("run", "-f", "train.yaml", "-b", "local", "--job-info", "info.yaml")
     lines = sorted(line.split("] ", 1)[1] for line in done.stdout.splitlines() if "] RANK " in line
                    and "MODE" not in line)
-    assert "RANK 0 3 MAIN hello ['--x', '1']" in lines
+    assert lines == ["RANK 0 3 MAIN hello ['--x', '1']", "RANK 1 3 WORKER hi ['--x', '1']",
+                     "RANK 2 3 WORKER hi ['--x', '1']"]
+    assert done.stdout.count("Exiting with exit code: 0") == 3
     assert "Job run info saved to info.yaml" in done.stderr and "has succeeded" in done.stderr
     shown = opctl("distributed-training", "show-config", "-f", "info.yaml", "--worker-info").stdout
     assert shown.startswith("Main Info:\nMASTER_ADDR: 127.0.0.1\n\n")
@@ -82,6 +84,14 @@ def test_a_failure_ends_all_and_is_the_exit_code(cluster, opctl):
     assert "Error Running the code: exit code 5" in done.stdout
     assert "has failed" in done.stderr
     cluster.await_no_process(timeout=60)
+
+
+def test_a_worker_that_fails_after_the_main_node_counts(cluster, opctl):
+    opctl.write("train.yaml", TRAIN)
+    opctl.write("train.py", "import os, sys, time\nif os.environ['RANK'] == '0': sys.exit()\n"
+                            "if os.environ['RANK'] == '1': time.sleep(0.5)\nsys.exit(4 * int(os.environ['RANK'] == '1'))\n")
+    done = opctl("run", "-f", "train.yaml", "-b", "local", code=1, timeout=120)
+    assert "Error Running the code: exit code 4" in done.stdout and "has failed" in done.stderr
 
 
 def test_what_cannot_run_here_is_refused(cluster, opctl):
