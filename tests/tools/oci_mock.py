@@ -90,6 +90,11 @@ class Reply:
         self.headers = headers or {}
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # clients open many connections at once
+
+
 class OciMock:
     """Serves from construction until close(). Every public attribute may be changed by the test."""
 
@@ -114,8 +119,7 @@ class OciMock:
         self.faults = []
         self.retry_tokens = {}
         self._count = 0
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", port), _handler_of(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), _handler_of(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()

@@ -23,7 +23,7 @@ struct BucketUri {
 base::Result<BucketUri> ParseBucketUri(std::string_view uri);
 
 // Files from this size on travel in parts, some at once.
-inline constexpr uint64_t kPartBytes = 16 << 20;
+inline constexpr uint64_t kPartBytes = 10 << 20;
 inline constexpr size_t kPartsAtOnce = 4;
 inline constexpr uint64_t kMaxParts = 10'000;
 // Smaller files go some at once.

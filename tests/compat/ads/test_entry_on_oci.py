@@ -131,7 +131,7 @@ def test_many_files_and_a_large_one(node):
     run = f"work/sync/{JOB}/ocid1.datasciencejobrun.oc1.iad.r0"
     with open(node.path("sync", "large"), "rb") as file:
         assert content(node, f"{run}/large") == file.read()
-    assert len(node.mock.seen("PUT", "uploadPartNum=")) == 3
+    assert len(node.mock.seen("PUT", "uploadPartNum=")) == 5
     assert not node.mock.uploads
     assert len(node.mock.seen("PUT", re.escape("logs%2F"))) == 300
 
