@@ -474,14 +474,14 @@ class OciMock:
 
     def commit_upload(self, namespace, bucket, name, query, headers, body):
         parts = self._upload(name, query)["parts"]
-        whole = b""
+        pieces = []
         for part in json.loads(body)["partsToCommit"]:
             content, etag = parts.get(part["partNum"], (None, None))
             if content is None or etag != part["etag"]:
                 raise Refused(400, "InvalidUploadPart", f"part {part['partNum']}")
-            whole += content
+            pieces.append(content)
         del self.uploads[query["uploadId"]]
-        return Reply(200, None, {"etag": self.put_object(namespace, bucket, name, whole)})
+        return Reply(200, None, {"etag": self.put_object(namespace, bucket, name, b"".join(pieces))})
 
     def abort_upload(self, namespace, bucket, name, query, headers, body):
         self._upload(name, query)
