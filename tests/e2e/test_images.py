@@ -31,8 +31,7 @@ def apply(cluster, name, image, command):
     return cluster.run("apply", "-f", path)
 
 
-@pytest.fixture
-def code(cluster):
+def write_code(cluster):
     folder = cluster.path("code")
     os.mkdir(folder)
     with open(os.path.join(folder, "main.py"), "w") as file:
@@ -40,7 +39,15 @@ def code(cluster):
     return folder
 
 
-def test_a_directory_stands_for_an_image(cluster, code):
+@pytest.fixture
+def code(cluster):
+    return write_code(cluster)
+
+
+@pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
+def test_a_directory_stands_for_an_image(user, request):
+    cluster = request.getfixturevalue(user)
+    code = write_code(cluster)
     done = cluster.run("image", "map", "team/train:1", code)
     assert done.stdout == f"image team/train:1 mapped to {code}\n"
     said = apply(cluster, "applied", "team/train:1", "[python, main.py]").stderr
