@@ -192,6 +192,8 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));
+  // Before the lists of everybody below: who started the daemon may be waiting for a table.
+  api_server->ReadSummaries();
 
   node::GpuAllocator gpus;
   const auto shims = node::ProcessShims(executable);

@@ -102,13 +102,16 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   TRY(server->MakeNamespace("default"));
   TRY(server->MakeNamespace("kube-system"));
   // Soon, but not before the first request: with a thousand jobs it takes a while.
-  backend.timers->After(std::chrono::milliseconds(1), [raw = &backend] {
-    const base::Status read = raw->summaries->Refresh(*raw->store);
-    if (!read && read.error().code != base::Code::kCancelled) {
-      base::LogWarn("summaries of the jobs: {}", read.error().message);
-    }
-  });
+  backend.timers->After(std::chrono::milliseconds(1),
+                        [raw = server.get()] { raw->ReadSummaries(); });
   return server;
+}
+
+void ApiServer::ReadSummaries() {
+  const base::Status read = backend_->summaries->Refresh(*backend_->store);
+  if (!read && read.error().code != base::Code::kCancelled) {
+    base::LogWarn("summaries of the jobs: {}", read.error().message);
+  }
 }
 
 base::Status ApiServer::MakeNamespace(const std::string& name) {

@@ -45,6 +45,10 @@ class ApiServer {
   // Carries out the writes that it was given. Requests must have ended or been abandoned.
   ~ApiServer();
 
+  // Reads what tables of jobs are made of, which happens soon after Open anyhow: for who has time
+  // to do it before others are busy with the store. Blocks.
+  void ReadSummaries();
+
   void Handle(net::HttpRequest request, std::shared_ptr<net::Responder> responder);
   // The same as a value. Borrows the server.
   net::HttpHandler handler() {
