@@ -39,6 +39,7 @@ EXPLAINED = [
     (r"/managed_by/create", "the two supported values in a fixed order"),
     (r"/master_done_worker_failed/", "which is seen first decides, and together the master"),
     (r"/suspend/.*events", "Suspended and Resumed are told once"),
+    (r"/ttl/ttl=0/events", "events are written behind all else: it looks the moment the job is gone"),
     (r"/validation/rdzvConf \[\] outcome", "as if unset, where v1 panics"),
     (r"/validation/managedBy", "the two supported values in a fixed order"),
 ]
