@@ -74,6 +74,8 @@ int Agent::Run() {
 base::Status Agent::Prepare() {
   TRY_ASSIGN(loop_, process::EventLoop::Create(clock_));
   TRY_ASSIGN(output_, Output::Start(clock_));
+  // A single worker has the terminal to itself.
+  has_status_ = options_.shows_status && options_.nproc_per_node > 1 && CanShowStatus(environment_);
   TRY_ASSIGN(folder_, LogFolder::Create(options_, environment_));
   TRY(WatchSides());
   if (keeper_.connection) TRY(WatchKeeper());
@@ -179,6 +181,7 @@ base::Status Agent::StartAttempt() {
     said_refusal_ = group_->refusal();
     Say(fmt::format("warm start: {}; the workers are executed", said_refusal_));
   }
+  ShowStatus("running");
   return {};
 }
 
@@ -263,6 +266,7 @@ void Agent::OnGuardianGone() {
 void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping()) return;
+  ShowStatus("running");
   if (end.exit_code != 0 && rendezvous_) TellFailure(end);
   const auto grace = options_.shutdown_timeout.value_or(
       std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterFailure));
@@ -278,6 +282,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   if (is_draining_) return;
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;
+  if (ending != Ending::kSuccess) ShowStatus("stopping");
   group_->Stop(signal, grace, [this] { OnGroupGone(); });
 }
 
@@ -329,7 +334,19 @@ bool Agent::TryRestart() {
   return true;
 }
 
+void Agent::ShowStatus(const std::string& state) {
+  if (!has_status_) return;
+  const std::string restarts =
+      restarts_ == 0 ? ""
+      : options_.max_restarts == 0
+          ? fmt::format(", restart {}", restarts_)
+          : fmt::format(", restart {} of {}", restarts_, options_.max_restarts);
+  output_->SetStatus(fmt::format("muster: {} of {} ranks {}{}", group_->running_count(),
+                                 options_.nproc_per_node, state, restarts));
+}
+
 void Agent::Finish(int exit_code) {
+  if (has_status_ && !is_hurried_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;

@@ -92,6 +92,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvents(bool has_succeeded);
   void Finish(int exit_code);
   void Say(const std::string& text);
+  void ShowStatus(const std::string& state);
 
   Options options_;
   base::Environment environment_;
@@ -130,6 +131,7 @@ class Agent : private rendezvous::RendezvousEvents {
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
+  bool has_status_ = false;  // there is a terminal that it can be shown on
   bool is_hurried_ = false;  // the user has asked a second time
   std::string start_error_;
   int exit_code_ = 0;

@@ -55,6 +55,8 @@ void LineSink::AppendPart(uint64_t owner, std::string_view prefix, std::string_v
 }
 
 void LineSink::Flush() {
+  if (buffer_.empty()) return;
+  if (before_) before_();
   std::string_view left = buffer_;
   while (!left.empty() && failed_errno_ == 0) {
     const ssize_t written = ::write(fd_, left.data(), left.size());
@@ -68,6 +70,7 @@ void LineSink::Flush() {
     }
   }
   buffer_.clear();
+  if (after_) after_();
 }
 
 }  // namespace launch

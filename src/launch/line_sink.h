@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace launch {
 
@@ -19,6 +21,11 @@ class LineSink {
   void AppendPart(uint64_t owner, std::string_view prefix, std::string_view part);
   // Blocks while the reader is slow.
   void Flush();
+  // Called around what Flush writes, when that is something.
+  void SetAround(std::function<void()> before, std::function<void()> after) {
+    before_ = std::move(before);
+    after_ = std::move(after);
+  }
   int failed_errno() const { return failed_errno_; }
 
   // Whose unfinished line stands last; 0 is nobody.
@@ -31,6 +38,8 @@ class LineSink {
   void BeginLine(uint64_t owner);
 
   int fd_;
+  std::function<void()> before_;
+  std::function<void()> after_;
   std::string buffer_;
   uint64_t open_owner_ = 0;
   bool is_overwritten_ = false;

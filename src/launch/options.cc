@@ -218,6 +218,7 @@ base::Status ReadLogs(const CommandLine& line, Options& options) {
                     line.Text("logs-specs")));
   }
   options.explains = line.Text("explain") == "on";
+  options.shows_status = !line.IsOn("no-status");
   options.failure_file = line.Text("failure-file");
   return {};
 }

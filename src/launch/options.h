@@ -61,6 +61,7 @@ struct Options {
   std::vector<std::string> stderr_filters;
 
   bool explains = true;
+  bool shows_status = true;  // on a terminal
   bool prints_events = false;
   std::string failure_file;
   // Not errors, but to be said.

@@ -23,6 +23,10 @@ constexpr size_t kTailBytes = 16 << 10;
 constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
 // ... and after this others may write after it. A progress bar keeps nobody waiting.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
+// The status line comes back so long after other output.
+constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
+// Wider terminals do not see more of a line.
+constexpr size_t kLongestLastLine = 300;
 
 base::Result<base::Fd> OpenLog(const std::string& path) {
   base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -112,6 +116,35 @@ void Output::Say(const std::string& text) {
   written.get_future().wait();
 }
 
+void Output::SetStatus(std::string text) {
+  if (text.empty()) {
+    std::promise<void> gone;
+    loop_->Post([&] {
+      status_.clear();
+      status_line_.Erase();
+      gone.set_value();
+    });
+    return gone.get_future().wait();
+  }
+  loop_->Post([this, text = std::move(text)] {
+    status_ = text;
+    ShowStatusLater();
+    for (LineSink* const sink : {&stdout_, &stderr_}) {
+      sink->SetAround([this] { status_line_.Erase(); }, [this] { ShowStatusLater(); });
+    }
+  });
+}
+
+// Once for all that is written meanwhile. A prompt or a progress bar keeps its place.
+void Output::ShowStatusLater() {
+  if (status_.empty() || status_timer_ != 0) return;
+  status_timer_ = loop_->After(kStatusPause, [this] {
+    status_timer_ = 0;
+    if (status_.empty() || stdout_.has_open_line() || stderr_.has_open_line()) return;
+    status_line_.Draw(last_line_.empty() ? status_ : status_ + " | " + last_line_);
+  });
+}
+
 LineSink* Output::SinkOf(const Stream& stream) {
   return stream.plan.console_fd == 1 ? &stdout_ : stream.plan.console_fd == 2 ? &stderr_ : nullptr;
 }
@@ -135,6 +168,7 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
       stream.tail.erase(0, stream.tail.size() - kTailBytes);
     }
   }
+  if (!status_.empty()) NoteLastLine(bytes);
   if (SinkOf(stream) == nullptr && stream.plan.filters.empty()) return;
   const size_t last = bytes.rfind('\n');
   if (last != std::string_view::npos) {
@@ -159,6 +193,14 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
       ShowHeld(stream);
     });
   }
+}
+
+void Output::NoteLastLine(std::string_view bytes) {
+  const size_t end = bytes.rfind('\n');
+  if (end == std::string_view::npos || end == 0) return;
+  const size_t before = bytes.rfind('\n', end - 1);
+  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  last_line_ = bytes.substr(begin, std::min(end - begin, kLongestLastLine));
 }
 
 void Output::WriteFile(Stream& stream, std::string_view bytes) {

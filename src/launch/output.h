@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "launch/line_sink.h"
+#include "launch/status_line.h"
 #include "process/event_loop.h"
 
 namespace launch {
@@ -44,6 +45,9 @@ class Output {
   std::string Tail(uint64_t id);
   // Text of the launcher itself to stderr, never inside somebody's line. Blocks until written.
   void Say(const std::string& text);
+  // A line below everything else, on a terminal; the last line that a worker wrote is added. "" and
+  // it is gone when this returns; otherwise this does not block.
+  void SetStatus(std::string text);
 
  private:
   struct Stream;
@@ -60,6 +64,8 @@ class Output {
   void Resume(LineSink& sink);
   void End(uint64_t id);
   void TellDrained();
+  void ShowStatusLater();
+  void NoteLastLine(std::string_view bytes);
   LineSink* SinkOf(const Stream& stream);
 
   std::unique_ptr<process::EventLoop> loop_;
@@ -70,6 +76,10 @@ class Output {
   process::EventLoop::TimerId stderr_pause_ = 0;         // the thread's own
   std::map<std::string, base::Fd> filter_files_;         // the thread's own
   std::vector<std::function<void()>> waiting_;           // the thread's own
+  StatusLine status_line_{2};                            // the thread's own
+  std::string status_;                                   // the thread's own
+  std::string last_line_;                                // the thread's own
+  process::EventLoop::TimerId status_timer_ = 0;         // the thread's own
   uint64_t next_id_ = 1;                                 // the caller's
   std::mutex mutex_;
   std::map<uint64_t, std::string> tails_;  // under mutex_

@@ -1,0 +1,45 @@
+#include "launch/status_line.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/fd.h"
+
+namespace launch {
+namespace {
+
+TEST(FitToColumns, CutsBetweenCharactersAndDropsControls) {
+  EXPECT_EQ(FitToColumns("2 ranks", 80), "2 ranks");
+  EXPECT_EQ(FitToColumns("2 ranks", 3), "2 r");
+  EXPECT_EQ(FitToColumns("a\x1b[31m\tb\n", 80), "a [31m b ");
+  EXPECT_EQ(FitToColumns("aäb", 2), "a");
+  EXPECT_EQ(FitToColumns("aäb", 3), "aä");
+  EXPECT_EQ(FitToColumns("ä", 0), "");
+}
+
+TEST(StatusLineTest, IsDrawnOnceAndErasedBeforeOthersWrite) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const base::Fd reader(ends[0]);
+  base::Fd writer(ends[1]);
+  StatusLine line(writer.get());
+  line.Erase();
+  line.Draw("one");
+  line.Draw("one");
+  line.Draw("two");
+  line.Erase();
+  line.Erase();
+  line.Draw("two");
+  writer.Reset();
+  char bytes[256];
+  const ssize_t count = ::read(reader.get(), bytes, sizeof bytes);
+  ASSERT_GT(count, 0);
+  EXPECT_EQ(std::string(bytes, static_cast<size_t>(count)),
+            "\r\x1b[2mone\x1b[0m\x1b[K\r\x1b[2mtwo\x1b[0m\x1b[K\r\x1b[K\r\x1b[2mtwo\x1b[0m\x1b[K");
+}
+
+}  // namespace
+}  // namespace launch
