@@ -77,11 +77,15 @@ trap 'rm -rf "$pipes"' EXIT
 trap 'stop_nodes; wait; exit 130' INT TERM
 
 start_node() { # NODE COMMAND
+  local both from to
   rm -f "$pipes/$1" && mkfifo "$pipes/$1"
-  sed -u "s/^/[$1] /" <"$pipes/$1" &
+  # Both ends are open before one of the two can be ended: the other would wait for it for ever.
+  exec {both}<>"$pipes/$1" {from}<"$pipes/$1" {to}>"$pipes/$1" {both}>&-
+  sed -u "s/^/[$1] /" <&"$from" {from}<&- {to}>&- &
   outputs+=($!)
-  (eval "exec env $2") >"$pipes/$1" 2>&1 </dev/null &
+  (eval "exec env $2") >&"$to" 2>&1 </dev/null {from}<&- {to}>&- &
   nodes[$!]=$1
+  exec {from}<&- {to}>&-
 }
 
 # The first exit code that is none of success. A node that fails ends its peers: they would wait for it.
