@@ -120,6 +120,7 @@ def test_configuration_files(any_cluster):
                    f"--config-file={config}/train.yaml:/etc/app/train.yaml",
                    f"--config-file={config}/other.ini:/etc/app/other.ini", "--workers=2")
     cluster.wait("configured", "SUCCEEDED")
+    cluster.await_no_process()
     for instance in ("master-0", "worker-0"):
         assert log(cluster, "configured", instance) == text + "[a]\nb=c\nlr/etc/hosts\n"
     assert not os.path.exists("/etc/app")
@@ -134,6 +135,7 @@ def test_shared_memory_has_its_size(any_cluster, flags, size):
                           "ls /dev/shm; head -c 80M /dev/zero > /dev/shm/big || echo full",
                    "--workers=2", *flags)
     cluster.wait("shm", "SUCCEEDED")
+    cluster.await_no_process()  # the worker may end a moment after the master
     for rank, instance in enumerate(("master-0", "worker-0")):
         lines = log(cluster, "shm", instance).splitlines()
         assert int(lines[0]) == size

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/file.h"
 #include "local/node/report_file.h"
@@ -157,9 +158,15 @@ base::Result<PodReport> ReadReport(const std::string& directory) {
 base::Status KillStrays(std::string_view pod_uid) {
   const std::string entry = fmt::format("{}={}", kPodUidVariable, pod_uid);
   const auto deadline = base::SystemClock().Steady() + kKillWait;
+  // Looked for twice: in the midst of an exec a process has no environment to be seen.
+  bool was_clear = false;
   while (true) {
     const std::vector<pid_t> strays = process::FindByEnvironment(entry);
-    if (strays.empty()) return {};
+    if (strays.empty()) {
+      if (std::exchange(was_clear, true)) return {};
+      continue;
+    }
+    was_clear = false;
     std::vector<base::Fd> ending;
     for (const pid_t pid : strays) {
       auto pidfd = process::OpenPidfd(pid);
