@@ -34,6 +34,10 @@ base::Result<base::Fd> OpenLog(const std::string& path) {
   return fd;
 }
 
+void AppendUpTo(size_t limit, std::string_view text, std::string& to) {
+  to += text.substr(0, limit - std::min(limit, to.size()));
+}
+
 }  // namespace
 
 struct Output::Stream {
@@ -44,6 +48,7 @@ struct Output::Stream {
   bool has_file_failed = false;
   std::string held;       // the unfinished line
   std::string postponed;  // lines that wait for the end of another stream's line
+  std::string line;       // how the unfinished line begins, for the status
   process::EventLoop::TimerId timer = 0;
   std::string tail;
 };
@@ -168,7 +173,7 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
       stream.tail.erase(0, stream.tail.size() - kTailBytes);
     }
   }
-  if (!status_.empty()) NoteLastLine(bytes);
+  NoteLastLine(stream, bytes);
   if (SinkOf(stream) == nullptr && stream.plan.filters.empty()) return;
   const size_t last = bytes.rfind('\n');
   if (last != std::string_view::npos) {
@@ -195,12 +200,18 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
   }
 }
 
-void Output::NoteLastLine(std::string_view bytes) {
+// Python writes a line and its end apart: the line may have come with an earlier read.
+void Output::NoteLastLine(Stream& stream, std::string_view bytes) {
   const size_t end = bytes.rfind('\n');
-  if (end == std::string_view::npos || end == 0) return;
-  const size_t before = bytes.rfind('\n', end - 1);
-  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  last_line_ = bytes.substr(begin, std::min(end - begin, kLongestLastLine));
+  if (end != std::string_view::npos) {
+    const std::string_view lines = bytes.substr(0, end);
+    const size_t before = lines.rfind('\n');
+    if (before != std::string_view::npos) stream.line.clear();
+    AppendUpTo(kLongestLastLine, lines.substr(before + 1), stream.line);
+    if (!stream.line.empty()) last_line_ = std::exchange(stream.line, {});
+    bytes.remove_prefix(end + 1);
+  }
+  AppendUpTo(kLongestLastLine, bytes, stream.line);
 }
 
 void Output::WriteFile(Stream& stream, std::string_view bytes) {

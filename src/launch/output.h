@@ -65,7 +65,7 @@ class Output {
   void End(uint64_t id);
   void TellDrained();
   void ShowStatusLater();
-  void NoteLastLine(std::string_view bytes);
+  void NoteLastLine(Stream& stream, std::string_view bytes);
   LineSink* SinkOf(const Stream& stream);
 
   std::unique_ptr<process::EventLoop> loop_;
