@@ -14,9 +14,8 @@ DataParallel::DataParallel(std::vector<at::Tensor> parameters,
   MakeBuckets(parameters, bucket_bytes);
   for (size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
     for (size_t index = 0; index < buckets_[bucket].parameters.size(); ++index) {
-      buckets_[bucket].parameters[index].register_hook([this, bucket, index](at::Tensor gradient) {
-        OnGradient(bucket, index, gradient);
-      });
+      buckets_[bucket].parameters[index].register_hook(
+          [this, bucket, index](at::Tensor gradient) { OnGradient(bucket, index, gradient); });
     }
   }
 }
