@@ -92,6 +92,9 @@ class CutServer:
             return self.answer(handler, 404, {"kind": "Status", "reason": "NotFound", "code": 404,
                                               "message": f"no {url.path}"})
         cut, is_of_pods = int(place[1]), place[2] == "pods"
+        if query.get("fieldSelector") == "metadata.name=none":
+            # Whether the history has gone back, after a watch that broke off: it has not.
+            return self.answer(handler, 200, {"metadata": {"resourceVersion": "14"}, "items": []})
         if "watch" not in query:
             items = [] if is_of_pods else [self.job(10, [CREATED])]
             if not is_of_pods:
