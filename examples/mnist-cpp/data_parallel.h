@@ -1,8 +1,10 @@
 // DistributedDataParallel in small: the C++ front end of PyTorch has none.
 //
+// clang-format off
 //   backward:  fc2.bias  fc2.weight  fc1.bias  fc1.weight  conv2.bias ...      gradients, in this order
 //              └────── bucket 0 ──────┘└──── bucket 1 ────┘└──── bucket 2 ──
 //   network:                   [ all-reduce of bucket 0 ][ of bucket 1 ]  ...  while backward goes on
+// clang-format on
 //
 // Gradients become known from the last layer to the first. They are copied into buckets in that order,
 // and a bucket is on its way to the other ranks as soon as its last gradient is there.
