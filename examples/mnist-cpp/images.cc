@@ -78,8 +78,8 @@ Images ReadPair(const std::string& images_path, const std::string& labels_path) 
 
 DataSet LoadSmallSet() {
   const std::string folder = SMALL_SET;
-  const Images all = ReadPair(folder + "/digits-images-idx3-ubyte.gz",
-                              folder + "/digits-labels-idx1-ubyte.gz");
+  const Images all =
+      ReadPair(folder + "/digits-images-idx3-ubyte.gz", folder + "/digits-labels-idx1-ubyte.gz");
   const int64_t count = all.labels.size(0);
   const int64_t train = count * 4 / 5;
   std::vector<at::Tensor> pixels;

@@ -1,11 +1,10 @@
 #include "join.h"
 
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
-
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace {
 
@@ -30,9 +29,9 @@ int Number(const char* name, int otherwise) {
 Place PlaceFromEnvironment() {
   const Place place{Number("RANK", 0), Number("WORLD_SIZE", 1)};
   if (place.rank >= place.world_size) {
-    throw std::runtime_error("RANK=" + std::to_string(place.rank) +
-                             " is none of the ranks of WORLD_SIZE=" +
-                             std::to_string(place.world_size));
+    throw std::runtime_error(
+        "RANK=" + std::to_string(place.rank) +
+        " is none of the ranks of WORLD_SIZE=" + std::to_string(place.world_size));
   }
   return place;
 }

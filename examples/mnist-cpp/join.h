@@ -1,5 +1,5 @@
-// How the processes find each other: by the environment that torchrun, muster launch and PyTorchJobs
-// set, with c10d's store and gloo, as torch.distributed does for Python.
+// How the processes find each other: by the environment that torchrun, muster launch and
+// PyTorchJobs set, with c10d's store and gloo, as torch.distributed does for Python.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -9,8 +9,8 @@ struct Place {
   int world_size = 1;
 };
 
-// Of RANK and WORLD_SIZE; alone where there is neither. std::runtime_error names the variable that is
-// wrong.
+// Of RANK and WORLD_SIZE; alone where there is neither. std::runtime_error names the variable that
+// is wrong.
 Place PlaceFromEnvironment();
 
 // Returns when all ranks are there, at MASTER_ADDR and MASTER_PORT. Errors as c10d's.

@@ -1,5 +1,5 @@
-// The training of ../mnist-pytorchjob in C++: the same network, data, steps and lines, one process a
-// rank. `--init` goes on from a checkpoint of the Python program.
+// The training of ../mnist-pytorchjob in C++: the same network, data, steps and lines, one process
+// a rank. `--init` goes on from a checkpoint of the Python program.
 #include <torch/torch.h>
 
 #include <chrono>
@@ -80,8 +80,7 @@ Flags ParseFlags(int argc, char** argv) {
 
 class Training {
  public:
-  Training(const Flags& flags, const Place& place,
-           c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
+  Training(const Flags& flags, const Place& place, c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
       : flags_(flags), place_(place), group_(std::move(group)), data_(LoadImages(flags.data)) {
     if (flags.limit > 0) {
       data_.train.pixels = data_.train.pixels.slice(0, 0, flags.limit);
@@ -143,10 +142,8 @@ class Training {
 
   std::pair<torch::Tensor, torch::Tensor> Batch(const Images& images,
                                                 const torch::Tensor& indices) const {
-    const torch::Tensor pixels =
-        images.pixels.index_select(0, indices).to(torch::kFloat) / 255;
-    return {(pixels - mean_) / deviation_,
-            images.labels.index_select(0, indices).to(torch::kLong)};
+    const torch::Tensor pixels = images.pixels.index_select(0, indices).to(torch::kFloat) / 255;
+    return {(pixels - mean_) / deviation_, images.labels.index_select(0, indices).to(torch::kLong)};
   }
 
   int64_t TrainEpoch(int64_t epoch) {
