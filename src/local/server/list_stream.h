@@ -16,7 +16,7 @@ namespace local::server {
 using PutItem = std::function<void(const store::Row& row, std::string& items)>;
 
 // Answers with `head`, the items with commas between, and `tail`. Short ones at once and whole;
-// else the peer gets kStreamSeconds, and what is not taken then is broken off.
+// else the peer gets a minute, and what is not taken then is broken off.
 void SendList(Backend& backend, std::unique_ptr<store::ListCursor> cursor, PutItem put,
               std::string head, std::string tail, std::shared_ptr<net::Responder> responder);
 

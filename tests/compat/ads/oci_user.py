@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 
+import pytest
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 
@@ -110,3 +112,15 @@ class User:
     def close(self):
         self.mock.close()
         shutil.rmtree(self.home)
+
+
+@pytest.fixture(scope="session")
+def oci_key(tmp_path_factory):
+    return oci_mock.Key(str(tmp_path_factory.mktemp("key") / "key.pem"))
+
+
+@pytest.fixture
+def user(oci_key):
+    made = User(oci_key)
+    yield made
+    made.close()
