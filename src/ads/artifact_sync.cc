@@ -1,13 +1,17 @@
 #include "ads/artifact_sync.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "base/defer.h"
 
@@ -16,71 +20,166 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A writer that pauses for longer is copied half, and again when it goes on.
-constexpr std::chrono::seconds kSettled{2};
+// So many changes as come within this are dealt with as one.
+constexpr int kGatherMillis = 100;
+
+std::optional<struct stat> StatOfFile(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return info;
+}
+
+// So that what follows in a path is a slash and a name.
+std::string WithoutLastSlashes(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+int64_t ModifiedNanos(const struct stat& info) {
+  return info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+}
 
 }  // namespace
 
 ArtifactSync::ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> storage,
-                           std::chrono::seconds interval, base::Clock& clock, cli::Output& err)
-    : folder_(std::move(folder)),
+                           SyncRhythm rhythm, base::Clock& clock, cli::Output& err)
+    : folder_(WithoutLastSlashes(std::move(folder))),
       storage_(std::move(storage)),
-      interval_(interval),
+      rhythm_(rhythm),
       clock_(clock),
-      err_(err) {}
+      err_(err),
+      plan_(rhythm) {}
 
-ArtifactSync::~ArtifactSync() = default;
+ArtifactSync::~ArtifactSync() { Stop(); }
 
-void ArtifactSync::Start() {
+void ArtifactSync::Tell(const std::string& what) { (void)err_.Write("sync: " + what + "\n"); }
+
+base::Status ArtifactSync::Start() {
+  stop_ = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop_) return base::Fail(base::Errno(errno, "eventfd"));
   // Signals are the main thread's: one that this thread took would end the program on the spot.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const base::Defer restore([&before] { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); });
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (!stop.stop_requested()) {
-      if (base::Status status = Round(false); !status) {
-        (void)err_.Write(fmt::format("sync: {}\n", status.error().message));
-      }
-      wake_.wait_for(lock, stop, interval_, [] { return false; });
-    }
-  });
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+void ArtifactSync::Stop() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  thread_.join();
 }
 
 base::Status ArtifactSync::Finish() {
-  thread_ = {};
-  return Round(true);
+  Stop();
+  return CopyChanged(Scan());
 }
 
-base::Status ArtifactSync::Round(bool all) {
-  std::vector<ObjectStorage::FileToPut> files;
-  std::vector<Version> versions;
-  const auto settled = (clock_.Now() - kSettled).time_since_epoch();
+void ArtifactSync::Run() {
+  while (true) {
+    if (!watch_) OpenWatch();
+    if (watch_) TakeChanges();
+    if (!watch_) PlanAll();
+    const std::vector<std::string> names = plan_.Take(clock_.Steady());
+    if (!names.empty()) {
+      if (base::Status status = Copy(names); !status) Tell(status.error().message);
+    }
+    if (AwaitWork()) return;
+  }
+}
+
+void ArtifactSync::OpenWatch() {
+  auto opened = FolderWatch::Open(folder_);
+  if (opened) {
+    watch_ = std::move(*opened);
+    PlanAll();
+  } else if (opened.error().code != base::Code::kNotFound && !has_told_) {
+    has_told_ = true;
+    Tell(fmt::format("{}: it is looked through every {} s", opened.error().message,
+                     rhythm_.interval.count() / 1000));
+  }
+}
+
+void ArtifactSync::TakeChanges() {
+  const FolderWatch::Changes changes = watch_->Read();
+  const auto now = clock_.Steady();
+  for (const auto& [name, is_closed] : changes.files) plan_.Changed(name, is_closed, now);
+  if (changes.has_gaps) PlanAll();
+  if (changes.has_ended) watch_.reset();
+}
+
+bool ArtifactSync::AwaitWork() {
+  using std::chrono::milliseconds;
+  const auto now = clock_.Steady();
+  auto until = plan_.Next();
+  if (!watch_ && (!until || *until > now + rhythm_.interval)) until = now + rhythm_.interval;
+  int wait = -1;
+  if (until) {
+    const auto left = std::chrono::ceil<milliseconds>(*until - now).count();
+    wait = static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+  }
+  pollfd waited[] = {{stop_.get(), POLLIN, 0}, {watch_ ? watch_->fd() : -1, POLLIN, 0}};
+  if (::poll(waited, 2, wait) > 0 && waited[1].revents != 0 && waited[0].revents == 0) {
+    (void)::poll(waited, 1, kGatherMillis);
+  }
+  return waited[0].revents != 0;
+}
+
+std::vector<ArtifactSync::Changed> ArtifactSync::Scan() const {
+  std::vector<Changed> changed;
   std::error_code error;
-  fs::recursive_directory_iterator at(folder_, error);
-  if (error) return {};  // nothing has been written yet
+  fs::recursive_directory_iterator at(folder_, fs::directory_options::skip_permission_denied,
+                                      error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     const std::string path = at->path().string();
-    struct stat info{};
-    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    const Version version{info.st_size,
-                          info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
-    const std::string name = path.substr(folder_.size() + 1);
-    const auto known = copied_.find(name);
-    if (known != copied_.end() && known->second == version) continue;
-    if (!all && std::chrono::nanoseconds(version.modified) > settled) continue;
-    files.push_back({name, path});
-    versions.push_back(version);
+    const auto info = StatOfFile(path);
+    if (!info) continue;
+    Changed file{path.substr(folder_.size() + 1), {info->st_size, ModifiedNanos(*info)}};
+    const auto known = copied_.find(file.name);
+    if (known == copied_.end() || known->second != file.version) changed.push_back(std::move(file));
   }
-  const auto results = storage_->PutFiles(files);
+  return changed;
+}
+
+void ArtifactSync::PlanAll() {
+  const auto now = clock_.Steady();
+  const int64_t wall = std::chrono::nanoseconds(clock_.Now().time_since_epoch()).count();
+  for (const Changed& file : Scan()) {
+    const int64_t age = std::max<int64_t>(wall - file.version.modified, 0);
+    plan_.Changed(file.name, false, now - std::chrono::nanoseconds(age));
+  }
+}
+
+base::Status ArtifactSync::Copy(const std::vector<std::string>& names) {
+  std::vector<Changed> files;
+  for (const std::string& name : names) {
+    const auto info = StatOfFile(folder_ + "/" + name);
+    if (!info) continue;
+    const Version version{info->st_size, ModifiedNanos(*info)};
+    const auto known = copied_.find(name);
+    if (known == copied_.end() || known->second != version) files.push_back({name, version});
+  }
+  return CopyChanged(files);
+}
+
+base::Status ArtifactSync::CopyChanged(const std::vector<Changed>& files) {
+  std::vector<ObjectStorage::FileToPut> wanted;
+  wanted.reserve(files.size());
+  for (const Changed& file : files) wanted.push_back({file.name, folder_ + "/" + file.name});
+  const auto results = storage_->PutFiles(wanted);
   std::optional<base::Error> first;
   for (size_t i = 0; i < results.size(); ++i) {
+    const auto now = clock_.Steady();
+    plan_.Tried(files[i].name, now);
     if (results[i]) {
-      copied_[files[i].name] = versions[i];
-    } else if (!first) {
-      first = results[i].error();
+      copied_[files[i].name] = files[i].version;
+    } else if (StatOfFile(wanted[i].path)) {
+      plan_.Changed(files[i].name, true, now);
+      if (!first) first = results[i].error();
     }
   }
   if (first) return base::Fail(*first);

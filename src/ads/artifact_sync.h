@@ -2,36 +2,35 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "ads/folder_watch.h"
 #include "ads/object_storage.h"
+#include "ads/sync_plan.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "cli/terminal.h"
 
 namespace ads {
 
-// A thread of its own copies what is new or changed, one round each interval; a file that was
-// written to a moment ago waits for the next round, so that no half of one is copied. Finish copies
-// the rest, whole, and may be called once. Errors are told on `err`, and tried again.
+// A thread of its own hears of changes (FolderWatch) and copies what SyncPlan says; a folder that
+// cannot be watched it looks through each interval. Finish copies the rest, whole. Errors are told
+// on `err`, and tried again. Files that are gone stay in the storage.
 class ArtifactSync {
  public:
-  ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> storage,
-               std::chrono::seconds interval, base::Clock& clock, cli::Output& err);
+  ArtifactSync(std::string folder, std::unique_ptr<ObjectStorage> storage, SyncRhythm rhythm,
+               base::Clock& clock, cli::Output& err);
   ArtifactSync(const ArtifactSync&) = delete;
   ArtifactSync& operator=(const ArtifactSync&) = delete;
   ~ArtifactSync();
 
-  void Start();
+  base::Status Start();
+  // The first error, after all the others were tried.
   base::Status Finish();
-
-  // One round: with `all` the files of this moment too. The first error, after all the others were
-  // tried.
-  base::Status Round(bool all);
 
  private:
   struct Version {
@@ -39,16 +38,36 @@ class ArtifactSync {
     int64_t modified = 0;  // nanoseconds
     bool operator==(const Version&) const = default;
   };
+  struct Changed {
+    std::string name;
+    Version version;
+  };
+
+  void Run();
+  void Stop();
+  void OpenWatch();
+  void TakeChanges();
+  // Whether it is to stop; else something may have changed, or is due.
+  bool AwaitWork();
+  // Files that are not as they were copied.
+  std::vector<Changed> Scan() const;
+  void PlanAll();
+  base::Status Copy(const std::vector<std::string>& names);
+  base::Status CopyChanged(const std::vector<Changed>& files);
+  void Tell(const std::string& what);
 
   const std::string folder_;
   const std::unique_ptr<ObjectStorage> storage_;
-  const std::chrono::seconds interval_;
+  const SyncRhythm rhythm_;
   base::Clock& clock_;
   cli::Output& err_;
+  // The thread's until it has been joined.
+  SyncPlan plan_;
   std::map<std::string, Version> copied_;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;
+  std::unique_ptr<FolderWatch> watch_;
+  bool has_told_ = false;  // that the folder cannot be watched
+  base::Fd stop_;
+  std::thread thread_;
 };
 
 }  // namespace ads

@@ -1,50 +1,122 @@
 #include "ads/artifact_sync.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "ads/temporary_folder_for_tests.h"
+#include "process/pidfd.h"
 
 namespace ads {
 namespace {
 
-// Files of the test are written by the real clock; the sync's own stands.
-TEST(ArtifactSync_Round, LeavesFilesOfThisMomentToTheNext) {
-  const TemporaryFolder from;
-  const TemporaryFolder to;
-  const auto write = [&](const std::string& name, const std::string& text) {
-    ASSERT_TRUE(base::MakeDirs(base::DirectoryOf(from.path() + "/" + name)));
-    ASSERT_TRUE(
-        base::WriteFileAtomic(from.path() + "/" + name, text, 0600, base::Durability::kNone));
-  };
-  const auto copied = [&](const std::string& name) {
-    return base::ReadFile(to.path() + "/" + name).value_or("absent");
-  };
-  base::FakeClock clock(base::SystemClock().Now());
-  cli::StringOutput err;
-  ArtifactSync sync(from.path(), *OpenFolder("file://" + to.path()), std::chrono::seconds(60),
-                    clock, err);
-  write("logs/a", "one");
-  ASSERT_TRUE(sync.Round(false));
-  EXPECT_EQ(copied("logs/a"), "absent");
-  clock.Advance(std::chrono::minutes(1));
-  ASSERT_TRUE(sync.Round(false));
-  EXPECT_EQ(copied("logs/a"), "one");
-  // What has not changed is not copied again.
-  ASSERT_TRUE(base::RemoveTree(to.path() + "/logs"));
-  ASSERT_TRUE(sync.Round(true));
-  EXPECT_EQ(copied("logs/a"), "absent");
-  write("logs/a", "two, longer");
+// Waited for only where something is wrong.
+constexpr std::chrono::seconds kSyncDeadline{60};
+
+class ArtifactSyncTest : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& text) {
+    const std::string path = from_.path() + "/" + name;
+    ASSERT_TRUE(base::MakeDirs(base::DirectoryOf(path)));
+    std::ofstream(path) << text;
+  }
+  std::string Copied(const std::string& name) const {
+    return base::ReadFile(to_.path() + "/" + name).value_or("absent");
+  }
+  // Until a file at the top of the storage has that content.
+  void AwaitCopy(const std::string& name, const std::string& text) {
+    while (Copied(name) != text) {
+      ASSERT_TRUE(process::WaitReadable(copies_->ChangesFd(), kSyncDeadline)) << name;
+      copies_->DrainChanges();
+    }
+  }
+  ArtifactSync Open(std::chrono::milliseconds interval) {
+    (void)copies_->ChangesFd();
+    const SyncRhythm rhythm{interval, std::chrono::milliseconds(1)};
+    return {from_.path(), *OpenFolder(to_.path()), rhythm, base::SystemClock(), err_};
+  }
+
+  TemporaryFolder from_;
+  TemporaryFolder to_;
+  std::unique_ptr<ObjectStorage> copies_ = *OpenFolder(to_.path());
+  cli::StringOutput err_;
+};
+
+TEST_F(ArtifactSyncTest, Start_CopiesWhatIsClosedLongBeforeTheInterval) {
+  Write("before", "there at first");
+  ArtifactSync sync = Open(std::chrono::hours(1));
+  ASSERT_TRUE(sync.Start());
+  AwaitCopy("before", "there at first");
+  Write("closed", "one");
+  AwaitCopy("closed", "one");
+  Write("deep/er/file", "in new folders");
+  ASSERT_EQ(::rename((from_.path() + "/closed").c_str(), (from_.path() + "/moved").c_str()), 0);
+  AwaitCopy("moved", "one");
   ASSERT_TRUE(sync.Finish());
-  EXPECT_EQ(copied("logs/a"), "two, longer");
+  EXPECT_EQ(Copied("deep/er/file"), "in new folders");
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(ArtifactSyncTest, Start_CopiesAnOpenFileOnceItIsStill) {
+  ArtifactSync sync = Open(std::chrono::hours(1));
+  ASSERT_TRUE(sync.Start());
+  std::ofstream file(from_.path() + "/events");
+  file << "a step" << std::flush;
+  AwaitCopy("events", "a step");
+  // Its next copy is an interval away, and the last one is not.
+  file << ", another" << std::flush;
+  ASSERT_TRUE(sync.Finish());
+  EXPECT_EQ(Copied("events"), "a step, another");
+}
+
+TEST_F(ArtifactSyncTest, Start_FindsTheFolderThatIsMadeAnew) {
+  ArtifactSync sync = Open(std::chrono::milliseconds(1));
+  ASSERT_TRUE(sync.Start());
+  Write("one", "1");
+  AwaitCopy("one", "1");
+  ASSERT_TRUE(base::RemoveTree(from_.path()));
+  Write("two", "2");
+  AwaitCopy("two", "2");
+  EXPECT_TRUE(sync.Finish());
+}
+
+TEST_F(ArtifactSyncTest, Finish_CopiesOnceWhatHasNotChanged) {
+  Write("logs/a", "one");
+  ArtifactSync sync = Open(std::chrono::hours(1));
+  ASSERT_TRUE(sync.Start());
+  ASSERT_TRUE(sync.Finish());
+  EXPECT_EQ(Copied("logs/a"), "one");
+  ASSERT_TRUE(base::RemoveTree(to_.path() + "/logs"));
+  ASSERT_TRUE(sync.Finish());
+  EXPECT_EQ(Copied("logs/a"), "absent");
+}
+
+TEST_F(ArtifactSyncTest, Finish_TellsOfAFileThatCannotBeCopiedAndCopiesTheOthers) {
+  Write("a/b", "in a folder");
+  Write("c", "beside it");
+  ASSERT_TRUE(base::WriteFileAtomic(to_.path() + "/a", "no folder", 0600, base::Durability::kNone));
+  ArtifactSync sync = Open(std::chrono::hours(1));
+  EXPECT_FALSE(sync.Finish());
+  EXPECT_EQ(Copied("c"), "beside it");
+}
+
+TEST_F(ArtifactSyncTest, Finish_TakesAFolderWithASlashAtItsEnd) {
+  Write("logs/a", "one");
+  ArtifactSync sync(from_.path() + "//", *OpenFolder(to_.path()), {std::chrono::hours(1)},
+                    base::SystemClock(), err_);
+  ASSERT_TRUE(sync.Finish());
+  EXPECT_EQ(Copied("logs/a"), "one");
 }
 
 TEST(ArtifactSync_AbsentFolder, IsNothingToDo) {
   const TemporaryFolder to;
   cli::StringOutput err;
-  ArtifactSync sync("/nowhere/at/all", *OpenFolder(to.path()), std::chrono::seconds(60),
+  ArtifactSync sync("/nowhere/at/all", *OpenFolder(to.path()), {std::chrono::seconds(60)},
                     base::SystemClock(), err);
-  sync.Start();
+  ASSERT_TRUE(sync.Start());
   EXPECT_TRUE(sync.Finish());
+  EXPECT_EQ(err.text(), "");
 }
 
 }  // namespace

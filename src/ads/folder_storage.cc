@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 
 #include "ads/object_storage.h"
+#include "ads/shared_file_system.h"
 #include "base/file.h"
 #include "process/inotify.h"
 
@@ -21,19 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFileScheme = "file://";
 constexpr size_t kMaxObjectBytes = 64 << 20;
-
-// Of file systems that other machines write to behind the kernel's back (statfs(2)): NFS, SMB,
-// CIFS, FUSE, Lustre, Ceph, GPFS, BeeGFS.
-constexpr std::array<uint32_t, 9> kShared = {0x6969,     0x517B,     0xFF534D42,
-                                             0xFE534D42, 0x65735546, 0x0BD00BD0,
-                                             0x00C36400, 0x47504653, 0x19830326};
-
-bool IsSharedFileSystem(const std::string& folder) {
-  struct statfs info{};
-  if (::statfs(folder.c_str(), &info) != 0) return true;
-  return std::find(kShared.begin(), kShared.end(), static_cast<uint32_t>(info.f_type)) !=
-         kShared.end();
-}
 
 class FolderStorage : public ObjectStorage {
  public:
@@ -120,7 +106,7 @@ base::Result<std::vector<std::string>> FolderStorage::List(const std::string& pr
 int FolderStorage::ChangesFd() {
   if (!has_asked_) {
     has_asked_ = true;
-    if (!base::MakeDirs(folder_, 0755) || IsSharedFileSystem(folder_)) return -1;
+    if (!base::MakeDirs(folder_, 0755) || IsOnSharedFileSystem(folder_)) return -1;
     auto changes = process::Inotify::Create();
     if (!changes) return -1;
     if (!changes->Watch(folder_, IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE)) return -1;

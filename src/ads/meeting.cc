@@ -37,8 +37,23 @@ std::optional<base::Error> UnlessNotFound(const base::Error& error) {
 
 }  // namespace
 
-Meeting::Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock)
-    : settings_(settings), storage_(storage), clock_(clock), started_(clock.Now()) {}
+std::string Meeting::Failure::Describe() const {
+  if (exit_code.empty()) return fmt::format("the node of rank {} was killed", rank);
+  return fmt::format("the node of rank {} failed with exit code {}", rank, exit_code);
+}
+
+Meeting::Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock,
+                 LocalNodes* nodes)
+    : settings_(settings), storage_(storage), clock_(clock), nodes_(nodes), started_(clock.Now()) {}
+
+int Meeting::ChangesFd() {
+  if (changes_fd_) return *changes_fd_;
+  changes_fd_ = storage_.ChangesFd();
+  if (nodes_ != nullptr && *changes_fd_ >= 0) {
+    changes_fd_ = nodes_->AlsoWatch(*changes_fd_) ? nodes_->fd() : -1;
+  }
+  return *changes_fd_;
+}
 
 std::string Meeting::MainUri() const { return storage_.UriOf(kMainConfig); }
 
@@ -96,17 +111,17 @@ base::Result<std::optional<std::string>> Meeting::FreshMainConfig() {
 base::Status Meeting::AwaitChange(std::chrono::steady_clock::time_point deadline) {
   auto wait = std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.Steady()),
                        std::chrono::milliseconds(0));
-  const int fd = storage_.ChangesFd();
+  const int fd = ChangesFd();
   if (fd < 0) wait = std::min(wait, kPollInterval);
   const base::Status woken = process::WaitReadable(fd, wait);
-  storage_.DrainChanges();
+  DrainChanges();
   if (!woken && woken.error().code != base::Code::kTimeout) return woken;
   return {};
 }
 
 base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
   const auto deadline = clock_.Steady() + settings_.timeout;
-  (void)storage_.ChangesFd();  // from here on nothing is missed
+  (void)ChangesFd();  // from here on nothing is missed
   while (true) {
     const auto config = FreshMainConfig();
     if (!config && !IsPassing(config.error())) return base::Fail(config.error());
@@ -126,9 +141,7 @@ base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
     const auto failure = FindFailure();
     if (!failure && !IsPassing(failure.error())) return base::Fail(failure.error());
     if (failure && *failure) {
-      return base::Fail(base::Code::kCancelled,
-                        fmt::format("RuntimeError: the node of rank {} failed with exit code {}",
-                                    (*failure)->rank, (*failure)->exit_code));
+      return base::Fail(base::Code::kCancelled, "RuntimeError: " + (*failure)->Describe());
     }
     if (clock_.Steady() >= deadline) {
       if (!config) return base::Fail(config.error());
@@ -154,6 +167,12 @@ base::Result<std::optional<Meeting::Failure>> Meeting::FindFailure() {
     if (!parsed || !IsOfThisStart(std::string(text::GetString(*parsed, {"MAIN"})), *at)) continue;
     return std::optional(Failure{std::string(text::GetString(*parsed, {"RANK"})),
                                  std::string(text::GetString(*parsed, {"EXIT_CODE"}))});
+  }
+  if (nodes_ != nullptr) {
+    TRY_ASSIGN(const LocalNodes::State nodes, nodes_->Look());
+    if (!nodes.lost.empty()) {
+      return std::optional(Failure{std::to_string(*nodes.lost.begin()), ""});
+    }
   }
   return std::optional<Failure>();
 }

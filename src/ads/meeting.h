@@ -12,6 +12,7 @@
 #include <string>
 
 #include "ads/entry_settings.h"
+#include "ads/local_nodes.h"
 #include "ads/object_storage.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -21,8 +22,10 @@ namespace ads {
 // Blocking; one thread.
 class Meeting {
  public:
-  // The storage is the job's folder of the work dir.
-  Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock);
+  // The storage is the job's folder of the work dir; `nodes`, of a job on this machine, tells of
+  // those that were killed (null elsewhere).
+  Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock,
+          LocalNodes* nodes = nullptr);
 
   // Tells the others this node's address. The main node takes away what an earlier run of the same
   // job has left. The URI and Python's look of what it wrote, for the log.
@@ -39,7 +42,10 @@ class Meeting {
 
   // The failure of another node, if there is one.
   struct Failure {
-    std::string rank, exit_code;
+    std::string rank;
+    std::string exit_code;  // "" of one that was killed
+    // "the node of rank 1 failed with exit code 3"
+    std::string Describe() const;
   };
   base::Result<std::optional<Failure>> FindFailure();
   // For the others; what it says holds for this start of the main node alone.
@@ -47,6 +53,11 @@ class Meeting {
 
   // Whether `stop` was there already.
   base::Result<bool> Stop();
+
+  // Readable when FindFailure may have found something new, until DrainChanges; -1 where that has
+  // to be asked now and then.
+  int ChangesFd();
+  void DrainChanges() { storage_.DrainChanges(); }
 
  private:
   base::Result<std::optional<std::string>> FreshMainConfig();
@@ -57,6 +68,8 @@ class Meeting {
   const EntrySettings& settings_;
   ObjectStorage& storage_;
   base::Clock& clock_;
+  LocalNodes* const nodes_;
+  std::optional<int> changes_fd_;
   const base::Time started_;
   std::string generation_;  // when the main node announced itself; "" until that is known
 };

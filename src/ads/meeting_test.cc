@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ads/temporary_folder_for_tests.h"
+#include "process/pidfd.h"
 
 namespace ads {
 namespace {
@@ -208,6 +209,42 @@ TEST_F(MeetingTest, AStorageThatIsAwayIsAskedAgain) {
   BusyStorage away(Open(), 1000);
   Meeting of_hasty(hasty, away, clock_);
   EXPECT_EQ(of_hasty.AwaitMain().error().message, "429: too many requests");
+}
+
+// The nodes of a job on this machine.
+TEST_F(MeetingTest, AwaitMain_EndsWhenTheMainNodeWasKilledBeforeItAnnouncedItself) {
+  const EntrySettings settings = Node(1);
+  const auto storage = Open();
+  {
+    const auto killed = *LocalNodes::Open(folder_.path() + "/local", 0);
+  }
+  const auto nodes = *LocalNodes::Open(folder_.path() + "/local", 1);
+  Meeting worker(settings, *storage, clock_, nodes.get());
+  const auto config = worker.AwaitMain();
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message, "RuntimeError: the node of rank 0 was killed");
+}
+
+TEST_F(MeetingTest, ChangesFd_TellsOfAKilledNodeAndOfTheFolder) {
+  const EntrySettings settings = Node(0);
+  const auto storage = Open();
+  const auto nodes = *LocalNodes::Open(folder_.path() + "/local", 0);
+  auto worker = *LocalNodes::Open(folder_.path() + "/local", 1);
+  Meeting main(settings, *storage, clock_, nodes.get());
+  const int changes = main.ChangesFd();
+  ASSERT_GE(changes, 0);
+  ASSERT_TRUE(main.FindFailure());
+  main.DrainChanges();
+  EXPECT_FALSE(process::WaitReadable(changes, std::chrono::milliseconds(0)));
+  ASSERT_TRUE(storage->Put("one", "1"));
+  EXPECT_TRUE(process::WaitReadable(changes, seconds(60)));
+  main.DrainChanges();
+  EXPECT_FALSE(process::WaitReadable(changes, std::chrono::milliseconds(0)));
+  worker.reset();
+  EXPECT_TRUE(process::WaitReadable(changes, seconds(60)));
+  const auto failure = main.FindFailure();
+  ASSERT_TRUE(failure && *failure);
+  EXPECT_EQ((*failure)->Describe(), "the node of rank 1 was killed");
 }
 
 }  // namespace

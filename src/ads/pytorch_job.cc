@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "api/variable_references.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -10,17 +11,6 @@ namespace {
 
 constexpr const char* kContainerName = "pytorch";
 constexpr size_t kMaxObjectName = 40;  // pods and services add to it, up to 63
-
-// What the kubelet would take for a variable of its own stays as it is.
-std::string WithoutExpansion(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    out += text[i];
-    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (text[i] == '$' && (next == '$' || next == '(')) out += '$';
-  }
-  return out;
-}
 
 text::Array ContainerEnv(const RunRequest& request, const PyTorchJobOptions& options,
                          const JobRunSpec& run) {
@@ -31,7 +21,7 @@ text::Array ContainerEnv(const RunRequest& request, const PyTorchJobOptions& opt
   text::Array list;
   for (const auto& [name, value] : env) {
     if (name == "RANK") continue;
-    list.push_back(text::Object{{"name", name}, {"value", WithoutExpansion(value)}});
+    list.push_back(text::Object{{"name", name}, {"value", api::EscapeReferences(value)}});
   }
   const text::Object pod_name{{"fieldRef", text::Object{{"fieldPath", "metadata.name"}}}};
   list.push_back(text::Object{{"name", "JOB_RUN_OCID"}, {"valueFrom", pod_name}});

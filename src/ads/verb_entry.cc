@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <memory>
 
 #include "ads/artifact_sync.h"
 #include "ads/entry_settings.h"
+#include "ads/local_nodes.h"
 #include "ads/meeting.h"
 #include "ads/node_address.h"
 #include "ads/node_processes.h"
@@ -55,6 +57,7 @@ class Entry {
   cli::Output& err_;
   std::unique_ptr<OciServices> services_;
   std::unique_ptr<ObjectStorage> storage_;
+  std::unique_ptr<LocalNodes> nodes_;  // of a job on this machine
   std::unique_ptr<Meeting> meeting_;
   std::unique_ptr<ArtifactSync> sync_;
   base::Environment environment_;            // of the processes
@@ -102,8 +105,11 @@ base::Status Entry::Prepare() {
   environment_ = context_.environment;
   if (context_.oci) services_ = context_.oci({});
   if (settings_.is_environment) return FetchCode(settings_, context_, services_.get(), out_);
+  if (!settings_.local_folder.empty()) {
+    TRY_ASSIGN(nodes_, LocalNodes::Open(settings_.local_folder, settings_.rank));
+  }
   TRY_ASSIGN(storage_, OpenStorage(settings_.MeetingUri(), services_.get()));
-  meeting_ = std::make_unique<Meeting>(settings_, *storage_, context_.clock);
+  meeting_ = std::make_unique<Meeting>(settings_, *storage_, context_.clock, nodes_.get());
   TRY_ASSIGN(const std::string address, OwnAddress());
   TRY(FetchCode(settings_, context_, services_.get(), out_));
   TRY_ASSIGN(const Meeting::Written written, meeting_->Announce(address));
@@ -124,9 +130,8 @@ base::Status Entry::StartSync() {
   TRY(base::MakeDirs(settings_.sync_dir, 0755));
   Say("syncing {} to {}", settings_.sync_dir, *uri);
   sync_ = std::make_unique<ArtifactSync>(settings_.sync_dir, std::move(storage),
-                                         settings_.sync_interval, context_.clock, err_);
-  sync_->Start();
-  return {};
+                                         SyncRhythm{settings_.sync_interval}, context_.clock, err_);
+  return sync_->Start();
 }
 
 base::Status Entry::Meet() {
@@ -206,9 +211,9 @@ base::Result<NodeOutcome> Entry::Train() {
   if (processes.size() == 1) Say("RANK: {}", settings_.rank);
   StopWatch watch;
   if (meeting_) {
-    watch.changes_fd = storage_->ChangesFd();
+    watch.changes_fd = meeting_->ChangesFd();
     watch.must_stop = [this] {
-      storage_->DrainChanges();
+      meeting_->DrainChanges();
       const auto failure = meeting_->FindFailure();
       if (failure && *failure) failure_ = **failure;
       return failure && failure->has_value();
@@ -244,30 +249,36 @@ void Entry::TellOfFailure(int exit_code) {
 // Of a job on this machine: the main node ends last, so that the job has succeeded only once all
 // have, and nobody's last lines are missed. The main node's exit code.
 base::Result<int> Entry::EndTogether(int exit_code) {
-  TRY_ASSIGN(const auto ended, OpenFolder(settings_.local_folder + "/ended"));
-  TRY(ended->Put(std::to_string(settings_.rank), std::to_string(exit_code)));
+  TRY(nodes_->Tell(exit_code));
   if (!settings_.IsMain() || exit_code != 0) return exit_code;
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGTERM, SIGINT}));
+  // For those that have not begun; the others are known to live.
   const auto deadline = context_.clock.Steady() + settings_.timeout;
-  const int changes = ended->ChangesFd();
   while (true) {
-    ended->DrainChanges();
-    TRY_ASSIGN(const auto names, ended->List(""));
-    int64_t count = 0;
-    for (const std::string& name : names) {
-      if (!base::ParseInt(name)) continue;  // being written
-      TRY_ASSIGN(const std::string code, ended->Get(name));
-      ++count;
-      if (code == "0") continue;
-      Say("The node of rank {} failed with exit code {}", name, code);
+    if (meeting_) meeting_->DrainChanges();
+    TRY_ASSIGN(const LocalNodes::State nodes, nodes_->Look());
+    for (const auto& [rank, code] : nodes.ended) {
+      if (code == 0) continue;
+      Say("The node of rank {} failed with exit code {}", rank, code);
       return cli::kExitFailure;
     }
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - context_.clock.Steady());
-    if (count > settings_.worker_count || left.count() <= 0) return exit_code;
-    pollfd waited[] = {{changes, POLLIN, 0}, {signals.get(), POLLIN, 0}};
-    const auto wait = changes < 0 ? std::min<int64_t>(left.count(), 1000) : left.count();
-    if (::poll(waited, 2, static_cast<int>(wait)) < 0 && errno != EINTR) {
+    if (!nodes.lost.empty()) {
+      Say("The node of rank {} was killed", *nodes.lost.begin());
+      return cli::kExitFailure;
+    }
+    const auto ended = static_cast<int64_t>(nodes.ended.size());
+    if (ended > settings_.worker_count) return exit_code;
+    int wait = -1;
+    std::set<int64_t> begun = nodes.living;
+    for (const auto& [rank, code] : nodes.ended) begun.insert(rank);
+    if (static_cast<int64_t>(begun.size()) <= settings_.worker_count) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - context_.clock.Steady());
+      if (left.count() <= 0) return exit_code;
+      wait = static_cast<int>(std::min<int64_t>(left.count(), INT_MAX));
+    }
+    pollfd waited[] = {{nodes_->fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+    if (::poll(waited, 2, wait) < 0 && errno != EINTR) {
       return base::Fail(base::Errno(errno, "poll"));
     }
     if (waited[1].revents != 0) return exit_code;
@@ -281,8 +292,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
     (void)err_.Write(cli::ClickFailure(outcome.error()));
     if (outcome.error().code != base::Code::kCancelled) TellOfFailure(code);
   } else if (outcome->was_told) {
-    Say("Stopping the process. Reason: the node of rank {} failed with exit code {}",
-        failure_->rank, failure_->exit_code);
+    Say("Stopping the process. Reason: {}", failure_->Describe());
   } else if (outcome->signal) {
     code = 128 + *outcome->signal;
     TellOfFailure(code);
@@ -310,7 +320,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
       if (code == 0) code = cli::kExitFailure;
     }
   }
-  if (!settings_.local_folder.empty()) {
+  if (nodes_) {
     const auto last = EndTogether(code);
     if (!last) (void)err_.Write(fmt::format("end: {}\n", last.error().message));
     if (last) code = *last;

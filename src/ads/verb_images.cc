@@ -26,7 +26,8 @@ base::Result<int> BuildImage(const Context& context, const BuildImageFlags& flag
     std::string line;
     for (const std::string& word :
          BuildArgv(tool ? tool->name() : "docker", image, context.environment)) {
-      line += (line.empty() ? "" : " ") + base::ShellQuote(word);
+      if (!line.empty()) line += ' ';
+      line += base::ShellQuote(word);
     }
     TRY(out.Write(line + "\n"));
     return 0;

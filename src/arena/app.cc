@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "arena/complete_names.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -13,14 +14,17 @@ namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
-void AddGlobalFlags(cli::Command& root, GlobalFlags& flags) {
+void AddGlobalFlags(cli::Command& root, Context& context) {
+  GlobalFlags& flags = context.flags;
   cli::FlagSet& set = root.persistent_flags();
   set.String(&flags.log_level, "loglevel", "info", "how much to say: debug, info, warn or error")
       .Choices({"debug", "info", "warn", "error"});
   set.String(&flags.config, "config", "", "kubeconfig file, the same as --kubeconfig");
   set.String(&flags.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster to use");
   set.String(&flags.context, "context", "", "context of the kubeconfig");
-  set.String(&flags.namespace_name, "namespace", "", "namespace to work in").Short('n');
+  set.String(&flags.namespace_name, "namespace", "", "namespace to work in")
+      .Short('n')
+      .Complete([&context](std::string_view) { return CompleteNamespaceNames(context); });
   set.String(&flags.arena_namespace, "arena-namespace", "arena-system",
              "namespace of Arena's own configuration");
   set.Bool(&flags.local, "local", false, "use the embedded cluster of this machine");
@@ -78,7 +82,7 @@ void KeepOutputPure(const Context& context) {
 }
 
 void AddVerbs(cli::Command& root, Context& context) {
-  AddGlobalFlags(root, context.flags);
+  AddGlobalFlags(root, context);
   root.Before([&context](cli::Invocation& call) -> base::Status {
     const auto level = base::ParseLogLevel(context.flags.log_level);
     if (!level) {

@@ -5,8 +5,10 @@
 
 #include "api/names.h"
 #include "api/pod.h"
+#include "arena/complete_names.h"
 #include "arena/exec_session.h"
 #include "arena/jobs.h"
+#include "arena/other_jobs.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
 
@@ -66,7 +68,8 @@ std::string DefaultContainer(const text::Json& pod) {
 
 base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, context.Namespace(), call.args[0]));
+  TRY_ASSIGN(const TrainingJob job,
+             FindJobOfType(*client, context, context.Namespace(), call.args[0], flags.type));
   TRY_ASSIGN(const text::Json* const pod, ChooseInstance(context, job, flags.instance));
   TRY(CheckIsAlive(job, *pod));
 
@@ -94,7 +97,8 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
 void AddAttach(cli::Command& root, Context& context) {
   cli::Command& verb = root.Add("attach JOB [-- COMMAND [ARG...]]",
                                 "Run a shell or another command in an instance of a job")
-                           .Aliases({"exec"});
+                           .Aliases({"exec"})
+                           .UnknownFlagHint("if it is COMMAND's own, put COMMAND behind --");
   verb.Long(
       "Runs a command, by default sh, in a container of a running instance, with this terminal.\n"
       "What the command reads and prints may also be piped. The exit code is the command's.");
@@ -121,9 +125,7 @@ void AddAttach(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(flags->type));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation& call, std::string_view) {
-    return call.args.empty() ? CompleteJobNames(context) : std::vector<std::string>();
-  });
+  CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunAttach(context, *flags, call); });
 }
 

@@ -83,6 +83,12 @@ base::Error Creation::InTheWay(const Part& part) const {
           0};
 }
 
+// Arena looks for the namespace before everything else, and says so.
+base::Error Creation::OfMissingNamespace(base::Error error) const {
+  const bool is_missing = error.code == Code::kNotFound && error.message.starts_with("namespaces ");
+  return is_missing ? error.Wrap(fmt::format("failed to create {} client", program_)) : error;
+}
+
 base::Status Creation::Run() {
   TRY(CreateJob());
   base::Status status = SuitOldOperator();
@@ -107,7 +113,7 @@ base::Status Creation::CreateJob() {
           "requested resource (get pytorchjobs.kubeflow.org {0}): {1}",
           options_.flags.name, error.message);
     }
-    return Fail(std::move(error));
+    return Fail(OfMissingNamespace(std::move(error)));
   }
   job_ = std::move(*created);
   for (Part& part : parts_) {
@@ -224,7 +230,8 @@ base::Result<std::vector<text::Json>> Creation::DryRun() {
   auto job = client_.Create(api::kPyTorchJobs, submission_.namespace_name,
                             RenderJob(options_, submission_), true);
   if (!job) {
-    if (job.error().code != Code::kAlreadyExists) return Fail(std::move(job.error()));
+    if (job.error().code != Code::kAlreadyExists)
+      return Fail(OfMissingNamespace(std::move(job.error())));
     const auto standing =
         client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
     return Fail(NameTaken(standing ? &*standing : nullptr));

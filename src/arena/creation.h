@@ -53,6 +53,7 @@ class Creation {
   bool IsOurs(const text::Json& found) const;
   base::Error NameTaken(const text::Json* standing) const;
   base::Error InTheWay(const Part& part) const;
+  base::Error OfMissingNamespace(base::Error error) const;
 
   cluster::Client& client_;
   const SubmitOptions& options_;

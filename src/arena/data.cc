@@ -9,6 +9,9 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "arena/complete_names.h"
+#include "arena/isolation.h"
+#include "arena/submit_options.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -47,6 +50,9 @@ base::Result<int> RunList(Context& context, bool all_namespaces, cli::Invocation
   if (!claims) {
     return Fail(claims.error().code,
                 fmt::format("failed to list data volume due to {}", claims.error().message));
+  }
+  if (claims->items.empty() && !all_namespaces) {
+    TRY(CheckNamespace(*client, context, options.namespace_name));
   }
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, std::string namespace_name) {
@@ -206,18 +212,6 @@ base::Result<int> RunDelete(Context& context, cli::Invocation& call) {
   return exit_code;
 }
 
-std::vector<std::string> CompleteDataNames(Context& context) {
-  std::vector<std::string> names;
-  const auto client = context.connect(context);
-  if (!client) return names;
-  cluster::ListOptions options;
-  options.namespace_name = context.Namespace();
-  if (const auto claims = (*client)->List(api::kPersistentVolumeClaims, options)) {
-    for (const text::Json& claim : claims->items) names.emplace_back(api::Name(claim));
-  }
-  return names;
-}
-
 }  // namespace
 
 void AddData(cli::Command& root, Context& context) {
@@ -240,7 +234,15 @@ void AddData(cli::Command& root, Context& context) {
   create.flags().String(&flags->description, "description", "", "what is in it");
   create.flags().String(&flags->owner, "owner", "", "whose it is");
   create.flags().Bool(&flags->read_only, "read-only", false, "no job may write to it");
-  create.Check([flags](cli::Invocation&) { return CheckPath(flags->path); });
+  create.Check([flags](cli::Invocation& call) -> base::Status {
+    // Of a claim; each part between dots begins and ends with a letter or digit.
+    if (!IsObjectName(call.args[0])) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("the name \"{}\" is invalid: lower case letters, digits, '-' and '.'",
+                              call.args[0]));
+    }
+    return CheckPath(flags->path);
+  });
   create.Run([&context, flags](cli::Invocation& call) { return RunCreate(context, *flags, call); });
 
   cli::Command& erase =

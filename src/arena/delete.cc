@@ -4,6 +4,7 @@
 
 #include "api/object.h"
 #include "api/selector.h"
+#include "arena/complete_names.h"
 #include "arena/deletion.h"
 #include "arena/isolation.h"
 #include "arena/jobs.h"
@@ -34,9 +35,22 @@ base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Co
   return names;
 }
 
+// Arena says it at this level where -T was given, and ends well all the same.
+base::LogLevel LevelOfMissing(const DeleteFlags& flags) {
+  return flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
+}
+
+// The bare words of the server: spec/arena.md 1.3.7.
+base::Status CheckNamespaceStands(cluster::Client& client, const Context& context) {
+  const std::string name = context.Namespace();
+  if (CheckNamespace(client, context, name)) return {};
+  return Fail(Code::kNotFound, fmt::format("namespaces \"{}\" not found", name));
+}
+
 // All are begun before the first is waited for, and one that fails keeps none of the others.
-int DeleteAll(cluster::Client& client, const Context& context,
-              const std::vector<std::string>& names, base::LogLevel missing) {
+base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
+                            const std::vector<std::string>& names, const DeleteFlags& flags) {
+  const base::LogLevel missing = LevelOfMissing(flags);
   const auto fail = [](const std::string& name, const base::Error& error) {
     base::LogError("{}", error.Wrap("the training job " + name).message);
     return cli::kExitFailure;
@@ -51,6 +65,7 @@ int DeleteAll(cluster::Client& client, const Context& context,
     } else if (*found) {
       begun.emplace_back(name, std::move(deletion));
     } else {
+      TRY(CheckNamespaceStands(client, context));
       base::Log(missing,
                 fmt::format("The training job '{}' does not exist,skip to delete it", name));
     }
@@ -58,7 +73,8 @@ int DeleteAll(cluster::Client& client, const Context& context,
   for (auto& [name, deletion] : begun) {
     if (const base::Status ended = deletion.AwaitEnd(); !ended) {
       exit_code = fail(name, ended.error());
-    } else {
+    } else if (flags.type.empty()) {
+      // With -T Arena says nothing.
       base::LogInfo("The training job {} has been deleted successfully", name);
     }
   }
@@ -91,15 +107,12 @@ base::Result<int> RefuseOthers(cluster::Client& client, const Context& context,
 base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  // Arena says it at this level where -T was given, and ends well all the same.
-  const base::LogLevel missing =
-      flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
   std::vector<std::string> names = call.args;
   if (!flags.selector.empty()) {
     TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
   }
-  if (is_pytorch) return DeleteAll(*client, context, names, missing);
-  return RefuseOthers(*client, context, names, OtherKindNamed(flags.type), missing);
+  if (is_pytorch) return DeleteAll(*client, context, names, flags);
+  return RefuseOthers(*client, context, names, OtherKindNamed(flags.type), LevelOfMissing(flags));
 }
 
 base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {

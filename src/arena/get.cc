@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "arena/complete_names.h"
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
 #include "arena/other_jobs.h"
@@ -106,7 +107,17 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
 }  // namespace
 
 void AddGet(cli::Command& root, Context& context) {
-  cli::Command& verb = root.Add("get JOB", "Show a training job and its instances");
+  cli::Command& verb =
+      root.Add("get JOB", "Show a training job and its instances")
+          .Args(cli::MaxArgs(1))
+          .Long(
+              "Show a training job and its instances: why it waits, or which rank failed first and "
+              "how,\n"
+              "and where its TensorBoard is.")
+          .Example(fmt::format("  {0} get mnist\n"
+                               "  {0} get mnist -e           # and what happened to it\n"
+                               "  {0} get mnist -o json",
+                               context.program));
   auto flags = std::make_shared<GetFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "",
@@ -116,7 +127,7 @@ void AddGet(cli::Command& root, Context& context) {
   set.Bool(&flags->events, "events", false, "show the events of the job and its instances")
       .Short('e');
   set.Bool(&flags->gpus, "gpus", false, "show the GPUs of the instances").Short('g');
-  set.String(&flags->output, "output", "", "wide, json or yaml")
+  set.String(&flags->output, "output", "", "wide (Arena 0.15's page), json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {
@@ -125,8 +136,7 @@ void AddGet(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(flags->type));
     return {};
   });
-  verb.CompleteArgs(
-      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunGet(context, *flags, call); });
 }
 

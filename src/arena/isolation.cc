@@ -37,6 +37,13 @@ base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
                           context.program, namespace_name));
 }
 
+base::Status CheckNamespace(cluster::Client& client, const Context& context,
+                            const std::string& namespace_name) {
+  const base::Result<bool> found = IsIsolated(client, context, namespace_name);
+  if (!found && found.error().code == Code::kNotFound) return Fail(found.error());
+  return {};
+}
+
 bool IsAdmin(cluster::Client& client, const Context& context) {
   const auto config = client.Get(api::kConfigMaps, context.flags.arena_namespace, kArenaConfig);
   if (!config) return false;

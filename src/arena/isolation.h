@@ -20,6 +20,11 @@ base::Result<std::string> UserId(const Context& context);
 base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
                               const std::string& namespace_name);
 
+// kNotFound, with Arena's words, when there is no such namespace: what a verb that found nothing in
+// it has to say. OK in every other case.
+base::Status CheckNamespace(cluster::Client& client, const Context& context,
+                            const std::string& namespace_name);
+
 // Whether `adminUsers` of the ConfigMap arena-config names the user. False when it cannot be read.
 bool IsAdmin(cluster::Client& client, const Context& context);
 

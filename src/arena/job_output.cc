@@ -180,6 +180,22 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   return out + RenderEvents(extras);
 }
 
+// A text of several lines goes on below the key or dash that it stands behind.
+void AppendScalar(const text::Json& value, size_t indent, std::string& out) {
+  const std::string yaml = text::ToYaml(value);
+  for (size_t i = 0; i < yaml.size(); ++i) {
+    out += yaml[i];
+    const bool has_more = i + 1 < yaml.size() && yaml[i + 1] != '\n';
+    if (yaml[i] == '\n' && has_more) out.append(indent, ' ');
+  }
+}
+
+bool IsScalarToYaml(const text::Json& value) {
+  if (const text::Object* object = value.if_object()) return object->empty();
+  const text::Array* array = value.if_array();
+  return array == nullptr || array->empty();
+}
+
 // Block style, keys in their order, lists not indented, as yaml.v2 prints structs.
 void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std::string& out) {
   const std::string margin(indent, ' ');
@@ -191,23 +207,27 @@ void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std:
       out += is_first ? "" : margin;
       is_first = false;
       out += name + ":";
-      const bool is_object = child.is_object() && !child.as_object().empty();
-      const bool is_array = child.is_array() && !child.as_array().empty();
-      if (!is_object && !is_array) {
+      if (IsScalarToYaml(child)) {
         out += " ";
-        AppendYaml(child, 0, false, out);
+        AppendScalar(child, indent, out);
       } else {
         out += "\n";
-        AppendYaml(child, is_object ? indent + 2 : indent, false, out);
+        AppendYaml(child, child.is_object() ? indent + 2 : indent, false, out);
       }
     }
   } else if (const text::Array* array = value.if_array(); array != nullptr && !array->empty()) {
+    bool is_first = is_after_dash;
     for (const text::Json& child : *array) {
-      out += margin + "- ";
-      AppendYaml(child, indent + 2, true, out);
+      out += is_first ? "- " : margin + "- ";
+      is_first = false;
+      if (IsScalarToYaml(child)) {
+        AppendScalar(child, indent, out);
+      } else {
+        AppendYaml(child, indent + 2, true, out);
+      }
     }
   } else {
-    out += text::ToYaml(value);
+    AppendScalar(value, 0, out);
   }
 }
 

@@ -57,23 +57,6 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   return node_address->empty() ? "" : Url(*node_address, *port);
 }
 
-// Nothing when the cluster cannot be reached: a completion has nobody to complain to.
-std::vector<std::string> Names(Context& context, const api::Resource& resource,
-                               std::string label_selector) {
-  std::vector<std::string> names;
-  const auto client = context.connect(context);
-  if (!client) return names;
-  cluster::ListOptions options;
-  options.namespace_name = context.Namespace();
-  options.label_selector = std::move(label_selector);
-  const auto objects = (*client)->List(resource, options);
-  if (!objects) return names;
-  for (const text::Json& object : objects->items) {
-    names.emplace_back(text::GetString(object, {"metadata", "name"}));
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string ReadyNodeAddress(cluster::Client& client) {
@@ -120,6 +103,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
   if (!job) {
     if (job.error().code == Code::kNotFound) {
+      TRY(CheckNamespace(client, context, namespace_name));
       return Fail(NotFoundJob(context, namespace_name, name));
     }
     return Fail(GetError(std::move(job.error()), namespace_name));
@@ -241,14 +225,6 @@ base::Error ListError(base::Error error, const std::string& namespace_name) {
       "the user has no privileges to list the training jobs in {},reason: {}",
       namespace_name.empty() ? "all namespaces" : "namespace " + namespace_name, error.message);
   return error;
-}
-
-std::vector<std::string> CompleteJobNames(Context& context) {
-  return Names(context, api::kPyTorchJobs, std::string(kJobSelector));
-}
-
-std::vector<std::string> CompleteInstanceNames(Context& context) {
-  return Names(context, api::kPods, "app=pytorchjob,release");
 }
 
 base::Error UnknownInstance(const Context& context, const std::string& instance,

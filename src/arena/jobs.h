@@ -54,10 +54,6 @@ std::map<std::string, std::string> TensorboardUrls(cluster::Client& client,
 // InternalIP of the first node that is ready; "" when there is none.
 std::string ReadyNodeAddress(cluster::Client& client);
 
-// Offers the names of the jobs, or of all their instances, for the shell's completion.
-std::vector<std::string> CompleteJobNames(Context& context);
-std::vector<std::string> CompleteInstanceNames(Context& context);
-
 // Of an instance that the job does not have.
 base::Error UnknownInstance(const Context& context, const std::string& instance,
                             const std::string& job);

@@ -1,12 +1,16 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
+#include "api/object.h"
 #include "arena/isolation.h"
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
 #include "arena/other_jobs.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 
 namespace arena {
 namespace {
@@ -98,6 +102,24 @@ const std::vector<TrainingJob>& KeepToTheEnd(std::vector<TrainingJob> jobs) {
   return kept->emplace_back(std::move(jobs));
 }
 
+// An empty table on a terminal, where no script reads: jobs that others made are not Arena's, and
+// are shown by `get` only.
+void HintAtOthers(cluster::Client& client, const Context& context,
+                  const std::string& namespace_name) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = "!release,!arena.kubeflow.org/uid";
+  const auto others = client.List(api::kPyTorchJobs, options);
+  if (!others || others->items.empty()) return;
+  const text::Json& first = others->items[0];
+  const size_t count = others->items.size();
+  base::LogInfo(
+      "{} not made by `{} submit`, and not listed: `{} get {} -n {}` shows {}",
+      count == 1 ? "1 PyTorchJob here was" : fmt::format("{} PyTorchJobs here were", count),
+      context.program, context.program, api::Name(first), api::Namespace(first),
+      count == 1 ? "it" : "one");
+}
+
 base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
@@ -110,6 +132,9 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
       TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags.type));
     }
     TRY(call.out.Write(RenderList(rows, format, flags.all_namespaces)));
+    if (rows.empty() && is_pytorch && call.out.IsTerminal() && call.err.IsTerminal()) {
+      HintAtOthers(*client, context, namespace_name);
+    }
     return 0;
   }
   TRY_ASSIGN(std::vector<TrainingJob> listed,
@@ -123,7 +148,22 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
 
 void AddList(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("list", "List the training jobs").Aliases({"ls"}).Args(cli::NoArgs());
+      root.Add("list", "List the training jobs")
+          .Aliases({"ls"})
+          .Args(cli::NoArgs())
+          .Long(fmt::format("List the training jobs that `{0} submit` made, the newest first; "
+                            "those of `apply` and\n"
+                            "kubectl are shown by `{0} get JOB`. On Kubernetes also TFJobs, "
+                            "MPIJobs and others.\n\n"
+                            "A job is PENDING until all of its instances run (`{0} get` says what "
+                            "it waits for),\n"
+                            "then RUNNING, and at last SUCCEEDED or FAILED.",
+                            context.program))
+          .Example(
+              fmt::format("  {0} list\n"
+                          "  {0} list -A -o wide       # every namespace; with durations and GPUs\n"
+                          "  {0} list -o json",
+                          context.program));
   auto flags = std::make_shared<ListFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "", "kind of jobs: pytorchjob; on Kubernetes tfjob, mpijob, ...")
@@ -132,7 +172,7 @@ void AddList(cli::Command& root, Context& context) {
   set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  set.String(&flags->output, "output", "", "wide, json or yaml")
+  set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {

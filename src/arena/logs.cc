@@ -5,7 +5,9 @@
 
 #include "api/names.h"
 #include "arena/all_logs.h"
+#include "arena/complete_names.h"
 #include "arena/follow.h"
+#include "arena/isolation.h"
 #include "arena/jobs.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
@@ -101,6 +103,7 @@ base::Result<TrainingJob> FindJobOfLogs(cluster::Client& client, const Context& 
   base::Result<TrainingJob> found = Fail(NotFoundJob(context, context.Namespace(), name));
   if (is_pytorch) found = FindJob(client, context, context.Namespace(), name);
   if (!found && found.error().code == Code::kNotFound) {
+    TRY(CheckNamespace(client, context, context.Namespace()));
     found.error().message = fmt::format(
         "training job not found,please use '{} list' to make sure job is existed", context.program);
   }
@@ -179,7 +182,17 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
 
 void AddLogs(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("logs JOB", "Print the log of a training job's instance").Aliases({"log"});
+      root.Add("logs JOB", "Print the log of a training job's instance")
+          .Aliases({"log"})
+          .Args(cli::MaxArgs(1))
+          .Long(
+              "Print the log of a training job's instance, by default the master's (rank 0). While "
+              "the\n"
+              "code is fetched, and when that failed, it is the log of the fetching.")
+          .Example(fmt::format("  {0} logs mnist -f\n"
+                               "  {0} logs mnist -i mnist-worker-0 -t 5\n"
+                               "  {0} logs mnist --all -f    # every rank, in the order of time",
+                               context.program));
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
@@ -189,12 +202,16 @@ void AddLogs(cli::Command& root, Context& context) {
       .Short('f');
   set.String(&flags->since, "since", "", "only what is younger: 5s, 2m, 1h1m1s");
   set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
-  set.Int(&flags->tail, "tail", -1, "only that many lines of the end").Short('t');
+  set.Int(&flags->tail, "tail", -1, "only that many lines of the end; -1 is all").Short('t');
   set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
-  set.String(&flags->instance, "instance", "", "the instance; by default the master").Short('i');
+  set.String(&flags->instance, "instance", "", "the instance; by default the master")
+      .Short('i')
+      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
   set.Bool(&flags->all, "all", false,
            "of all instances, in the order of time, each line behind its instance's name");
-  set.String(&flags->container, "container", "", "the container of the instance").Short('c');
+  set.String(&flags->container, "container", "", "the container of the instance")
+      .Short('c')
+      .Choices({"pytorch", "init-code"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));
@@ -204,8 +221,7 @@ void AddLogs(cli::Command& root, Context& context) {
     TRY(ToOptions(*flags));
     return {};
   });
-  verb.CompleteArgs(
-      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunLogs(context, *flags, call); });
 }
 

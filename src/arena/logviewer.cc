@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "api/object.h"
+#include "arena/complete_names.h"
 #include "arena/jobs.h"
 #include "arena/trainer.h"
 #include "arena/verbs.h"
@@ -71,7 +72,8 @@ base::Result<int> RunLogViewer(Context& context, const std::string& type, cli::I
 
 void AddLogViewer(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("logviewer JOB", "Print where the Kubernetes dashboard shows a job's logs");
+      root.Add("logviewer JOB", "Print where the Kubernetes dashboard shows a job's logs")
+          .Args(cli::MaxArgs(1));
   auto type = std::make_shared<std::string>();
   verb.flags()
       .String(type.get(), "type", "", "kind of the job: pytorchjob")
@@ -82,8 +84,7 @@ void AddLogViewer(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(*type));
     return {};
   });
-  verb.CompleteArgs(
-      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  CompleteOneJob(verb, context);
   verb.Run([type, &context](cli::Invocation& call) { return RunLogViewer(context, *type, call); });
 }
 

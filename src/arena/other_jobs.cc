@@ -219,6 +219,7 @@ base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& 
   }
   auto job = client.Get(*kind, namespace_name, name);
   if (!job && job.error().code == Code::kNotFound) {
+    TRY(CheckNamespace(client, context, namespace_name));
     return Fail(NotFoundJob(context, namespace_name, name));
   }
   if (!job) return Fail(GetError(std::move(job.error()), namespace_name));

@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "api/pod.h"
+#include "arena/complete_names.h"
 #include "arena/jobs.h"
 #include "arena/port_relay.h"
 #include "arena/trainer.h"
@@ -105,9 +106,7 @@ void AddPortForward(cli::Command& root, Context& context) {
     for (size_t i = 1; i < call.args.size(); ++i) TRY(ParsePortPair(call.args[i]));
     return {};
   });
-  verb.CompleteArgs([&context](cli::Invocation& call, std::string_view) {
-    return call.args.empty() ? CompleteJobNames(context) : std::vector<std::string>();
-  });
+  CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) -> base::Result<int> {
     TRY(RunPortForward(context, *flags, call));
     return 0;

@@ -10,7 +10,7 @@ namespace arena {
 namespace {
 
 struct PruneFlags {
-  std::chrono::nanoseconds since{-1};
+  std::chrono::nanoseconds since{0};
   bool all_namespaces = false;
 };
 
@@ -59,15 +59,15 @@ void AddPrune(cli::Command& root, Context& context) {
           .Example(fmt::format("  {} prune --since 72h", context.program));
   auto flags = std::make_shared<PruneFlags>();
   verb.flags()
-      .Duration(&flags->since, "since", std::chrono::nanoseconds(-1),
-                "how old a job that ended must be, counted from its creation: 10h, 30m")
+      .Duration(&flags->since, "since", std::chrono::nanoseconds(0),
+                "how old a job that ended must be, counted from its creation: 10h, 30m; needed")
       .Short('s');
   verb.flags()
       .Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  verb.Check([flags](cli::Invocation&) -> base::Status {
-    if (flags->since >= std::chrono::nanoseconds(0)) return {};
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    if (call.command.Changed("since") && flags->since >= std::chrono::nanoseconds(0)) return {};
     return base::Fail(base::Code::kInvalidArgument,
                       "you need to specify the relative duration live time of the job that need to "
                       "be cleaned by --since. Like --since 10h");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/names.h"
+#include "api/variable_references.h"
 #include "arena/render_parts.h"
 #include "base/strings.h"
 
@@ -25,7 +26,7 @@ text::Json SecretEntry(std::string_view name, std::string_view secret, std::stri
 }
 
 text::Json EnvEntry(const std::string& name, const std::string& value) {
-  return Object{{"name", name}, {"value", Verbatim(value)}};
+  return Object{{"name", name}, {"value", api::EscapeReferences(value)}};
 }
 
 // Builds one job; its parts refer to the same options throughout.
@@ -175,20 +176,21 @@ Array JobRenderer::Volumes() const {
         Object{{"name", kLogsVolume}, {"hostPath", Object{{"path", submission_.log_host_dir}}}});
   }
   if (!flags_.sync_mode.empty()) {
-    volumes.push_back(Object{{"name", "code-sync"}, {"emptyDir", Object{}}});
+    volumes.push_back(Object{{"name", kCodeVolume}, {"emptyDir", Object{}}});
   }
   if (HasCodeFiles(options_)) volumes.push_back(CodeFilesVolume(options_));
-  for (const DataMount& data : options_.data) {
+  for (size_t i = 0; i < options_.data.size(); ++i) {
     volumes.push_back(
-        Object{{"name", data.claim}, {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
+        Object{{"name", ClaimVolume(options_, i)},
+               {"persistentVolumeClaim", Object{{"claimName", options_.data[i].claim}}}});
   }
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
-    volumes.push_back(Object{{"name", fmt::format("training-data-{}", i)},
+    volumes.push_back(Object{{"name", fmt::format("{}{}", kHostDirVolume, i)},
                              {"hostPath", Object{{"path", options_.data_dirs[i].host_path}}}});
   }
   if (!flags_.share_memory.empty()) {
     volumes.push_back(
-        Object{{"name", "dshm"},
+        Object{{"name", kSharedMemoryVolume},
                {"emptyDir", Object{{"medium", "Memory"}, {"sizeLimit", flags_.share_memory}}}});
   }
   return volumes;
@@ -205,13 +207,15 @@ Array JobRenderer::Mounts() const {
   if (HasLocalLogs(options_)) mount(kLogsVolume, flags_.logdir);
   if (!flags_.sync_mode.empty()) {
     const std::string& dir = flags_.working_dir;
-    mount("code-sync", dir.ends_with('/') ? dir + "code" : dir + "/code");
+    mount(kCodeVolume, dir.ends_with('/') ? dir + "code" : dir + "/code");
   }
-  for (const DataMount& data : options_.data) mount(data.claim, data.path, data.read_only);
-  if (!flags_.share_memory.empty()) mount("dshm", "/dev/shm");
+  for (size_t i = 0; i < options_.data.size(); ++i) {
+    mount(ClaimVolume(options_, i), options_.data[i].path, options_.data[i].read_only);
+  }
+  if (!flags_.share_memory.empty()) mount(kSharedMemoryVolume, "/dev/shm");
   for (size_t i = 0; i < options_.data_dirs.size(); ++i) {
     const HostDir& dir = options_.data_dirs[i];
-    mount(fmt::format("training-data-{}", i), dir.container_path, dir.read_only);
+    mount(fmt::format("{}{}", kHostDirVolume, i), dir.container_path, dir.read_only);
   }
   return mounts;
 }
@@ -224,11 +228,13 @@ Object JobRenderer::InitContainer() const {
   Object container{{"name", api::kArenaCodeContainer},
                    {"image", image},
                    {"imagePullPolicy", flags_.image_pull_policy}};
-  if (!is_git) container["command"] = Array{"rsync", "-avP", Verbatim(flags_.sync_source), "/code"};
+  if (!is_git)
+    container["command"] =
+        Array{"rsync", "-avP", api::EscapeReferences(flags_.sync_source), "/code"};
   if (Object resources = CpuAndMemory(); !resources.empty()) container["resources"] = resources;
   if (Array sources = EnvFrom(); !sources.empty()) container["envFrom"] = std::move(sources);
   container["env"] = Env(true);
-  Array mounts{VolumeMount("code-sync", "/code", false)};
+  Array mounts{VolumeMount(kCodeVolume, "/code", false)};
   if (HasCodeFiles(options_)) {
     mounts.push_back(VolumeMount(kCodeFilesVolume, kCodeFilesDirectory, true));
   }
@@ -242,7 +248,7 @@ Object JobRenderer::Container(std::string_view type) const {
                    {"image", own.empty() ? submission_.image : own},
                    {"imagePullPolicy", flags_.image_pull_policy},
                    {"workingDir", flags_.working_dir},
-                   {"command", Array{flags_.shell, "-c", Verbatim(options_.command)}}};
+                   {"command", Array{flags_.shell, "-c", api::EscapeReferences(options_.command)}}};
   if (Object resources = Resources(); !resources.empty()) container["resources"] = resources;
   if (Array sources = EnvFrom(); !sources.empty()) container["envFrom"] = std::move(sources);
   container["env"] = Env(false);

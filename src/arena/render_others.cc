@@ -62,14 +62,15 @@ Object TensorboardPodSpec(const SubmitOptions& options, const Submission& submis
     volumes.push_back(
         Object{{"name", kLogsVolume}, {"hostPath", Object{{"path", submission.log_host_dir}}}});
   } else {
-    for (const DataMount& data : options.data) {
-      mounts.push_back(VolumeMount(data.claim, data.path, data.read_only));
-      volumes.push_back(Object{{"name", data.claim},
+    for (size_t i = 0; i < options.data.size(); ++i) {
+      const DataMount& data = options.data[i];
+      mounts.push_back(VolumeMount(ClaimVolume(options, i), data.path, data.read_only));
+      volumes.push_back(Object{{"name", ClaimVolume(options, i)},
                                {"persistentVolumeClaim", Object{{"claimName", data.claim}}}});
     }
     for (size_t i = 0; i < options.data_dirs.size(); ++i) {
       const HostDir& dir = options.data_dirs[i];
-      const std::string name = fmt::format("training-data-{}", i);
+      const std::string name = fmt::format("{}{}", kHostDirVolume, i);
       mounts.push_back(VolumeMount(name, dir.container_path, dir.read_only));
       volumes.push_back(Object{{"name", name}, {"hostPath", Object{{"path", dir.host_path}}}});
     }

@@ -34,24 +34,15 @@ text::Object ChartLabels(const SubmitOptions& options) {
 bool HasLocalLogs(const SubmitOptions& options) {
   const std::string& logdir = options.flags.logdir;
   if (!options.flags.tensorboard || !logdir.starts_with('/')) return false;
-  const auto holds = [&](const std::string& path) {
-    return logdir == path || logdir.starts_with(path.ends_with('/') ? path : path + "/");
+  const auto holds = [&](std::string_view path) {
+    while (path.ends_with('/')) path.remove_suffix(1);
+    return logdir == path || logdir.starts_with(std::string(path) + "/");
   };
   // Arena knows those of --data only, and hides a part of the others under its own.
   return std::none_of(options.data.begin(), options.data.end(),
                       [&](const DataMount& data) { return holds(data.path); }) &&
          std::none_of(options.data_dirs.begin(), options.data_dirs.end(),
                       [&](const HostDir& dir) { return holds(dir.container_path); });
-}
-
-std::string Verbatim(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    out += text[i];
-    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (text[i] == '$' && (next == '$' || next == '(')) out += '$';
-  }
-  return out;
 }
 
 std::string ChiefName(const SubmitOptions& options) {
@@ -86,6 +77,18 @@ std::string_view PasswordVariable(const SubmitOptions& options) {
 
 bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable) {
   return !options.flags.sync_mode.empty() && variable == PasswordVariable(options);
+}
+
+std::string ClaimVolume(const SubmitOptions& options, size_t index) {
+  constexpr size_t kMaxVolumeName = 63;
+  const std::string& claim = options.data[index].claim;
+  bool is_taken = claim == kSharedMemoryVolume || claim == kCodeVolume || claim == kLogsVolume ||
+                  claim == kCodeFilesVolume;
+  for (size_t i = 0; i < options.data_dirs.size(); ++i) {
+    is_taken = is_taken || claim == fmt::format("{}{}", kHostDirVolume, i);
+  }
+  const bool is_plain = claim.size() <= kMaxVolumeName && claim.find('.') == std::string::npos;
+  return is_plain && !is_taken ? claim : fmt::format("claim-of-data-{}", index);
 }
 
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only) {

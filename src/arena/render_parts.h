@@ -19,8 +19,6 @@ text::Object ChartLabels(const SubmitOptions& options);
 
 // Whether --logdir lies on none of the --data and --data-dir mounts, so that it needs a host path.
 bool HasLocalLogs(const SubmitOptions& options);
-// What Kubernetes, which expands $(VAR) and $$ in commands and environments, turns into `text`.
-std::string Verbatim(std::string_view text);
 
 // <job>-master-0, or the first worker of an elastic job.
 std::string ChiefName(const SubmitOptions& options);
@@ -40,6 +38,10 @@ std::string_view PasswordVariable(const SubmitOptions& options);
 // Whether only the container that fetches the code may have this variable.
 bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable);
 
+// The volume of options.data[index]: named as its claim, where a volume may have that name (no
+// dots, 63 characters) and no other volume of the job has it.
+std::string ClaimVolume(const SubmitOptions& options, size_t index);
+
 // An entry of volumeMounts.
 text::Object VolumeMount(std::string_view volume, std::string_view path, bool read_only);
 text::Array Tolerations(const SubmitOptions& options);
@@ -54,6 +56,9 @@ struct ConfigDirectory {
 std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);
 
 inline constexpr std::string_view kLogsVolume = "training-logs-volume";
+inline constexpr std::string_view kCodeVolume = "code-sync";
+inline constexpr std::string_view kSharedMemoryVolume = "dshm";
+inline constexpr std::string_view kHostDirVolume = "training-data-";  // and its index
 inline constexpr std::string_view kLocalLogsMount = "/output/training_logs";
 
 }  // namespace arena

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "arena/complete_names.h"
 #include "arena/creation.h"
 #include "arena/isolation.h"
 #include "arena/model_registry.h"
@@ -115,7 +116,7 @@ class Submit {
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
-  if (call.args.empty() || (call.args.size() == 1 && call.args[0].empty())) {
+  if (base::Trim(base::Join(call.args, " ")).empty()) {
     TRY(call.out.Write(call.command.HelpText()));
     return Fail(Code::kInvalidArgument, "not found command args");
   }
@@ -249,6 +250,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& verb =
       submit.Add("pytorchjob COMMAND", "Submit a PyTorch job")
           .Aliases({"pytorch"})
+          .UnknownFlagHint("if it is COMMAND's own, put COMMAND in quotes or behind --")
           .Long(
               "Submit a PyTorch job: COMMAND runs in a master and in --workers - 1 workers, each\n"
               "with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. COMMAND is one argument in\n"
@@ -268,6 +270,11 @@ void AddSubmit(cli::Command& root, Context& context) {
               context.program));
   auto state = std::make_shared<Submit>(context);
   state->flags().Declare(verb.flags());
+  verb.flags().Find("data")->Complete(
+      [&context](std::string_view) { return CompleteDataNames(context); });
+  verb.flags().Find("priority")->Complete([&context](std::string_view) {
+    return CompletePriorityNames(context);
+  });
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Run(call); });
   AddForeignTrainers(submit);

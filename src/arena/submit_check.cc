@@ -27,21 +27,6 @@ bool IsQuantity(const std::string& text) {
   return value && *value >= 0;
 }
 
-base::Status CheckContainerPath(const std::string& path) {
-  if (path == "/") return Refuse("invalid specification: dataDir can't be '/'");
-  if (!path.starts_with('/'))
-    return Refuse(fmt::format("invalid dataDir: '{}' must be absolute", path));
-  return {};
-}
-
-// Takes docker's `:ro` or `:rw` off the parts of a mount. Whether it is read-only.
-bool TakeAccess(std::vector<std::string>& parts) {
-  if (parts.size() < 2 || (parts.back() != "ro" && parts.back() != "rw")) return false;
-  const bool read_only = parts.back() == "ro";
-  parts.pop_back();
-  return read_only;
-}
-
 bool IsNproc(const std::string& text) {
   if (text.empty() || text == "auto" || text == "cpu" || text == "gpu") return true;
   const std::optional<int64_t> number = base::ParseInt(text);
@@ -91,6 +76,21 @@ base::Status CheckChoice(std::string_view flag, const std::string& value,
       fmt::format("{} is invalid: {}, not \"{}\"", flag, base::Join(choices, ", "), value));
 }
 
+base::Status CheckImages(const SubmitFlags& flags) {
+  const std::pair<const char*, const std::string*> images[] = {
+      {"--image", &flags.image},
+      {"--master-image", &flags.master_image},
+      {"--worker-image", &flags.worker_image},
+      {"--sync-image", &flags.sync_image},
+      {"--tensorboard-image", &flags.tensorboard_image}};
+  for (const auto& [flag, image] : images) {
+    if (image->find_first_of(" \t\r\n") == std::string::npos) continue;
+    return Refuse(
+        fmt::format("{} \"{}\" is invalid: the name of an image has no blanks", flag, *image));
+  }
+  return {};
+}
+
 // What Arena passes on unseen, and what is muster's own.
 base::Status CheckOurs(const SubmitFlags& flags) {
   TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server"}));
@@ -105,6 +105,11 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   if (!flags.working_dir.starts_with('/')) {
     return Refuse(
         fmt::format("--working-dir is invalid: '{}' must be absolute", flags.working_dir));
+  }
+  TRY(CheckImages(flags));
+  if (!flags.scheduler.empty() && !IsObjectName(flags.scheduler)) {
+    return Refuse(fmt::format(
+        "--scheduler \"{}\" is invalid: lower case letters, digits, '-' and '.'", flags.scheduler));
   }
   for (const std::string& secret : flags.image_pull_secrets) {
     if (!IsObjectName(secret)) {
@@ -146,37 +151,6 @@ base::Status CheckVariables(const SubmitOptions& options) {
     if (options.env.contains(variable.name)) {
       return Refuse(fmt::format("--env-from-secret and --env both set {}: leave out one of them",
                                 variable.name));
-    }
-  }
-  return {};
-}
-
-// Two mounts at one place hide each other, and Kubernetes refuses them.
-base::Status CheckMounts(const SubmitOptions& options) {
-  const SubmitFlags& flags = options.flags;
-  std::map<std::string, std::string> taken;  // by path: what is there
-  const auto take = [&](std::string path, std::string what) -> base::Status {
-    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-    const auto [it, is_free] = taken.emplace(path, what);
-    if (is_free) return {};
-    return Refuse(fmt::format("{} and {} would both be at {}", it->second, what, path));
-  };
-  if (!flags.share_memory.empty()) TRY(take("/dev/shm", "--share-memory"));
-  if (!flags.sync_mode.empty()) {
-    const std::string& dir = flags.working_dir;
-    TRY(take(dir + (dir.ends_with('/') ? "code" : "/code"), "the synchronised code"));
-  }
-  for (const DataMount& data : options.data) {
-    TRY(take(data.path, fmt::format("--data={}", data.claim)));
-  }
-  for (const HostDir& dir : options.data_dirs) {
-    TRY(take(dir.container_path, fmt::format("--data-dir={}", dir.host_path)));
-  }
-  std::set<std::string> config_dirs;
-  for (const ConfigFile& file : options.config_files) {
-    const std::string dir = file.container_path.substr(0, file.container_path.rfind('/'));
-    if (config_dirs.insert(dir).second) {
-      TRY(take(dir, fmt::format("the directory of --config-file={}", file.host_path)));
     }
   }
   return {};
@@ -252,6 +226,10 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   if (!flags.model_name.empty() && flags.model_source.empty()) {
     return Refuse("model version source must be specified when registering a model version");
   }
+  if (flags.model_name.empty() && !flags.model_source.empty()) {
+    options.warnings.emplace_back(
+        "--model-source is left out: it is of use with --model-name only");
+  }
   TRY_ASSIGN(options.env, ParseEnv(flags.env));
   TRY_ASSIGN(options.secret_env, ParseSecretEnv(flags.secret_env));
   TRY(CheckVariables(options));
@@ -259,7 +237,7 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   TRY_ASSIGN(options.data_dirs, ParseDataDirs(flags.data_dirs));
   TRY_ASSIGN(options.devices, ParseDevices(flags.devices));
   TRY_ASSIGN(options.config_files, ReadConfigFiles(flags.config_files, environment));
-  TRY_ASSIGN(options.labels, ParseLabels("--label", flags.labels));
+  TRY_ASSIGN(options.labels, ParseJobLabels(flags.labels));
   TRY_ASSIGN(options.annotations, ParseAnnotations(flags.annotations));
   TRY_ASSIGN(options.selectors, ParseLabels("--selector", flags.selectors));
   TRY_ASSIGN(options.tolerations, ParseTolerations(flags.tolerations));
@@ -287,59 +265,6 @@ base::Status CheckJobName(std::string_view name) {
         "start and end with an alphanumeric character");
   }
   return {};
-}
-
-base::Result<std::vector<DataMount>> ParseData(const std::vector<std::string>& values) {
-  std::vector<DataMount> data;
-  std::set<std::string> seen;
-  for (const std::string& value : values) {
-    std::vector<std::string> parts = base::Split(value, ':');
-    const bool read_only = TakeAccess(parts);
-    if (parts.size() != 2) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format("dataset {} has incorrect format, should like data_name:/data0", value));
-    }
-    const auto& [name, path] = std::pair(parts[0], parts[1]);
-    if (name.size() < 2) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          "volume name is too short, names should be at least two alphanumeric characters");
-    }
-    if (!IsAlphanumeric(name[0]) || !std::all_of(name.begin(), name.end(), [](char c) {
-          return IsAlphanumeric(c) || c == '_' || c == '.' || c == '-';
-        })) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format("\"{}\" includes invalid characters for a local volume name, only "
-                      "\"[a-zA-Z0-9][a-zA-Z0-9_.-]\" are allowed. If you intended to pass a host "
-                      "directory, use absolute path",
-                      name));
-    }
-    if (!seen.insert(name).second) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("your PVC name: {} is repeated, please check it", name));
-    }
-    TRY(CheckContainerPath(path));
-    data.push_back({name, path, read_only});
-  }
-  std::sort(data.begin(), data.end());
-  return data;
-}
-
-base::Result<std::vector<HostDir>> ParseDataDirs(const std::vector<std::string>& values) {
-  std::vector<HostDir> dirs;
-  for (const std::string& value : values) {
-    std::vector<std::string> parts = base::Split(value, ':');
-    const bool read_only = TakeAccess(parts);
-    if (parts.size() > 2 || parts[0].empty() || parts.back().empty()) {
-      return base::Fail(base::Code::kInvalidArgument, fmt::format("invalid DataDir: '{}'", value));
-    }
-    TRY(CheckContainerPath(parts[0]));
-    TRY(CheckContainerPath(parts.back()));
-    dirs.push_back({parts[0], parts.back(), read_only});
-  }
-  return dirs;
 }
 
 base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
@@ -373,7 +298,8 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
           fmt::format("please use '--gpus {}' instead of '--device nvidia.com/gpu={}'", quantity,
                       quantity));
     }
-    if (!IsQuantity(quantity)) {
+    // An extended resource is whole.
+    if (!IsQuantity(quantity) || *base::ParseQuantityMilli(quantity) % 1000 != 0) {
       return base::Fail(
           base::Code::kInvalidArgument,
           fmt::format("device value '{}' is not a valid quantity, refer to amd.com/gpu=1",

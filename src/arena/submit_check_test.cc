@@ -159,6 +159,26 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "--share-memory and --data-dir=/h would both be at /dev/shm"},
       {[](auto& f) { f.devices = {"amd.com/gpu=1", "amd.com/gpu=2"}; },
        "device 'amd.com/gpu' is repeated, please check it"},
+      {[](auto& f) { f.devices = {"amd.com/gpu=1.5"}; },
+       "device value '1.5' is not a valid quantity, refer to amd.com/gpu=1"},
+      {[](auto& f) { f.labels = {"team=a", "release=x"}; },
+       "--label \"release\" is invalid: jobs are found by it; choose another key"},
+      {[](auto& f) { f.labels = {"arena.kubeflow.org/uid=x"}; },
+       "--label \"arena.kubeflow.org/uid\" is invalid: jobs are found by it; choose another key"},
+      {[](auto& f) { f.scheduler = "a b"; },
+       "--scheduler \"a b\" is invalid: lower case letters, digits, '-' and '.'"},
+      {[](auto& f) { f.worker_image = "i "; },
+       "--worker-image \"i \" is invalid: the name of an image has no blanks"},
+      {[](auto& f) { f.tolerations = {"k=a b:NoSchedule,Equal"}; },
+       "--toleration \"k=a b:NoSchedule,Equal\" is invalid: the value must be letters, digits, "
+       "'-', "
+       "'_' and '.', at most 63 of them"},
+      {[](auto& f) { UseGit(f).sync_source = " "; },
+       "--sync-source is invalid: \" \" is no address of code"},
+      {[](auto& f) { UseGit(f).sync_source = "https://u:hush@h/o/.."; },
+       "--sync-source is invalid: \"https://u@h/o/..\" is no address of code"},
+      {[](auto& f) { UseGit(f).sync_source = "/"; },
+       "--sync-source is invalid: \"/\" is no address of code"},
       {[](auto& f) { f.devices = {"cpu=1"}; }, "please use '--cpu 1' instead of '--device cpu=1'"},
       {[](auto& f) {
          f.model_name = "a b";
@@ -206,6 +226,14 @@ TEST_F(CheckTest, ThePasswordLeavesTheEnvironment) {
   EXPECT_EQ(
       options.warnings,
       (std::vector<std::string>{"GIT_SYNC_COLOUR is not a variable that the code sync knows"}));
+}
+
+TEST_F(CheckTest, AModelsSourceWithoutItsNameIsSaidToBeLeftOut) {
+  flags_.model_source = "s";
+  const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
+  EXPECT_EQ(options.warnings,
+            (std::vector<std::string>{
+                "--model-source is left out: it is of use with --model-name only"}));
 }
 
 TEST(ArenaConfig, IsKeysAndValues) {

@@ -71,10 +71,15 @@ class CodeCheck {
     }
     if (flags_.sync_source.empty())
       return Refuse("--syncSource should be set when syncMode is set");
-    // It is an argument of git or rsync, who would take it for one of their options.
-    if (flags_.sync_source.starts_with('-')) {
-      return Refuse(fmt::format("--sync-source is invalid: \"{}\" is no address of code",
-                                flags_.sync_source));
+    // With a dash git and rsync would take it for one of their options; the project is a
+    // directory's name.
+    const std::string project = GitProject(flags_.sync_source);
+    const bool is_git = flags_.sync_mode == "git";
+    if (flags_.sync_source.starts_with('-') || base::Trim(flags_.sync_source).empty() ||
+        (is_git && (project.empty() || project == "." || project == ".."))) {
+      std::string shown = flags_.sync_source;
+      TakePasswordOfUrl(shown);
+      return Refuse(fmt::format("--sync-source is invalid: \"{}\" is no address of code", shown));
     }
     return {};
   }

@@ -112,6 +112,10 @@ base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
 // secrets leave the environment and the source here: nothing after this sees them in clear.
 base::Status CheckCode(SubmitOptions& options, const base::Environment& environment);
 
+// The part of CheckSubmit that is about where everything is mounted: two mounts at one place hide
+// each other, and Kubernetes refuses them; none is the root, none goes up by "..".
+base::Status CheckMounts(const SubmitOptions& options);
+
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);
 
@@ -133,6 +137,9 @@ base::Result<std::map<std::string, std::string>> ParsePairs(std::string_view fla
 // The same for --label and --selector, and for --annotation: keys and values that Kubernetes takes.
 base::Result<std::map<std::string, std::string>> ParseLabels(
     std::string_view flag, const std::vector<std::string>& values);
+// Without those by which jobs are found.
+base::Result<std::map<std::string, std::string>> ParseJobLabels(
+    const std::vector<std::string>& values);
 base::Result<std::map<std::string, std::string>> ParseAnnotations(
     const std::vector<std::string>& values);
 base::Result<std::map<std::string, std::string>> ParseEnv(const std::vector<std::string>& values);

@@ -101,6 +101,26 @@ base::Result<StringMap> ParseLabels(std::string_view flag, const std::vector<std
   return pairs;
 }
 
+base::Result<StringMap> ParseJobLabels(const std::vector<std::string>& values) {
+  // A job with another value of these is one that list, get and delete do not find, or somebody
+  // else's.
+  constexpr std::array<std::string_view, 7> kOwn = {"app",
+                                                    "release",
+                                                    "chart",
+                                                    "heritage",
+                                                    "createdBy",
+                                                    "arena.kubeflow.org/uid",
+                                                    "master-pod-name"};
+  TRY_ASSIGN(StringMap labels, ParseLabels("--label", values));
+  for (const std::string_view own : kOwn) {
+    if (!labels.contains(std::string(own))) continue;
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("--label \"{}\" is invalid: jobs are found by it; choose another key", own));
+  }
+  return labels;
+}
+
 base::Result<StringMap> ParseAnnotations(const std::vector<std::string>& values) {
   TRY_ASSIGN(StringMap pairs, ParsePairs("--annotation", values));
   TRY(CheckLabelKeys("--annotation", pairs));
@@ -194,6 +214,9 @@ base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::st
       return refuse(": the effect is NoSchedule, PreferNoSchedule or NoExecute, or empty for all");
     }
     if (!IsQualifiedName(toleration.key)) return refuse(": the key is no label of a node");
+    if (!toleration.value.empty() && !IsNamePart(toleration.value)) {
+      return refuse(": the value must be letters, digits, '-', '_' and '.', at most 63 of them");
+    }
     tolerations.push_back(std::move(toleration));
   }
   if (tolerates_all) return std::vector<Toleration>{{"", "", "", "Exists"}};

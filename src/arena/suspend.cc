@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "api/object.h"
+#include "arena/complete_names.h"
 #include "arena/deletion.h"
 #include "arena/job_watch.h"
 #include "arena/jobs.h"
@@ -89,7 +90,10 @@ base::Result<int> RunSuspend(Context& context, const SuspendFlags& flags, bool i
 
 void Add(cli::Command& root, Context& context, bool is_suspended, std::string use,
          std::string summary) {
-  cli::Command& verb = root.Add(std::move(use), std::move(summary));
+  const std::string name = use.substr(0, use.find(' '));
+  cli::Command& verb =
+      root.Add(std::move(use), std::move(summary))
+          .Example(fmt::format("  {0} {1} mnist\n  {0} {1} mnist bert", context.program, name));
   auto flags = std::make_shared<SuspendFlags>();
   verb.flags()
       .String(&flags->type, "type", "", "kind of the jobs: pytorchjob")

@@ -11,6 +11,7 @@
 #include "api/failure_cause.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "arena/complete_names.h"
 #include "arena/job_output.h"
 #include "arena/submit_objects.h"
 #include "arena/verbs.h"
@@ -174,6 +175,7 @@ TensorboardState FindTensorboardState(cluster::Client& client, const TrainingJob
 void AddTensorboard(cli::Command& root, Context& context) {
   cli::Command& verb =
       root.Add("tensorboard JOB", "Show where a job's TensorBoard is")
+          .Args(cli::MaxArgs(1))
           .Long(
               "Show where a job's TensorBoard is, and how to reach it from another machine.\n\n"
               "A job has one when it was submitted with --tensorboard. It runs until the job is "
@@ -186,8 +188,7 @@ void AddTensorboard(cli::Command& root, Context& context) {
     if (output->empty() || *output == "json") return {};
     return Fail(Code::kInvalidArgument, "unknown output format,only support:[json]");
   });
-  verb.CompleteArgs(
-      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  CompleteOneJob(verb, context);
   verb.Run([output, &context](cli::Invocation& call) { return Run(context, *output, call); });
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "arena/complete_names.h"
 #include "arena/machine_output.h"
 #include "arena/other_jobs.h"
 #include "arena/refresh.h"
@@ -25,7 +26,8 @@ void KeepInstance(TrainingJob& job, const std::string& instance) {
 base::Status ShowJob(cluster::Client& client, const Context& context, const TopJobFlags& flags,
                      Format format, cli::Invocation& call) {
   const std::string namespace_name = context.Namespace();
-  TRY_ASSIGN(TrainingJob job, FindJob(client, context, namespace_name, call.args[0]));
+  TRY_ASSIGN(TrainingJob job,
+             FindJobOfType(client, context, namespace_name, call.args[0], flags.type));
   if (!flags.instance.empty() && job.Pod(flags.instance) == nullptr) {
     return base::Fail(base::Code::kNotFound,
                       fmt::format("invalid instance name {} in job {},please use '{} get {}' to "
@@ -68,7 +70,14 @@ base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Inv
 
 void AddTopJob(cli::Command& top, Context& context) {
   cli::Command& verb =
-      top.Add("job [JOB]", "Show the GPUs of the jobs").Aliases({"jobs"}).Args(cli::MaxArgs(1));
+      top.Add("job [JOB]", "Show the GPUs of the jobs")
+          .Aliases({"jobs"})
+          .Args(cli::MaxArgs(1))
+          .Long(
+              "Show how many GPUs the jobs ask for and have, those that ask for most first; of one "
+              "JOB\n"
+              "how busy each of its GPUs is.")
+          .Example(fmt::format("  {0} top job\n  {0} top job mnist -r", context.program));
   auto flags = std::make_shared<TopJobFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
@@ -77,8 +86,10 @@ void AddTopJob(cli::Command& top, Context& context) {
   set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  set.Bool(&flags->refresh, "refresh", false, "again every two seconds").Short('r');
-  set.String(&flags->instance, "instance", "", "only this instance").Short('i');
+  set.Bool(&flags->refresh, "refresh", false, "with JOB: again every two seconds").Short('r');
+  set.String(&flags->instance, "instance", "", "only this instance")
+      .Short('i')
+      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});
@@ -91,8 +102,7 @@ void AddTopJob(cli::Command& top, Context& context) {
     TRY(MeansPyTorch(flags->type));
     return {};
   });
-  verb.CompleteArgs(
-      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunTopJob(context, *flags, call); });
 }
 

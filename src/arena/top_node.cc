@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
+#include "arena/complete_names.h"
 #include "arena/node_output.h"
 #include "arena/refresh.h"
 #include "arena/verbs.h"
+#include "base/log.h"
 
 namespace arena {
 namespace {
@@ -44,6 +48,11 @@ base::Result<std::vector<NodeUse>> FetchNodes(cluster::Client& client, const Con
   std::vector<GpuMetric> metrics;
   if (flags.metric) metrics = GpuMetricsOrNone(client, context);
   std::vector<NodeUse> uses = CountNodes(nodes.items, pods.items, topologies.items, metrics);
+  for (const std::string& name : names) {
+    const bool is_there = std::any_of(uses.begin(), uses.end(),
+                                      [&](const NodeUse& node) { return node.name == name; });
+    if (!is_there && names.size() > 1) base::LogWarn("there is no node {}", name);
+  }
   std::erase_if(uses, [&](const NodeUse& node) {
     const bool is_named =
         names.empty() || std::find(names.begin(), names.end(), node.name) != names.end();
@@ -89,22 +98,16 @@ base::Status CheckFlags(const TopNodeFlags& flags, const cli::Invocation& call) 
   return {};
 }
 
-std::vector<std::string> CompleteNodeNames(Context& context) {
-  std::vector<std::string> names;
-  const auto client = context.connect(context);
-  if (!client) return names;
-  if (const auto nodes = (*client)->List(api::kNodes, {})) {
-    for (const text::Json& node : nodes->items) {
-      names.emplace_back(text::GetString(node, {"metadata", "name"}));
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 void AddTopNode(cli::Command& top, Context& context) {
-  cli::Command& verb = top.Add("node [NODE...]", "Show the GPUs of the nodes").Aliases({"nodes"});
+  cli::Command& verb =
+      top.Add("node [NODE...]", "Show the GPUs of the nodes")
+          .Aliases({"nodes"})
+          .Example(
+              fmt::format("  {0} top node\n"
+                          "  {0} top node -d --metric   # who holds them, and how busy they are",
+                          context.program));
   auto flags = std::make_shared<TopNodeFlags>();
   cli::FlagSet& set = verb.flags();
   set.Bool(&flags->details, "details", false, "show what is on each node").Short('d');

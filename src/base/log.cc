@@ -100,13 +100,17 @@ void Log(LogLevel level, std::string_view message, LogFields fields) {
   const LevelText text = TextOf(level);
   std::string line;
   const bool is_terminal = isatty(STDERR_FILENO) == 1;
-  if (is_terminal || g_form.load(std::memory_order_relaxed) == LogForm::kText) {
+  const bool is_text = g_form.load(std::memory_order_relaxed) == LogForm::kText;
+  if (is_terminal || is_text) {
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - g_start);
     const std::string level_text = is_terminal
                                        ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
                                        : std::string(text.four);
-    line = fmt::format("{}[{:04}] {}{}\n", level_text, elapsed.count(), message, after);
+    // logrus pads the message to a column, whether or not fields follow.
+    const int column = is_text ? 0 : 44;
+    line = fmt::format("{}[{:04}] {:<{}}{}{}\n", level_text, elapsed.count(), message, column,
+                       is_text ? "" : " ", after);
   } else {
     line = fmt::format("time=\"{}\" level={} msg={}{}\n", FormatRfc3339(SystemClock().Now()),
                        text.word, IsBare(message) ? std::string(message) : Quote(message), after);

@@ -33,12 +33,13 @@ std::string NewUid() {
 std::string RandomName(size_t count) {
   constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::string name;
-  for (size_t i = 0; i < count; ++i) {
-    unsigned char byte = 0;
-    do {
-      FillRandom(&byte, 1);
-    } while (byte >= 243);  // 9 * 27: no bias
-    name += kAlphabet[byte % kAlphabet.size()];
+  while (name.size() < count) {
+    unsigned char bytes[16];
+    FillRandom(bytes, sizeof bytes);
+    for (const unsigned char byte : bytes) {
+      if (byte >= 243 || name.size() == count) continue;  // 9 * 27: no bias
+      name += kAlphabet[byte % kAlphabet.size()];
+    }
   }
   return name;
 }

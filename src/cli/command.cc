@@ -112,6 +112,11 @@ Command& Command::StopAtFirstArg() {
   return *this;
 }
 
+Command& Command::UnknownFlagHint(std::string text) {
+  unknown_flag_hint_ = std::move(text);
+  return *this;
+}
+
 Command& Command::ClickStyle() {
   is_click_ = true;
   return *this;

@@ -63,6 +63,8 @@ class Command {
   Command& RawArgs();
   // The first positional ends the flags.
   Command& StopAtFirstArg();
+  // What is said of an unknown flag behind a positional, besides that it is unknown.
+  Command& UnknownFlagHint(std::string text);
   // This command and those below are parsed, explained and refused as Click does (cli/click.h).
   // The flags of the commands above it are not theirs.
   Command& ClickStyle();
@@ -107,6 +109,7 @@ class Command {
   std::string long_;
   std::string example_;
   std::string version_;
+  std::string unknown_flag_hint_;
   std::vector<std::string> aliases_;
   std::vector<std::unique_ptr<Command>> children_;
   Command* parent_ = nullptr;

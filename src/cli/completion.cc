@@ -10,26 +10,39 @@ namespace {
 // @ stands for the program's name, @@ for one that a shell function may have.
 constexpr std::string_view kBash = R"(# bash completion for @
 __@@_complete() {
-    local cur words cword out line directive
+    local rest=${COMP_LINE:0:COMP_POINT} cur= breaks= prefix= word line out directive i last
+    local -a words=()
     COMPREPLY=()
-    if declare -F _get_comp_words_by_ref >/dev/null; then
-        _get_comp_words_by_ref -n "=:" cur words cword
-    else
-        words=("${COMP_WORDS[@]}")
-        cword=$COMP_CWORD
-        cur=${words[cword]}
-    fi
-    out=$("${words[0]}" __complete "${words[@]:1:cword-1}" "$cur" 2>/dev/null) || return
+    # readline splits at = and : too; only blanks end a word here.
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${rest#"${rest%%[![:blank:]]*}"}
+        last=$((${#words[*]} - 1))
+        if ((i > 0)) && [[ $rest == "$word" ]]; then
+            rest=$word
+            ((i == COMP_CWORD)) || word=${COMP_WORDS[i]}
+            words[last]+=$word
+        else
+            rest=$word
+            ((i == COMP_CWORD)) || word=${COMP_WORDS[i]}
+            words[last + 1]=$word
+        fi
+        rest=${rest#"$word"}
+    done
+    last=$((${#words[*]} - 1))
+    cur=${words[last]}
+    unset "words[last]"
+    out=$("${COMP_WORDS[0]}" __complete "${words[@]:1}" "$cur" 2>/dev/null) || return
     directive=${out##*:}
+    # It replaces only what follows the last of them.
+    [[ $COMP_WORDBREAKS == *=* ]] && breaks+="="
+    [[ $COMP_WORDBREAKS == *:* ]] && breaks+=":"
+    [[ -n $breaks ]] && prefix=${cur%"${cur##*[$breaks]}"}
     while IFS= read -r line; do
         [[ $line == :* || -z $line ]] && continue
         line=${line%%$'\t'*}
-        [[ $line == "$cur"* ]] && COMPREPLY+=("$line")
+        [[ $line == "$cur"* ]] && COMPREPLY+=("${line#"$prefix"}")
     done <<<"$out"
-    if declare -F __ltrim_colon_completions >/dev/null; then
-        __ltrim_colon_completions "$cur"
-    fi
-    if [[ ${#COMPREPLY[@]} -eq 0 && $directive == 0 ]]; then
+    if [[ ${#COMPREPLY[*]} -eq 0 && $directive == 0 ]]; then
         compopt -o default 2>/dev/null
     fi
 }
@@ -50,6 +63,7 @@ _@@() {
     if (( ${#candidates} )); then
         _describe -t completions '@' candidates
     elif [[ ${out##*:} == 0 ]]; then
+        [[ ${words[CURRENT]} == --*=* ]] && compset -P 1 '*='
         _files
     fi
 }

@@ -79,6 +79,15 @@ void Executor::AddStandardCommands() {
     TRY(Topic(call.args));
     return {};
   });
+  help->CompleteArgs([this](Invocation& call, std::string_view) {
+    std::vector<std::string> names;
+    const auto topic = Topic(call.args);
+    if (!topic) return names;
+    for (const auto& child : (*topic)->children()) {
+      if (!child->is_hidden()) names.push_back(Described(child->name(), child->summary()));
+    }
+    return names;
+  });
   help->Run([this](Invocation& call) -> base::Result<int> {
     TRY_ASSIGN(Command * topic, Topic(call.args));
     AddHelpFlag(*topic);
@@ -149,8 +158,10 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
     TRY_ASSIGN(*parsed, parser.Parse(args, command.children_.empty()));
     return {};
   }
-  FlagParser parser(Joined(command.OwnFlags(), command.InheritedFlags()),
-                    [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); });
+  FlagParser parser(
+      Joined(command.OwnFlags(), command.InheritedFlags()),
+      [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
+      command.unknown_flag_hint_);
   TRY_ASSIGN(*parsed, parser.Parse(args, !command.stops_at_first_arg_));
   return {};
 }
@@ -269,6 +280,10 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
+  // What is typed already says where to look. A line that is not whole may well not parse: what did
+  // parse is enough.
+  ParsedArgs parsed;
+  (void)Parse(*found.command, found.args, &parsed);
   if (!found.args.empty() && found.args.back().starts_with("-") &&
       TakesNext(found.args.back(), flags)) {
     const std::string& last = found.args.back();
@@ -307,11 +322,11 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   }
   std::sort(out.begin(), out.end());
   if (found.command->complete_) {
-    ParsedArgs parsed;
-    // A line that is not whole yet may well not parse: what did parse is enough.
-    (void)Parse(*found.command, found.args, &parsed);
     Invocation call{*found.command, std::move(parsed.positionals), parsed.dash, out_, err_};
-    for (std::string& value : found.command->complete_(call, word)) out.push_back(std::move(value));
+    for (std::string& value : found.command->complete_(call, word)) {
+      const bool is_there = std::find(call.args.begin(), call.args.end(), value) != call.args.end();
+      if (!is_there) out.push_back(std::move(value));
+    }
   }
   return out;
 }

@@ -349,8 +349,14 @@ base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args,
                                 args.begin() + static_cast<ptrdiff_t>(next), args.end());
       break;
     }
-    TRY_ASSIGN(parsed.help,
-               text[1] == '-' ? ParseLong(text, args, &next) : ParseShorts(text, args, &next));
+    const auto help =
+        text[1] == '-' ? ParseLong(text, args, &next) : ParseShorts(text, args, &next);
+    if (!help) {
+      const bool is_unknown = help.error().message.starts_with("unknown ");
+      const bool is_hinted = is_unknown && !parsed.positionals.empty() && !hint_.empty();
+      return base::Fail(Usage(help.error().message + (is_hinted ? ": " + hint_ : "")));
+    }
+    parsed.help = *help;
     if (parsed.help) break;
   }
   return parsed;

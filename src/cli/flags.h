@@ -117,9 +117,10 @@ class FlagParser {
  public:
   using Notice = std::function<void(std::string_view line)>;
 
-  // `flags` in order of precedence. `notice` gets the deprecation lines.
-  FlagParser(std::vector<Flag*> flags, Notice notice)
-      : flags_(std::move(flags)), notice_(std::move(notice)) {}
+  // `flags` in order of precedence. `notice` gets the deprecation lines. `hint` is added to the
+  // refusal of an unknown flag that stands behind a positional.
+  FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "")
+      : flags_(std::move(flags)), notice_(std::move(notice)), hint_(std::move(hint)) {}
 
   // With `interspersed` false the first positional ends the flags.
   base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
@@ -136,6 +137,7 @@ class FlagParser {
 
   std::vector<Flag*> flags_;
   Notice notice_;
+  std::string hint_;
 };
 
 // The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.

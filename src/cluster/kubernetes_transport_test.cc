@@ -41,6 +41,10 @@ class FakeHttp final : public net::CurlClient {
     for (const auto& request : requests) answers.push_back(Send(request));
     return answers;
   }
+  base::Result<net::HttpResponse> SendFile(const net::HttpRequest& request,
+                                           const net::FileRange&) override {
+    return Send(request);
+  }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
     TRY_ASSIGN(net::HttpResponse answer, Send(request));
     return std::unique_ptr<net::BodyStream>(std::make_unique<Stream>(std::move(answer)));

@@ -133,6 +133,10 @@ base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
     } else {
       ApplyAnswer(cache_, write, std::move(*answer));
     }
+    if (write.resource == &api::kHorizontalPodAutoscalers && write.verb == Verb::kCreate) {
+      // Looked for from now on, even if the job's metrics go before the next pass.
+      autoscaled_.Lock()->insert(std::string(text::GetString(*snapshot.job, {"metadata", "uid"})));
+    }
     CountWrite(write, true);
     if (write.on_success) events.push_back(*write.on_success);
     return {};

@@ -135,7 +135,7 @@ void Controller::ReflectJobs() {
   handler.replace = [this](std::vector<text::Json> jobs) { worker_.ReplaceJobs(std::move(jobs)); };
   handler.apply = [this](cluster::WatchEvent event) { worker_.TakeJob(std::move(event)); };
   cluster::ListOptions list;
-  list.trim = ProjectJob;
+  list.trim = PackJob;
   reflectors_.push_back(Reflect(api::kPyTorchJobs, std::move(list), std::move(handler)));
 }
 

@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
+#include "controller/projection.h"
 
 namespace controller {
 namespace {
@@ -24,9 +25,8 @@ std::string Key(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name) + "/" + std::string(name);
 }
 
-// Nothing new: seen already, or overtaken.
-bool IsKnown(const text::Json& object, const ObjectPtr& known) {
-  return known != nullptr && VersionOf(object) <= VersionOf(*known);
+std::string UidOfJob(const text::Json& object) {
+  return std::string(text::GetString(object, {"metadata", "uid"}));
 }
 
 }  // namespace
@@ -55,11 +55,12 @@ std::string JobCache::PutJobLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
   if (!entry.settled_uid.empty()) {
-    if (text::GetString(job, {"metadata", "uid"}) == entry.settled_uid) return "";
+    if (UidOfJob(job) == entry.settled_uid) return "";
     entry.settled_uid.clear();
   }
-  if (IsKnown(job, entry.job)) return "";
-  entry.job = std::make_shared<const text::Json>(std::move(job));
+  if (entry.has_job() && VersionOf(job) <= entry.job.version) return "";
+  entry.job = {TextOfJob(job), UidOfJob(job), VersionOf(job)};
+  entry.job.text.shrink_to_fit();  // it grew by doubling
   return key;
 }
 
@@ -68,12 +69,9 @@ std::string JobCache::RemoveJob(const text::Json& job) {
   std::string key = JobKey(job);
   const auto entry = entries_.find(key);
   if (entry == entries_.end()) return "";
-  const std::string_view uid = text::GetString(job, {"metadata", "uid"});
+  const std::string uid = UidOfJob(job);
   if (entry->second.settled_uid == uid) entry->second.settled_uid.clear();
-  if (entry->second.job != nullptr &&
-      text::GetString(*entry->second.job, {"metadata", "uid"}) == uid) {
-    entry->second.job = nullptr;
-  }
+  if (entry->second.has_job() && entry->second.job.uid == uid) entry->second.job = {};
   DropIfEmptyLocked(key);
   return key;
 }
@@ -93,11 +91,13 @@ std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   const auto deleted = children.deleted_at.find(name);
   if (deleted != children.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
   ObjectPtr& known = children.by_name[name];
-  if (IsKnown(child, known)) return "";
+  // Seen already, or overtaken.
+  if (known != nullptr && VersionOf(child) <= VersionOf(*known)) return "";
   if (kind == ChildKind::kPod && known != nullptr && api::Phase(child) == "Failed" &&
       api::Phase(*known) != "Failed") {
     ++failed_pods_;
   }
+  if (kind != ChildKind::kPodGroup) ProjectFiled(child);
   known = std::make_shared<const text::Json>(std::move(child));
   return key;
 }
@@ -125,7 +125,7 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   const bool has_children =
       std::any_of(entry.children.begin(), entry.children.end(),
                   [](const Children& children) { return !children.by_name.empty(); });
-  if (entry.job == nullptr && entry.settled_uid.empty() && !has_children) entries_.erase(found);
+  if (!entry.has_job() && entry.settled_uid.empty() && !has_children) entries_.erase(found);
 }
 
 std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
@@ -140,7 +140,7 @@ std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
   std::vector<std::string> gone;
   for (auto& [key, entry] : entries_) {
     if (listed.contains(key)) continue;
-    entry.job = nullptr;
+    entry.job = {};
     entry.settled_uid.clear();
     gone.push_back(key);
   }
@@ -173,12 +173,23 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
 }
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(key);
-  if (found == entries_.end() || found->second.job == nullptr) return std::nullopt;
-  const Entry& entry = found->second;
   Snapshot snapshot;
-  snapshot.job = entry.job;
+  std::string job;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !found->second.has_job()) return std::nullopt;
+    const Entry& entry = found->second;
+    job = entry.job.text;
+    CopyChildren(entry, snapshot);
+  }
+  auto read = text::ParseJson(job);
+  if (!read) return std::nullopt;
+  snapshot.job = std::make_shared<const text::Json>(std::move(*read));
+  return snapshot;
+}
+
+void JobCache::CopyChildren(const Entry& entry, Snapshot& snapshot) {
   const auto copy = [&entry](ChildKind kind, std::vector<ObjectPtr>& to) {
     const auto& by_name = entry.Of(kind).by_name;
     to.reserve(by_name.size());
@@ -187,16 +198,12 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
   copy(ChildKind::kPod, snapshot.pods);
   copy(ChildKind::kService, snapshot.services);
   copy(ChildKind::kPodGroup, snapshot.pod_groups);
-  return snapshot;
 }
 
 void JobCache::Settle(const std::string& key, const std::string& uid) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  if (found == entries_.end() || found->second.job == nullptr ||
-      text::GetString(*found->second.job, {"metadata", "uid"}) != uid) {
-    return;
-  }
+  if (found == entries_.end() || !found->second.has_job() || found->second.job.uid != uid) return;
   found->second = Entry{};
   found->second.settled_uid = uid;
 }
@@ -222,7 +229,7 @@ int64_t JobCache::FailedPods() const {
 size_t JobCache::ActiveJobs() const {
   const std::lock_guard lock(mutex_);
   size_t count = 0;
-  for (const auto& [key, entry] : entries_) count += entry.job != nullptr ? 1 : 0;
+  for (const auto& [key, entry] : entries_) count += entry.has_job() ? 1 : 0;
   return count;
 }
 

@@ -1,5 +1,6 @@
 // What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
-// left: a settled job costs its name.
+// left: a settled job costs its name. A job is held as text, of which Get makes values: ten
+// thousand wait, and few are looked at.
 #pragma once
 
 #include <array>
@@ -39,7 +40,7 @@ class JobCache {
     std::vector<ObjectPtr> pod_groups;
   };
 
-  // Return the key to look at; "" when there is nothing to do.
+  // Return the key to look at; "" when there is nothing to do. Jobs may be packed (projection.h).
   std::string PutJob(text::Json job);
   std::string RemoveJob(const text::Json& job);
   std::string PutChild(ChildKind kind, text::Json child);
@@ -68,9 +69,15 @@ class JobCache {
     // Newest version at which a name was seen deleted.
     std::map<std::string, uint64_t> deleted_at;
   };
+  struct Job {
+    std::string text;  // "" is none
+    std::string uid;
+    uint64_t version = 0;
+  };
   struct Entry {
-    ObjectPtr job;
+    Job job;
     std::string settled_uid;
+    bool has_job() const { return !job.text.empty(); }
     std::array<Children, 3> children;
     Children& Of(ChildKind kind) { return children[static_cast<size_t>(kind)]; }
     const Children& Of(ChildKind kind) const { return children[static_cast<size_t>(kind)]; }
@@ -78,6 +85,7 @@ class JobCache {
 
   std::string PutJobLocked(text::Json job);
   std::string PutChildLocked(ChildKind kind, text::Json child);
+  static void CopyChildren(const Entry& entry, Snapshot& snapshot);
   void DropIfEmptyLocked(const std::string& key);
 
   mutable std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/names.h"
+#include "controller/projection.h"
 
 namespace controller {
 namespace {
@@ -32,6 +33,17 @@ TEST(JobCache, IndexesChildrenByJob) {
   ASSERT_TRUE(snapshot);
   EXPECT_EQ(snapshot->pods.size(), 1U);
   EXPECT_EQ(snapshot->services.size(), 1U);
+}
+
+TEST(JobCache, GivesBackAJobThatCamePacked) {
+  JobCache cache;
+  text::Json job = Job("j", "1", 1);
+  text::Set(job, {"spec", "runPolicy", "suspend"}, text::Json(true));
+  const text::Json whole = job;
+  PackJob(job);
+  EXPECT_EQ(cache.PutJob(std::move(job)), "default/j");
+  EXPECT_EQ(*cache.Get("default/j")->job, whole);
+  EXPECT_EQ(cache.PutJob(whole), "");
 }
 
 TEST(JobCache, IgnoresNewsOlderThanWhatIsKnown) {

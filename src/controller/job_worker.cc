@@ -25,6 +25,10 @@ constexpr base::Duration kMaxBackoff = seconds(60);
 // next, in which news gather.
 constexpr base::Duration kLongThought = milliseconds(10);
 constexpr int kRestFactor = 3;
+// Creations of one type in a plan while other jobs wait, so that a dozen plans are a few MiB; so
+// many plans follow one another before the job is queued behind the others.
+constexpr int kCreationsBesideOthers = 32;
+constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
 
 int32_t PriorityValue(const text::Json& priority_class) {
@@ -154,7 +158,13 @@ bool JobWorker::WorkOneNow() {
 void JobWorker::WorkOn(const std::string& key, base::Duration waited) {
   const auto begin = clock_.Steady();
   base::Duration rest{};
-  const base::Status status = ReconcileOne(key, waited, rest);
+  base::Status status;
+  bool has_more = true;
+  for (int plans = 0; status && has_more && plans < kPlansInARow; ++plans) {
+    if (plans > 0 && queue_.is_stopped()) break;
+    status = ReconcileOne(key, waited, rest, has_more);
+  }
+  if (status && has_more) queue_.Add(key);
   if (options_.metrics != nullptr) {
     options_.metrics->CountPass(status.has_value(),
                                 std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin),
@@ -176,7 +186,8 @@ void JobWorker::WorkOn(const std::string& key, base::Duration waited) {
 }
 
 base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration waited,
-                                     base::Duration& rest) {
+                                     base::Duration& rest, bool& has_more) {
+  has_more = false;
   const auto snapshot = cache_.Get(key);
   if (!snapshot) {
     queue_.Drop(key);
@@ -206,7 +217,8 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
   }
-  if (plan.has_more || status_waits) queue_.Add(key);
+  has_more = plan.has_more;
+  if (status_waits) queue_.Add(key);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
   if (plan.is_settled) {
     const std::string uid(text::GetString(*snapshot->job, {"metadata", "uid"}));
@@ -248,6 +260,8 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
     observed.priority_values = *priorities_.Lock();
   }
   observed.master_port = master_port;
+  // The others' plans lie in memory beside this.
+  if (options_.is_operator && queue_.Depth() > 0) observed.most_creations = kCreationsBesideOthers;
   if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {
     options_.needs_nodes();
     observed.lost_nodes = *lost_nodes_.Lock();

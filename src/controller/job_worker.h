@@ -78,7 +78,9 @@ class JobWorker {
   void Enqueue(const std::string& key);
   void SetLost(const std::string& node, std::optional<base::Time> since);
   void WorkOn(const std::string& key, base::Duration waited);
-  base::Status ReconcileOne(const std::string& key, base::Duration waited, base::Duration& rest);
+  // `has_more`: the plan was a part.
+  base::Status ReconcileOne(const std::string& key, base::Duration waited, base::Duration& rest,
+                            bool& has_more);
   reconcile::Plan MakePlan(const JobCache::Snapshot& snapshot, std::optional<int> master_port,
                            const std::optional<text::Json>& autoscaler);
   base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,

@@ -5,12 +5,19 @@
 namespace controller {
 namespace {
 
-// The simulated server, as a transport.
+// The simulated server, as a transport, and one autoscaler beside it.
 class DirectLink final : public cluster::Transport {
  public:
-  explicit DirectLink(SimulatedServer& server) : server_(server) {}
+  DirectLink(SimulatedServer& server, std::string& autoscaler)
+      : server_(server), autoscaler_(autoscaler) {}
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-    return server_.Handle(request);
+    if (request.target.find("/horizontalpodautoscalers") == std::string::npos) {
+      return server_.Handle(request);
+    }
+    if (request.method == "POST") autoscaler_ = request.body;
+    if (request.method == "DELETE") autoscaler_.clear();
+    if (request.method == "GET" && autoscaler_.empty()) return net::HttpResponse{404, {}, "{}"};
+    return net::HttpResponse{200, {}, autoscaler_.empty() ? "{}" : autoscaler_};
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
     return base::Fail(base::Code::kInternal, "no watches here");
@@ -18,6 +25,7 @@ class DirectLink final : public cluster::Transport {
 
  private:
   SimulatedServer& server_;
+  std::string& autoscaler_;
 };
 
 text::Json OneWorkerJob(const std::string& name) {
@@ -42,7 +50,8 @@ struct JobWorkerTest : testing::Test {
 
   base::FakeClock clock{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
   SimulatedServer server{clock};
-  cluster::Client client{std::make_unique<DirectLink>(server)};
+  std::string autoscaler;
+  cluster::Client client{std::make_unique<DirectLink>(server, autoscaler)};
   Options options;
   JobWorker worker{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
 };
@@ -58,6 +67,35 @@ TEST_F(JobWorkerTest, PodsOfJobsThatWaitComeBeforeTheStatusOfThoseThatHaveTheirs
   while (worker.WorkOneNow()) {
   }
   for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(HasStatus(name)) << name;
+}
+
+TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
+  text::Json big = OneWorkerJob("big");
+  text::Set(big, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, text::Json(100));
+  server.CreateJob(std::move(big));
+  server.CreateJob(OneWorkerJob("small"));
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(server.Of(SimKind::kPod).size(), 100U);
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_EQ(server.Of(SimKind::kPod).size(), 101U);
+}
+
+TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"spec", "elasticPolicy"},
+            text::Object{{"metrics", text::Array{text::Object{{"type", "Resource"}}}}});
+  server.CreateJob(std::move(job));
+  Hear();
+  ASSERT_TRUE(worker.WorkOneNow());
+  EXPECT_NE(autoscaler, "");
+  server.Patch(
+      SimKind::kJob, "a",
+      text::Object{{"spec", text::Object{{"elasticPolicy", text::Object{{"metrics", nullptr}}}}}});
+  Hear();
+  while (worker.WorkOneNow()) {
+  }
+  EXPECT_EQ(autoscaler, "");
 }
 
 TEST_F(JobWorkerTest, AloneAJobHasItsStatusAtOnce) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -19,6 +22,10 @@ namespace {
 using base::Code;
 
 constexpr size_t kMaxTemplateBytes = 1 << 20;
+// Kinds that Kubeflow's operator runs (spec/pytorchjob-operator.md 3.1).
+constexpr std::string_view kTheirKinds[] = {"tfjob",  "pytorchjob", "xgboostjob",
+                                            "mpijob", "paddlejob",  "jaxjob"};
+constexpr std::string_view kOurKind = "pytorchjob";
 constexpr const char* kTemplateFile = "/etc/config/initContainer.yaml";
 
 // As the command line has them.
@@ -39,7 +46,20 @@ struct OperatorFlags {
   int64_t burst = 0;
   bool elects_leader = false;
   bool tells_first_failure = true;
+  // Of Kubeflow's Deployments, whose arguments need not be changed: understood and without effect.
+  std::string zap_encoder, zap_stacktrace_level, zap_time_encoding, mpi_image;
+  bool zap_devel = false;
+  std::string zap_log_level;
 };
+
+void DeclareInertFlags(cli::FlagSet& set, OperatorFlags& flags) {
+  const std::string usage = "of Kubeflow's operator; without effect";
+  set.Bool(&flags.zap_devel, "zap-devel", false, usage).Hidden();
+  set.String(&flags.zap_encoder, "zap-encoder", "", usage).Hidden();
+  set.String(&flags.zap_stacktrace_level, "zap-stacktrace-level", "", usage).Hidden();
+  set.String(&flags.zap_time_encoding, "zap-time-encoding", "", usage).Hidden();
+  set.String(&flags.mpi_image, "mpi-kubectl-delivery-image", "", usage).Hidden();
+}
 
 void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
   set.String(&flags.metrics_address, "metrics-bind-address", ":8080",
@@ -72,7 +92,11 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
           "most requests a second; 0 is as many as the API server likes, learnt from its answers");
   set.Int(&flags.burst, "kube-api-burst", 30, "requests at once with --kube-api-qps");
   set.StringArray(&flags.schemes, "enable-scheme",
-                  "kind of job to run; pytorchjob is the only one");
+                  "kind of job to run; of Kubeflow's kinds pytorchjob is the only one that is");
+  set.String(&flags.zap_log_level, "zap-log-level", "",
+             "another name of --loglevel: debug, info, error, or a number, above 0 is debug")
+      .Hidden();
+  DeclareInertFlags(set, flags);
   DeclareWebhookFlags(set, flags.webhook);
 }
 
@@ -94,13 +118,41 @@ cluster::KubernetesChoice ChooseCluster(const ProgramFlags& flags,
 }
 
 base::Status CheckSchemes(const std::vector<std::string>& schemes) {
+  const auto is_named = [](std::string_view scheme) {
+    return [scheme](std::string_view kind) { return base::EqualsIgnoreCase(scheme, kind); };
+  };
   for (const std::string& scheme : schemes) {
-    if (!base::EqualsIgnoreCase(scheme, "pytorchjob")) {
+    if (std::none_of(std::begin(kTheirKinds), std::end(kTheirKinds), is_named(scheme))) {
       return base::Fail(Code::kInvalidArgument,
                         fmt::format("--enable-scheme: scheme {} is not supported yet", scheme));
     }
   }
+  if (!schemes.empty() && std::none_of(schemes.begin(), schemes.end(), is_named(kOurKind))) {
+    return base::Fail(Code::kInvalidArgument,
+                      "--enable-scheme: muster runs PyTorchJobs only: name pytorchjob as well");
+  }
   return {};
+}
+
+void WarnOfOtherKinds(const std::vector<std::string>& schemes) {
+  for (const std::string& scheme : schemes) {
+    if (base::EqualsIgnoreCase(scheme, kOurKind)) continue;
+    base::LogWarn("--enable-scheme={}: muster runs PyTorchJobs only, nobody minds these here",
+                  scheme);
+  }
+}
+
+// zap's words and numbers for --loglevel's.
+base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
+  if (const auto number = base::ParseInt(level); number && *number >= 0) {
+    return *number > 0 ? base::LogLevel::kDebug : base::LogLevel::kInfo;
+  }
+  const auto parsed = base::ParseLogLevel(level == "panic" ? "error" : level);
+  if (parsed) return *parsed;
+  return base::Fail(Code::kInvalidArgument,
+                    fmt::format("--zap-log-level: must be debug, info, error or a number from 0, "
+                                "not {}",
+                                level));
 }
 
 // Of this process among those that ask for the Lease.
@@ -173,6 +225,7 @@ base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program)
     return base::Fail(Code::kInvalidArgument,
                       "--kube-api-qps: must not be negative, and --kube-api-burst at least 1");
   }
+  if (!flags.zap_log_level.empty()) TRY(ParseZapLevel(flags.zap_log_level));
   return CheckSchemes(flags.schemes);
 }
 
@@ -199,6 +252,8 @@ void AddOperatorCommand(cli::Command& root, const OperatorContext& context) {
         TRY_ASSIGN(OperatorOptions options,
                    OptionsOf(*flags, context.flags(), context.environment));
         base::SetLogForm(base::LogForm::kArena);
+        if (const auto level = ParseZapLevel(flags->zap_log_level)) base::SetLogLevel(*level);
+        WarnOfOtherKinds(flags->schemes);
         TRY(RunOperator(std::move(options), context.environment, context.clock, context.pause));
         return 0;
       });

@@ -15,6 +15,8 @@ namespace {
 
 using Keys = std::initializer_list<std::string_view>;
 
+// Of a packed job: no field of an object of Kubernetes has such a name.
+constexpr std::string_view kPacked = "#packed";
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 // The values at `keys`, where they are; the object has no room to spare.
@@ -25,6 +27,18 @@ text::Object Pick(const text::Object& from, Keys keys) {
   kept.reserve(count);
   for (const std::string_view key : keys) {
     if (const text::Json* const value = from.if_contains(key)) kept[key] = *value;
+  }
+  return kept;
+}
+
+// The same, taken out of `from`.
+text::Object Take(text::Object& from, Keys keys) {
+  size_t count = 0;
+  for (const std::string_view key : keys) count += from.contains(key) ? 1 : 0;
+  text::Object kept;
+  kept.reserve(count);
+  for (const std::string_view key : keys) {
+    if (text::Json* const value = from.if_contains(key)) kept[key] = std::move(*value);
   }
   return kept;
 }
@@ -103,6 +117,24 @@ text::Object StatusOf(const text::Json& pod) {
 void ProjectJob(text::Json& job) {
   text::Erase(job, {"metadata", "managedFields"});
   text::Erase(job, {"metadata", "annotations", kLastApplied});
+  text::Erase(job, {kPacked});
+}
+
+void PackJob(text::Json& job) {
+  ProjectJob(job);
+  text::Object packed;
+  packed.reserve(2);
+  if (const text::Object* const metadata = text::FindObject(job, {"metadata"})) {
+    packed["metadata"] = Pick(*metadata, {"name", "namespace", "uid", "resourceVersion"});
+  }
+  packed[kPacked] = text::ToJson(job);
+  job = std::move(packed);
+}
+
+std::string TextOfJob(const text::Json& job) {
+  const text::Object* const object = job.if_object();
+  const text::Json* const packed = object != nullptr ? object->if_contains(kPacked) : nullptr;
+  return packed != nullptr ? std::string(text::GetString(*packed, {})) : text::ToJson(job);
 }
 
 void ProjectPod(text::Json& pod) {
@@ -120,6 +152,21 @@ void ProjectService(text::Json& service) {
   kept.reserve(1);
   kept["metadata"] = MetadataOf(service);
   service = std::move(kept);
+}
+
+void ProjectFiled(text::Json& child) {
+  text::Json* const metadata = text::Find(child, {"metadata"});
+  if (metadata == nullptr || !metadata->is_object()) return;
+  text::Object& all = metadata->get_object();
+  // Only of a pod its age is asked.
+  if (text::Find(child, {"status"}) == nullptr) all.erase("creationTimestamp");
+  text::Object kept =
+      Take(all, {"name", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
+                 "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences"});
+  if (text::Json* const labels = kept.if_contains("labels"); labels && labels->is_object()) {
+    *labels = Take(labels->get_object(), {api::kReplicaTypeLabel, api::kReplicaIndexLabel});
+  }
+  *metadata = std::move(kept);
 }
 
 base::Result<text::Json> ReadPod(std::string_view text) {

@@ -2,6 +2,7 @@
 // spare room of the parser's stays. Never to be written back. Pure.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -11,10 +12,18 @@ namespace controller {
 
 // Job: everything but managedFields and kubectl's copy of what was applied.
 void ProjectJob(text::Json& job);
+// Job: as above, and only its identity left as values: the rest is its text, which takes a quarter
+// of the room.
+void PackJob(text::Json& job);
+// A job's text, packed or not.
+std::string TextOfJob(const text::Json& job);
 // Pod: identity, owner, the job's labels, node, phase, and what its containers came to.
 void ProjectPod(text::Json& pod);
 // Service: identity, owner, the job's labels.
 void ProjectService(text::Json& service);
+// A projected pod or service that has been put with its job: without what says only which job that
+// is.
+void ProjectFiled(text::Json& child);
 // The parts of a pod's or a service's text from which the above keep theirs, and its kind.
 base::Result<text::Json> ReadPod(std::string_view text);
 base::Result<text::Json> ReadService(std::string_view text);

@@ -94,9 +94,48 @@ TEST(Projection, TakesWhatIsOfTheWrongShape) {
     object = Parse(text);
     ProjectJob(object);
     object = Parse(text);
+    ProjectFiled(object);
+    object = Parse(text);
+    PackJob(object);
+    object = Parse(text);
     ProjectPodGroup(object);
     EXPECT_TRUE(object.is_null()) << text;
   }
+}
+
+TEST(Projection, APackedJobIsItsIdentityAndItsText) {
+  const char* const kJob = R"({"kind": "PyTorchJob", "#packed": "{}", "metadata": {"name": "j",
+    "namespace": "n", "uid": "u", "resourceVersion": "7", "managedFields": [1], "labels": {"a": "b"}},
+    "spec": {"n": 1.5, "big": 9223372036854775807}})";
+  text::Json job = Parse(kJob);
+  PackJob(job);
+  EXPECT_EQ(text::GetString(job, {"metadata", "resourceVersion"}), "7");
+  EXPECT_EQ(text::Find(job, {"spec"}), nullptr);
+  text::Json plain = Parse(kJob);
+  ProjectJob(plain);
+  EXPECT_EQ(Parse(TextOfJob(job)), plain);
+  EXPECT_EQ(text::Find(plain, {"#packed"}), nullptr);
+  EXPECT_EQ(Parse(TextOfJob(plain)), plain);
+}
+
+TEST(Projection, AFiledChildKeepsWhatIsReadOfIt) {
+  const auto child = [](const char* labels, const char* more) {
+    return Parse(std::string(R"({"metadata": {"name": "p", "namespace": "n", "uid": "u",
+      "resourceVersion": "7", "creationTimestamp": "t", "deletionTimestamp": "d", "labels": {)") +
+                 labels + "}}" + more + "}");
+  };
+  const char* const kLabels = R"("training.kubeflow.org/job-name": "j",
+    "training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "1")";
+  text::Json pod = child(kLabels, R"(, "spec": {"nodeName": "x"}, "status": {"phase": "Running"})");
+  ProjectFiled(pod);
+  EXPECT_EQ(pod, Parse(R"({"metadata": {"name": "p", "uid": "u", "resourceVersion": "7",
+    "creationTimestamp": "t", "deletionTimestamp": "d", "labels": {
+    "training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "1"}},
+    "spec": {"nodeName": "x"}, "status": {"phase": "Running"}})"));
+  text::Json service = child(kLabels, "");
+  ProjectFiled(service);
+  EXPECT_EQ(text::Find(service, {"metadata", "creationTimestamp"}), nullptr);
+  EXPECT_EQ(text::GetString(service, {"metadata", "deletionTimestamp"}), "d");
 }
 
 TEST(Projection, KeepsOnlyPodGroupsOfJobs) {

@@ -120,6 +120,11 @@ void WorkQueue::Stop() {
   wake_.notify_all();
 }
 
+bool WorkQueue::is_stopped() const {
+  const std::lock_guard lock(mutex_);
+  return is_stopped_;
+}
+
 size_t WorkQueue::Depth() const {
   const std::lock_guard lock(mutex_);
   return ready_.size();

@@ -40,6 +40,7 @@ class WorkQueue {
   // `rest`: if it was asked for again meanwhile, it comes after so long at the earliest.
   void Done(const std::string& key, base::Duration rest = {});
   void Stop();
+  bool is_stopped() const;
 
   size_t Depth() const;
 

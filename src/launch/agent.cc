@@ -81,6 +81,7 @@ base::Status Agent::Prepare() {
   if (keeper_.connection) TRY(WatchKeeper());
   if (options_.is_single_node) TRY(OpenStore());
   if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
+  SaySettings();
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
   const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
   if (!said.empty()) Say(said);
@@ -174,6 +175,7 @@ base::Status Agent::StartAttempt() {
   loop_->Cancel(std::exchange(wait_timer_, 0));
   if (rendezvous_) LookForWaitsLater();
   const Group group = MakeGroup();
+  SayGroup(group);
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));
   }
@@ -283,6 +285,10 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;
   if (ending != Ending::kSuccess) ShowStatus("stopping");
+  for (const pid_t pid : group_->Pids()) {
+    if (pid != 0)
+      SayDetail(fmt::format("Sending process {} closing signal {}", pid, SignalName(signal)));
+  }
   group_->Stop(signal, grace, [this] { OnGroupGone(); });
 }
 

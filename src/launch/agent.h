@@ -92,6 +92,10 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvents(bool has_succeeded);
   void Finish(int exit_code);
   void Say(const std::string& text);
+  // With LOGLEVEL=INFO only: agent_details.cc.
+  void SayDetail(const std::string& text);
+  void SaySettings();
+  void SayGroup(const Group& group);
   void ShowStatus(const std::string& state);
 
   Options options_;
@@ -109,6 +113,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<rendezvous::Rendezvous> rendezvous_;
   std::optional<rendezvous::Assignment> assignment_;
   std::optional<rendezvous::End> end_;
+  bool says_details_ = false;
   bool is_idle_ = true;  // nothing of ours runs, with several nodes
   bool has_to_say_stopped_ = false;
   bool is_draining_ = false;  // the group is gone, its output is still being written

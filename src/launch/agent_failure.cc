@@ -46,6 +46,8 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   failure.was_out_of_memory =
       end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
   failures_.push_back(std::move(failure));
+  SayDetail(fmt::format("failed (exitcode: {}) local_rank: {} (pid: {}) of binary: {}",
+                        end.exit_code, end.local_rank, end.pid, executable_));
 }
 
 void Agent::CompleteFailures() {

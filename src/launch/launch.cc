@@ -17,7 +17,9 @@
 #include "launch/guardian.h"
 #include "launch/options.h"
 #include "launch/python_shim.h"
+#include "launch/warm_broker.h"
 #include "launch/warm_keeper.h"
+#include "launch/warm_python.h"
 #include "launch/worker_command.h"
 
 namespace launch {
@@ -71,6 +73,8 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
   if (name.empty()) name = "muster-launch";
   const base::Environment environment = base::Environment::OfProcess();
   if (name == kShimName) return PythonShimMain(args, environment);
+  if (name == kBrokerName) return WarmBrokerMain(args);
+  if (name == kWarmPythonName) return WarmPythonMain(args, environment);
   std::vector<std::string> words = args;
   if (name == kModuleName) words.insert(words.begin(), "--torch-distributed-launch");
 

@@ -190,7 +190,8 @@ TEST(HostPort, IsReadAsTheOriginalReadsIt) {
     ASSERT_FALSE(refused) << bad;
     EXPECT_NE(refused.error().message.find("hostname"), std::string::npos) << bad;
   }
-  for (const char* bad : {"dummy.com:", "dummy.com:abc", "dummy.com:-123", "dummy.com:65536"}) {
+  for (const char* bad : {"dummy.com:", "dummy.com:abc", "dummy.com:-123", "dummy.com:65536",
+                          ":abc", ":-123", ":65536"}) {
     const auto refused = ParseHostPort(bad, 1);
     ASSERT_FALSE(refused) << bad;
     EXPECT_NE(refused.error().message.find("between 0 and 65536"), std::string::npos) << bad;

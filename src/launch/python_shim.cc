@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "launch/warm_python.h"
 #include "launch/worker_command.h"
 #include "process/spawn.h"
 
@@ -119,16 +120,21 @@ base::Result<std::string> RemoveShim(const std::string& python,
   return removed;
 }
 
-base::Status MakePodFolder(const std::string& folder) {
-  TRY_ASSIGN(const std::string launcher, OwnPath());
-  TRY(base::MakeDirs(folder + "/bin", 0755));
-  TRY(base::MakeDirs(folder + "/python", 0755));
-  const std::string link = folder + "/bin/torchrun";
+base::Status LinkTo(const std::string& launcher, const std::string& link) {
   const std::string fresh = fmt::format("{}.{}", link, ::getpid());
   if (::symlink(launcher.c_str(), fresh.c_str()) != 0 ||
       ::rename(fresh.c_str(), link.c_str()) != 0) {
     return base::Fail(base::Errno(errno, fmt::format("link \"{}\"", link)));
   }
+  return {};
+}
+
+base::Status MakePodFolder(const std::string& folder) {
+  TRY_ASSIGN(const std::string launcher, OwnPath());
+  TRY(base::MakeDirs(folder + "/bin", 0755));
+  TRY(base::MakeDirs(folder + "/python", 0755));
+  TRY(LinkTo(launcher, folder + "/bin/torchrun"));
+  TRY(LinkTo(launcher, fmt::format("{}/{}", folder, kWarmPythonName)));
   return base::WriteFileAtomic(folder + "/python/sitecustomize.py", HookText(launcher, true), 0644,
                                base::Durability::kNone);
 }

@@ -13,9 +13,12 @@ namespace launch {
 // The hook, as a module of Python. `chains`: it is a sitecustomize, and lets the next one run.
 std::string HookText(std::string_view launcher, bool chains);
 
+// Whether the hook hands this module of -m to the launcher.
+bool IsHandedOver(std::string_view module);
+
 // The command: install or remove [--python PATH] for an interpreter of this machine; `pods DIR`,
-// for the node agent, makes DIR/bin/torchrun and DIR/python/sitecustomize.py. Returns the exit
-// code.
+// for the node agent, makes DIR/bin/torchrun, DIR/python/sitecustomize.py and the link of
+// warm_python.h. Returns the exit code.
 int PythonShimMain(const std::vector<std::string>& args, const base::Environment& environment);
 
 }  // namespace launch

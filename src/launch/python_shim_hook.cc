@@ -85,6 +85,10 @@ _next()
 
 }  // namespace
 
+bool IsHandedOver(std::string_view module) {
+  return module == "torch.distributed.run" || module == "torch.distributed.launch";
+}
+
 std::string HookText(std::string_view launcher, bool chains) {
   std::string text = fmt::format(fmt::runtime(kHook), fmt::arg("launcher", JsonQuote(launcher)));
   if (chains) text += kChain;

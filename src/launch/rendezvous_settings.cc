@@ -113,13 +113,17 @@ base::Result<HostPort> ParseHostPort(std::string_view text, int default_port) {
     port = trimmed.substr(colon + 1);
     has_port = true;
   }
+  // The port first, as the original: spec/launcher.md 4, case 83.
+  int number = default_port;
+  if (has_port) {
+    const bool is_number =
+        !port.empty() && std::all_of(port.begin(), port.end(), base::IsDigit) && port.size() <= 5;
+    const auto parsed = is_number ? base::ParseInt(port) : std::nullopt;
+    if (!parsed || *parsed >= kPortEnd) return BadPort(text);
+    number = static_cast<int>(*parsed);
+  }
   if (host.empty() || !std::all_of(host.begin(), host.end(), IsHostChar)) return BadHost(text);
-  if (!has_port) return HostPort{std::string(host), default_port};
-  const bool is_number =
-      !port.empty() && std::all_of(port.begin(), port.end(), base::IsDigit) && port.size() <= 5;
-  const auto number = is_number ? base::ParseInt(port) : std::nullopt;
-  if (!number || *number >= kPortEnd) return BadPort(text);
-  return HostPort{std::string(host), static_cast<int>(*number)};
+  return HostPort{std::string(host), number};
 }
 
 }  // namespace launch

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <initializer_list>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -46,15 +47,20 @@ constexpr std::array<std::string_view, 46> kLibraryPrefixes = {
 std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
 // The lines of /proc/self/status that say what a process may do and where.
-std::string RightsOfProcess(const std::string& status) {
-  std::string rights;
-  for (const std::string& line : base::Split(status, '\n')) {
-    for (const char* field : {"Uid:", "Gid:", "Groups:", "Cap",
-                              "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"}) {
-      if (line.starts_with(field)) rights += line + "\n";
+std::string LinesOfStatus(std::initializer_list<const char*> fields) {
+  const auto status = base::ReadFile("/proc/self/status", 1 << 16);
+  std::string lines;
+  for (const std::string& line : base::Split(status ? *status : std::string(), '\n')) {
+    for (const char* field : fields) {
+      if (line.starts_with(field)) lines += line + "\n";
     }
   }
-  return rights;
+  return lines;
+}
+
+std::string Target(const std::string& link) {
+  std::error_code failed;
+  return std::filesystem::read_symlink(link, failed).string() + "\n";
 }
 
 }  // namespace
@@ -79,14 +85,15 @@ std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& e
   return kept;
 }
 
-std::string WarmKey(std::string_view python, std::string_view preload,
+std::string WarmKey(std::string_view python, std::string_view option, std::string_view preload,
                     const std::vector<std::string>& environment, std::string_view place) {
   std::string text;
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part : {kWarmResident, kWarmImports, kWarmRank}) add(part);
+  for (const std::string_view part : {kWarmResident, kWarmImports, kWarmPod, kWarmRank}) add(part);
   add(python);
+  add(option);
   add(preload);
   add(place);
   for (const std::string& entry : environment) {
@@ -98,26 +105,31 @@ std::string WarmKey(std::string_view python, std::string_view preload,
   return key;
 }
 
-base::Result<std::string> PlaceOfProcess(const std::string& python) {
+base::Result<std::string> PlaceOutside(const std::string& python) {
   struct stat info{};
   if (::stat(python.c_str(), &info) != 0) {
     return base::Fail(base::Errno(errno, fmt::format("\"{}\"", python)));
   }
   std::string place = fmt::format("{} {} {}.{}\n", info.st_dev, info.st_ino, info.st_mtim.tv_sec,
                                   info.st_mtim.tv_nsec);
-  for (const char* name : {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}) {
-    std::error_code failed;
-    place += std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", name), failed).string();
-    place += '\n';
+  for (const char* name : {"cgroup", "ipc", "net", "pid", "time"}) {
+    place += Target(fmt::format("/proc/self/ns/{}", name));
   }
   for (const char* name : {"cgroup", "limits", "oom_score_adj"}) {
     place += base::ReadFile(fmt::format("/proc/self/{}", name), 1 << 16).value_or("");
   }
-  std::error_code failed;
-  place += std::filesystem::read_symlink("/proc/self/root", failed).string();
-  place += RightsOfProcess(base::ReadFile("/proc/self/status", 1 << 16).value_or(""));
+  place +=
+      LinesOfStatus({"Uid:", "Gid:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"});
   place += fmt::format("{} {}\n", ::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0));
   return place;
+}
+
+std::string PlaceInside() {
+  std::string place;
+  for (const char* name : {"ns/user", "ns/mnt", "ns/uts", "root"}) {
+    place += Target(fmt::format("/proc/self/{}", name));
+  }
+  return place + LinesOfStatus({"Groups:", "Cap"});
 }
 
 }  // namespace launch

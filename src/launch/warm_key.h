@@ -13,6 +13,7 @@ namespace launch {
 // The program of the resident interpreter: warm_resident.py and the modules that it imports.
 extern const std::string_view kWarmResident;
 extern const std::string_view kWarmImports;
+extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;
 
 // Set by the launcher, another for each rank: the resident interpreter does not have it.
@@ -27,11 +28,14 @@ std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& e
 
 // Of two launches with one key, either can be given ranks of the other's interpreter, except where
 // the interpreter itself says no. 32 hexadecimal digits.
-std::string WarmKey(std::string_view python, std::string_view preload,
+// `option` is the interpreter's own: -u or none.
+std::string WarmKey(std::string_view python, std::string_view option, std::string_view preload,
                     const std::vector<std::string>& environment, std::string_view place);
 
 // Everything else that a child inherits and an import may see: cgroup, namespaces, limits, CPUs,
-// rights, nice value; and which file `python` is.
-base::Result<std::string> PlaceOfProcess(const std::string& python);
+// rights, nice value; and which file `python` is. In two parts: what pods do not change, ...
+base::Result<std::string> PlaceOutside(const std::string& python);
+// ... and what a keeper that has entered a pod's namespaces has to find there too.
+std::string PlaceInside();
 
 }  // namespace launch

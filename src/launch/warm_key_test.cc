@@ -10,7 +10,7 @@ namespace launch {
 namespace {
 
 std::string WarmKeyOf(const std::vector<std::string>& environment) {
-  return WarmKey("/usr/bin/python3", "numpy", environment, "place");
+  return WarmKey("/usr/bin/python3", "-u", "numpy", environment, "place");
 }
 
 TEST(WarmKey, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
@@ -22,12 +22,13 @@ TEST(WarmKey, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
 }
 
 TEST(WarmKey, PythonImportsAndPlaceArePartOfIt) {
-  const std::string key = WarmKey("/a", "m", {}, "p");
-  EXPECT_NE(key, WarmKey("/b", "m", {}, "p"));
-  EXPECT_NE(key, WarmKey("/a", "n", {}, "p"));
-  EXPECT_NE(key, WarmKey("/a", "m", {}, "q"));
+  const std::string key = WarmKey("/a", "-u", "m", {}, "p");
+  EXPECT_NE(key, WarmKey("/b", "-u", "m", {}, "p"));
+  EXPECT_NE(key, WarmKey("/a", "", "m", {}, "p"));
+  EXPECT_NE(key, WarmKey("/a", "-u", "n", {}, "p"));
+  EXPECT_NE(key, WarmKey("/a", "-u", "m", {}, "q"));
   // No text moves from one part into the next.
-  EXPECT_NE(WarmKey("/a", "b", {}, ""), WarmKey("/ab", "", {}, ""));
+  EXPECT_NE(WarmKey("/a", "", "b", {}, ""), WarmKey("/ab", "", "", {}, ""));
 }
 
 TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
@@ -53,11 +54,19 @@ TEST(WarmKey, AnInterpreterOfAllRanksHasNothingOfOne) {
 }
 
 TEST(WarmKey, APlaceKnowsItsPythonAndStaysTheSame) {
-  const auto place = PlaceOfProcess("/proc/self/exe");
+  const auto place = PlaceOutside("/proc/self/exe");
   ASSERT_TRUE(place);
-  EXPECT_EQ(*place, *PlaceOfProcess("/proc/self/exe"));
-  EXPECT_NE(*place, *PlaceOfProcess("/etc/passwd"));
-  EXPECT_EQ(PlaceOfProcess("/no/python").error().code, base::Code::kNotFound);
+  EXPECT_EQ(*place, *PlaceOutside("/proc/self/exe"));
+  EXPECT_NE(*place, *PlaceOutside("/etc/passwd"));
+  EXPECT_EQ(PlaceOutside("/no/python").error().code, base::Code::kNotFound);
+}
+
+TEST(WarmKey, NamespacesOfAPodAreInside) {
+  const std::string inside = PlaceInside();
+  for (const char* part : {"user:[", "mnt:[", "uts:[", "\n/\n", "Groups:", "CapEff:", "CapBnd:"}) {
+    EXPECT_NE(inside.find(part), std::string::npos) << part << " in " << inside;
+    EXPECT_EQ(PlaceOutside("/proc/self/exe")->find(part), std::string::npos) << part;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ base::Status WarmLink::Watch() {
   return loop_.Watch(connection_.get(), EPOLLIN, [this](uint32_t) { OnReadable(); });
 }
 
-base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options) {
+base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options,
+                                    const std::vector<int>& ignored_signals) {
   base::Fd folder(
       ::open(options.cwd.empty() ? "." : options.cwd.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return base::Fail(base::Errno(errno, "working directory"));
@@ -53,6 +55,7 @@ base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options) {
     if (found != options.fds.end()) fds.push_back(found->from);
   }
   Message request = {"start", fmt::format("{}", CurrentUmask()),
+                     fmt::format("{}", fmt::join(ignored_signals, " ")),
                      fmt::format("{}", options.argv.size())};
   request.insert(request.end(), options.argv.begin(), options.argv.end());
   request.insert(request.end(), options.env.begin(), options.env.end());

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -32,7 +33,9 @@ class WarmLink {
   // Forks a rank that does what an exec of the options would: the interpreter, -u and its words,
   // environment, descriptors 0 to 2; a session of its own, which dies with the keeper. Blocks for
   // the milliseconds that it takes. The error's message says why it has to be executed.
-  base::Result<pid_t> Start(const process::SpawnOptions& options);
+  // `ignored_signals`: what the program ignores from its start; the others have their defaults.
+  base::Result<pid_t> Start(const process::SpawnOptions& options,
+                            const std::vector<int>& ignored_signals = {});
 
   bool is_alive() const { return static_cast<bool>(connection_); }
   pid_t keeper() const { return keeper_; }

@@ -27,6 +27,17 @@ size_t LengthIn(const std::string& bytes) {
   return length;
 }
 
+std::vector<int> FdsIn(msghdr& header) {
+  std::vector<int> fds;
+  for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    fds.resize(count);
+    std::memcpy(fds.data(), CMSG_DATA(each), count * sizeof(int));
+  }
+  return fds;
+}
+
 base::Status Gone() {
   return base::Fail(base::Code::kUnavailable, "the interpreter that keeps the ranks has ended");
 }
@@ -67,7 +78,17 @@ base::Status SendMessage(int socket, const Message& message, const std::vector<i
 
 base::Status MessageReader::Read(int socket) {
   std::array<char, 4096> bytes;
-  const ssize_t count = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostFds * sizeof(int))> control{};
+  iovec part{bytes.data(), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t count = ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count >= 0) {
+    for (const int fd : FdsIn(header)) fd_.Reset(fd);
+  }
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return {};
   if (count <= 0) return Gone();
   held_.append(bytes.data(), static_cast<size_t>(count));

@@ -1,18 +1,29 @@
 // What launcher and keeper say to each other over a Unix stream socket: a length (4 bytes, little
 // endian), then fields between NUL bytes; descriptors travel with the first byte.
 //
-//   launcher: start, umask, number of words, words..., environment...  + working directory, 0, 1, 2
+//   launcher: enter, place inside its namespaces          + namespaces: user, mnt, uts
+//             start, umask, ignored signals, number of words, words..., environment...
+//                                                   + working directory, 0, 1, 2
 //   keeper:   ready, its pid | stale | refused, why     at first
+//             entered | refused, why                    to enter
 //             started, pid | refused, why               to each start
 //             ended, pid, exit code or minus the signal
 //             reaped                                    an orphan of a rank has ended
+//
+// and what a launcher in a pod and the broker outside say (warm_broker.h):
+//
+//   launcher: wish, python, option or "", preload, idle seconds, place outside, environment...
+//   broker:   resident                                  + connection to it, where the above follows
+//             refused, why
 #pragma once
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace launch {
@@ -22,7 +33,7 @@ using Message = std::vector<std::string>;
 // Blocks while the other side does not read. kUnavailable when it has gone.
 base::Status SendMessage(int socket, const Message& message, const std::vector<int>& fds);
 
-// Cuts a stream into messages.
+// Cuts a stream into messages, and keeps the descriptors that came with it.
 class MessageReader {
  public:
   // Reads what is there without blocking. kUnavailable at the end of the stream or when it makes no
@@ -32,9 +43,12 @@ class MessageReader {
   std::optional<Message> Next();
   // Blocks for the next one; kTimeout, kUnavailable.
   base::Result<Message> Await(int socket, std::chrono::milliseconds timeout);
+  // The last descriptor that came; closed when nobody takes it. Without one when none came.
+  base::Fd TakeFd() { return std::move(fd_); }
 
  private:
   std::string held_;
+  base::Fd fd_;
 };
 
 }  // namespace launch

@@ -100,5 +100,22 @@ TEST(WarmMessage, DescriptorsTravelWithTheFirstByte) {
   EXPECT_EQ(::read(received.get(), bytes, 1), 1);
 }
 
+TEST(WarmMessage, TheLastDescriptorThatCameIsKept) {
+  const SocketPair pair;
+  const SocketPair carried;
+  MessageReader reader;
+  ASSERT_TRUE(SendMessage(pair.near.get(), {"refused", "why"}, {}));
+  ASSERT_TRUE(reader.Await(pair.far.get(), std::chrono::seconds(60)));
+  EXPECT_FALSE(reader.TakeFd());
+  ASSERT_TRUE(SendMessage(pair.near.get(), {"resident"}, {carried.far.get()}));
+  ASSERT_TRUE(reader.Await(pair.far.get(), std::chrono::seconds(60)));
+  const base::Fd received = reader.TakeFd();
+  ASSERT_TRUE(received);
+  EXPECT_FALSE(reader.TakeFd());
+  char byte = 0;
+  ASSERT_EQ(::send(carried.near.get(), "!", 1, 0), 1);
+  EXPECT_EQ(::read(received.get(), &byte, 1), 1);
+}
+
 }  // namespace
 }  // namespace launch

@@ -142,12 +142,15 @@ def show_words(layout, words, entries):
 
 
 def open_streams():
-    """As CPython opens them with -u."""
+    """As CPython opens them, with -u or without."""
+    is_buffered = not sys.stdout.write_through
     for fd, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         old = getattr(sys, name)
-        raw = io.open(fd, mode + "b", 0 if mode == "w" else -1, closefd=False)
-        (raw if mode == "w" else raw.raw).name = "<%s>" % name
-        stream = io.TextIOWrapper(raw, old.encoding, old.errors, "\n", False, True)
+        has_buffer = is_buffered or mode == "r"
+        raw = io.open(fd, mode + "b", -1 if has_buffer else 0, closefd=False)
+        (raw.raw if has_buffer else raw).name = "<%s>" % name
+        by_line = is_buffered and (fd == 2 or raw.isatty())
+        stream = io.TextIOWrapper(raw, old.encoding, old.errors, "\n", by_line, not is_buffered)
         stream.mode = mode
         setattr(sys, name, stream)
         setattr(sys, "__%s__" % name, stream)
@@ -175,6 +178,8 @@ def forget_the_past():
         except OSError:
             process.ORIGINAL_DIR = None
         process.current_process().authkey = os.urandom(32)
+    if hasattr(sys.modules.get("platform"), "_uname_cache"):
+        sys.modules["platform"]._uname_cache = None  # a pod has a name of its own
     generators = sys.modules.get("numpy.random.mtrand")  # the module random knows of forks
     if generators is not None:
         generators._rand.seed()
@@ -192,6 +197,8 @@ def become(request, keeper, layout, changed, program):
         os._exit(127)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in request.ignored:
+        signal.signal(number, signal.SIG_IGN)
     for target, fd in enumerate(request.fds[1:]):
         os.dup2(fd, target, inheritable=True)
     for fd in request.fds:

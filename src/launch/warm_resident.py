@@ -2,6 +2,7 @@
 #
 #   resident (one for each key) -- keeper (one for each launcher, subreaper) -- ranks
 #
+# A keeper may be asked into the namespaces of a pod, before its first rank.
 # It runs as sitecustomize, before the main program: a rank returns from here into CPython's own start
 # of its script, so that no frame, traceback or exit code is ours. Messages: warm_message.h.
 import os
@@ -16,28 +17,36 @@ import socket
 import struct
 
 import muster_warm_imports
+import muster_warm_pod
 import muster_warm_rank
 from muster_warm_rank import Refused, libc
 
 LISTENER = 3
+LIFELINE = 4
 PR_SET_CHILD_SUBREAPER = 36
 
 
 # -- messages, and processes ---------------------------------------------------------------------------
 
 class Request:
-    """start, umask, number of words, words, environment; working directory, 0, 1, 2."""
+    """start, umask, ignored signals, number of words, words, environment; working directory, 0, 1, 2."""
 
     def __init__(self, fields, fds):
         self.fds = fds
         self.umask = int(fields[1])
-        count = int(fields[2])
-        self.words = [os.fsdecode(word) for word in fields[3:3 + count]]
-        self.entries = [os.fsdecode(entry) for entry in fields[3 + count:]]
+        self.ignored = [int(number) for number in fields[2].split()]
+        count = int(fields[3])
+        self.words = [os.fsdecode(word) for word in fields[4:4 + count]]
+        self.entries = [os.fsdecode(entry) for entry in fields[4 + count:]]
 
     def check(self):
         """In the rank's working directory."""
-        self.main = muster_warm_rank.main_program(self.words[2:])  # without interpreter and -u
+        at = 2 if self.words[1] == "-u" else 1
+        if self.words[1:at] != settings["option"].split():
+            raise Refused("another python is asked for")
+        if getattr(sys, "orig_argv", [settings["python"]])[0] != settings["python"]:
+            self.words[0] = sys.orig_argv[0]  # a script stands before it
+        self.main = muster_warm_rank.main_program(self.words[at:])
         imports.check_environment(self.entries)
         imports.check_folder(muster_warm_rank.first_folder(self.main[0], self.main[2]))
 
@@ -66,7 +75,7 @@ def receive(connection):
             fds += struct.unpack("%di" % (len(data) // 4), data)
     head = read_exactly(connection, 4, head) if head else None
     text = head and read_exactly(connection, struct.unpack("<I", head)[0])
-    return text and Request(text.split(b"\0"), fds)
+    return text and (text.split(b"\0"), fds)
 
 
 def wake_on_children():
@@ -156,6 +165,17 @@ def start(request, connection, wakes):
     return -1
 
 
+def enter(connection, place, fds):
+    try:
+        muster_warm_pod.enter(place, fds)
+        if not imports.are_fresh():
+            raise Refused("the files that were imported are others in the pod")
+    except (Refused, OSError) as error:
+        send(connection, "refused", error)
+        return
+    send(connection, "entered")
+
+
 def tell_ends(connection, wake, ranks):
     for pid, code in reap(wake):
         if pid in ranks:
@@ -180,13 +200,18 @@ def keep(connection):
             tell_ends(connection, wakes[0], ranks)
             if connection.fileno() not in ready:
                 continue
-            request = receive(connection)
-            if request is None:
+            message = receive(connection)
+            if message is None:
                 break
-            pid = start(request, connection, wakes)
+            fields, fds = message
+            if fields[0] == b"enter":
+                enter(connection, fields[1].decode(), fds)
+                pid = 0
+            else:
+                pid = start(Request(fields, fds), connection, wakes)
             if pid < 0:
                 return
-            for fd in request.fds:
+            for fd in fds:
                 os.close(fd)
             ranks.update([pid] if pid else [])
     except OSError:
@@ -232,20 +257,27 @@ def serve(refusal):
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wakes = wake_on_children()
     keepers = set()
+    lifeline = LIFELINE if settings["lifeline"] else None
     while True:
         poll = select.poll()
         poll.register(wakes[0], select.POLLIN)
+        if lifeline is not None:
+            poll.register(lifeline, select.POLLIN)
         if listener.fileno() >= 0:
             poll.register(listener, select.POLLIN)
         elif not keepers:
             os._exit(0)
         # A GPU is not held for anybody who may come, and what failed may be mended.
         is_of_use = imports is not None and not muster_warm_imports.device_held()
-        idle = int(settings["idle"]) * 1000 if is_of_use else 0
+        is_wanted = is_of_use and (lifeline is not None or not settings["lifeline"])
+        idle = int(settings["idle"]) * 1000 if is_wanted else 0
         ready = dict(poll.poll(None if keepers else idle))
         if not ready:
             leave_if_alone()
             continue
+        if lifeline in ready:
+            os.close(lifeline)
+            lifeline = None
         ended = {pid for pid, _ in reap(wakes[0])}
         keepers -= ended
         if ended:
@@ -263,6 +295,8 @@ def serve(refusal):
             signal.set_wakeup_fd(-1)
             for fd in wakes:
                 os.close(fd)
+            if lifeline is not None:
+                os.close(lifeline)
             keep(connection)
             return
         connection.close()
@@ -277,7 +311,7 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_imports", "muster_warm_rank"):
+    for name in ("muster_warm_imports", "muster_warm_pod", "muster_warm_rank"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]

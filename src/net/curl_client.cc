@@ -23,6 +23,11 @@ using std::chrono::milliseconds;
 // libcurl makes a buffer for each request: a large one for what may be long.
 constexpr long kLongAnswerBuffer = 256 << 10;
 constexpr long kShortAnswerBuffer = 16 << 10;
+// What is read of a file at once.
+constexpr long kUploadBuffer = 512 << 10;
+// And another to send a body from, 64 KiB unless told: 16 is the least that it makes.
+constexpr size_t kShortBody = 16 << 10;
+constexpr long kShortBodyBuffer = 16 << 10;
 // Requests of SendAll under way at once.
 constexpr size_t kMaxUnderWay = 64;
 
@@ -32,6 +37,17 @@ size_t OnHeader(char* data, size_t, size_t size, void* transfer) {
 
 size_t OnBody(char* data, size_t, size_t size, void* transfer) {
   return static_cast<CurlTransfer*>(transfer)->TakeBody({data, size});
+}
+
+size_t OnRead(char* to, size_t, size_t room, void* transfer) {
+  return static_cast<CurlTransfer*>(transfer)->GiveBody(to, room);
+}
+
+int OnSeek(void* transfer, curl_off_t offset, int origin) {
+  const bool has_sought =
+      origin == SEEK_SET && offset >= 0 &&
+      static_cast<CurlTransfer*>(transfer)->SeekBody(static_cast<uint64_t>(offset));
+  return has_sought ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
 int OnSocket(void*, curl_socket_t fd, curlsocktype) {
@@ -117,6 +133,14 @@ class Client final : public CurlClient {
     return Complete(request, *transfer);
   }
 
+  base::Result<HttpResponse> SendFile(const HttpRequest& request, const FileRange& range) override {
+    TRY_ASSIGN(const auto transfer,
+               Prepare(request, kMaxResponseBytes, CURL_HTTP_VERSION_2TLS, &range));
+    loop_->Add(transfer);
+    bool is_cut = false;
+    return transfer->AwaitWhole(is_cut);
+  }
+
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
 
   base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override {
@@ -133,7 +157,8 @@ class Client final : public CurlClient {
  private:
   base::Result<std::shared_ptr<CurlTransfer>> Prepare(const HttpRequest& request,
                                                       std::optional<size_t> body_limit,
-                                                      long version = CURL_HTTP_VERSION_2TLS);
+                                                      long version = CURL_HTTP_VERSION_2TLS,
+                                                      const FileRange* file = nullptr);
   base::Result<std::shared_ptr<CurlTransfer>> Begin(const HttpRequest& request,
                                                     std::optional<size_t> body_limit,
                                                     long version = CURL_HTTP_VERSION_2TLS) {
@@ -187,13 +212,23 @@ void Client::SetRequest(CurlTransfer& transfer) const {
       fmt::format("{}://{}{}{}", url.scheme, url.Authority(), url.path, request.target);
   Set(handle, CURLOPT_URL, target.c_str());  // copied
   Set(handle, CURLOPT_PATH_AS_IS, 1L);
-  Set(handle, CURLOPT_BUFFERSIZE,
-      request.method == "GET" ? kLongAnswerBuffer : kShortAnswerBuffer);
+  Set(handle, CURLOPT_BUFFERSIZE, request.method == "GET" ? kLongAnswerBuffer : kShortAnswerBuffer);
   if (request.method == "HEAD") {
     Set(handle, CURLOPT_NOBODY, 1L);
+  } else if (transfer.file()) {
+    Set(handle, CURLOPT_UPLOAD, 1L);
+    Set(handle, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
+    Set(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(transfer.file()->size));
+    Set(handle, CURLOPT_READFUNCTION, &OnRead);
+    Set(handle, CURLOPT_READDATA, static_cast<void*>(&transfer));
+    Set(handle, CURLOPT_SEEKFUNCTION, &OnSeek);
+    Set(handle, CURLOPT_SEEKDATA, static_cast<void*>(&transfer));
   } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
     Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     Set(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+    if (request.body.size() <= kShortBody) {
+      Set(handle, CURLOPT_UPLOAD_BUFFERSIZE, kShortBodyBuffer);
+    }
   }
   if (request.method != "GET" && request.method != "HEAD") {
     Set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
@@ -258,12 +293,13 @@ base::Result<HttpResponse> Client::Complete(const HttpRequest& request, CurlTran
 
 base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& request,
                                                             std::optional<size_t> body_limit,
-                                                            long version) {
+                                                            long version, const FileRange* file) {
   TRY(CheckRequest(request));
   CURL* const handle = curl_.easy_init();
   if (handle == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
   std::shared_ptr<const Security> security = *security_.Lock();
   auto transfer = std::make_shared<CurlTransfer>(curl_, handle, request, security, body_limit);
+  if (file != nullptr) transfer->SendFrom(*file);
   SetConnection(handle, *security);
   Set(handle, CURLOPT_HTTP_VERSION, version);
   SetRequest(*transfer);

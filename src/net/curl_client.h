@@ -7,6 +7,7 @@
 #include <string>
 
 #include "net/client_identity.h"
+#include "net/file_uploader.h"
 #include "net/http_client.h"
 #include "net/url.h"
 
@@ -26,7 +27,7 @@ struct CurlClientOptions {
 };
 
 // Thread safe; one thread of its own moves the bytes.
-class CurlClient : public HttpClient {
+class CurlClient : public HttpClient, public FileUploader {
  public:
   // Does not connect yet. kUnavailable when libcurl is missing.
   static base::Result<std::unique_ptr<CurlClient>> Create(CurlClientOptions options);

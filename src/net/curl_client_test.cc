@@ -1,8 +1,10 @@
 #include "net/curl_client.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -105,6 +107,68 @@ TEST(CurlClient, SendsRequestsAndReadsAnswers) {
   EXPECT_TRUE(seen.starts_with("PATCH /p?q=1 HTTP/1.1\r\n")) << seen;
   EXPECT_NE(seen.find("Content-Type: t\r\n"), std::string::npos);
   EXPECT_EQ(seen.find("Expect:"), std::string::npos);
+}
+
+// A file without a name, in the folder for temporary ones.
+base::Fd FileOf(std::string_view content) {
+  base::Fd fd(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  EXPECT_EQ(::pwrite(fd.get(), content.data(), content.size(), 0),
+            static_cast<ssize_t>(content.size()));
+  return fd;
+}
+
+HttpRequest Put() {
+  return {.method = "PUT", .target = "/x", .headers = {{"Content-Type", "t"}}, .body = {}};
+}
+
+TEST(CurlClient_SendFile, SendsThePieceOfTheFile) {
+  const std::string piece(3 << 20, 'p');
+  std::string seen;
+  const TcpServer server([&](int fd) {
+    seen = ReadRequest(fd);
+    const size_t whole = seen.find("\r\n\r\n") + 4 + piece.size();
+    std::string buffer(1 << 16, '\0');
+    while (seen.size() < whole) {
+      const ssize_t count = ::recv(fd, buffer.data(), buffer.size(), 0);
+      if (count <= 0) break;
+      seen.append(buffer, 0, static_cast<size_t>(count));
+    }
+    Send(fd, "HTTP/1.1 200 OK\r\nETag: e\r\nContent-Length: 0\r\n\r\n");
+  });
+  const base::Fd file = FileOf("before" + piece + "after");
+  const auto client = server.Client();
+  const auto answer = client->SendFile(Put(), {file.get(), 6, piece.size()});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(FindHeader(answer->headers, "etag"), "e");
+  EXPECT_TRUE(seen.starts_with("PUT /x HTTP/1.1\r\n")) << seen.substr(0, 200);
+  EXPECT_NE(seen.find("Content-Length: " + std::to_string(piece.size()) + "\r\n"),
+            std::string::npos);
+  EXPECT_TRUE(seen.ends_with("\r\n\r\n" + piece));
+}
+
+TEST(CurlClient_SendFile, TellsOfAFileThatIsTooShort) {
+  const TcpServer server([&](int fd) {
+    ReadRequest(fd);
+    char rest[64];
+    while (::recv(fd, rest, sizeof rest, 0) > 0) continue;
+  });
+  const base::Fd file = FileOf("short");
+  const auto client = server.Client();
+  const auto answer = client->SendFile(Put(), {file.get(), 2, 100});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, base::Code::kConflict);
+}
+
+TEST(CurlClient_SendFile, GivesTheAnswerThatComesBeforeTheBodyIsRead) {
+  const TcpServer server([&](int fd) {
+    ReadRequest(fd);
+    Send(fd, "HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+  });
+  const base::Fd file = FileOf(std::string(8 << 20, 'x'));
+  const auto client = server.Client();
+  const auto answer = client->SendFile(Put(), {file.get(), 0, 8 << 20});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 400);
 }
 
 TEST(CurlClient, RefusesRequestsThatHideAnother) {

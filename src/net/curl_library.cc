@@ -65,10 +65,11 @@ base::Result<const CurlLibrary*> CurlLibrary::LoadFrom(const std::string& file) 
   void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    return Fail(Code::kUnavailable,
-                fmt::format("talking to a server over TLS needs libcurl, which could not be loaded ({}): "
-                            "install the package libcurl4",
-                            why != nullptr ? why : file));
+    return Fail(
+        Code::kUnavailable,
+        fmt::format("talking to a server over TLS needs libcurl, which could not be loaded ({}): "
+                    "install the package libcurl4",
+                    why != nullptr ? why : file));
   }
   auto curl = std::make_unique<CurlLibrary>();
   decltype(&::curl_global_init) global_init = nullptr;

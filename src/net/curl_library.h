@@ -1,5 +1,5 @@
-// libcurl, loaded when the first request to a Kubernetes cluster or Oracle's cloud is made: linking it would cost
-// every command on this machine 2.6 ms of loading.
+// libcurl, loaded when the first request to a Kubernetes cluster or Oracle's cloud is made: linking
+// it would cost every command on this machine 2.6 ms of loading.
 #pragma once
 
 #include <curl/curl.h>

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -40,6 +42,7 @@ class CurlLoop {
   CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
   void Run();
+  void Gather();
   void CarryOut(Orders orders);
   void Drop(CURL* handle, base::Status status);
   void EndFinished();
@@ -49,6 +52,8 @@ class CurlLoop {
   const Explain explain_;
   base::Guarded<Orders> orders_;
   std::atomic<bool> is_stopped_{false};
+  std::mutex stop_mutex_;
+  std::condition_variable stopped_;
   std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;  // the loop's thread only
   std::thread thread_;
 };

@@ -1,7 +1,10 @@
 #include "net/curl_transfer.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/strings.h"
@@ -76,6 +79,31 @@ size_t CurlTransfer::TakeBody(std::string_view bytes) {
   body.append(bytes);
   if (!body_limit_) changed_.notify_all();
   return bytes.size();
+}
+
+size_t CurlTransfer::GiveBody(char* to, size_t room) {
+  const uint64_t left = file_->size - file_sent_;
+  ssize_t count = 0;
+  do {
+    count = ::pread(file_->fd, to, std::min<uint64_t>(left, room),
+                    static_cast<off_t>(file_->offset + file_sent_));
+  } while (count < 0 && errno == EINTR);
+  if (count > 0 || left == 0) {
+    file_sent_ += static_cast<uint64_t>(count);
+    return static_cast<size_t>(count);
+  }
+  const base::Error failure = base::Errno(errno, "read the file that is sent");
+  const std::lock_guard lock(mutex_);
+  refusal_ = count < 0
+                 ? failure
+                 : base::Error{Code::kConflict, "the file became shorter while it was sent", 0};
+  return CURL_READFUNC_ABORT;
+}
+
+bool CurlTransfer::SeekBody(uint64_t position) {
+  if (position > file_->size) return false;
+  file_sent_ = position;
+  return true;
 }
 
 void CurlTransfer::End(base::Status status) {

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "net/client_identity.h"
 #include "net/curl_library.h"
+#include "net/file_uploader.h"
 #include "net/http.h"
 
 namespace net {
@@ -59,7 +60,15 @@ class CurlTransfer {
   // To be told of the end; before the loop has the transfer.
   void JoinWave(std::shared_ptr<CurlWave> wave) { wave_ = std::move(wave); }
 
-  // libcurl's callbacks: how many bytes were taken, another number ends the transfer.
+  // The request's body is this; before the loop has the transfer.
+  void SendFrom(const FileRange& range) { file_ = range; }
+  const std::optional<FileRange>& file() const { return file_; }
+
+  // libcurl's callbacks: the next bytes of the file into `to`, at most `room`; from where on they
+  // are to come.
+  size_t GiveBody(char* to, size_t room);
+  bool SeekBody(uint64_t position);
+  // And: how many bytes were taken, another number ends the transfer.
   size_t TakeHeader(std::string_view line);
   size_t TakeBody(std::string_view bytes);
   void End(base::Status status);
@@ -84,6 +93,8 @@ class CurlTransfer {
   const HttpRequest request_;
   const std::shared_ptr<const Security> security_;
   const std::optional<size_t> body_limit_;
+  std::optional<FileRange> file_;
+  uint64_t file_sent_ = 0;
   std::shared_ptr<CurlWave> wave_;
   curl_slist* headers_sent_ = nullptr;
   curl_slist* route_ = nullptr;

@@ -21,10 +21,13 @@ void WebSocketPeer::Send(std::string_view message) {
 }
 
 void WebSocketPeer::Close(WebSocketClose code, std::string_view reason) {
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(is_closed_, true)) return;
-  responder_->Write(FormatWebSocketFrame(WebSocketOpcode::kClose,
-                                         FormatWebSocketClose(code, reason), std::nullopt));
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_closed_, true)) return;
+    responder_->Write(FormatWebSocketFrame(WebSocketOpcode::kClose,
+                                           FormatWebSocketClose(code, reason), std::nullopt));
+  }
+  // Calls back whoever waits for the end, and these have locks of their own.
   responder_->Finish();
 }
 

@@ -11,10 +11,6 @@
 
 namespace reconcile {
 
-// Creations of one type in one plan, pods and services counted apart; the next passes make the
-// rest. A plan is held in memory whole.
-inline constexpr int kMaxCreationsPerPass = 250;
-
 struct Pass {
   Pass(const Observed& seen, const Options& chosen, base::Time called_at, api::PyTorchJob parsed)
       : observed(seen),

@@ -106,11 +106,11 @@ void CreateMissing(Pass& pass, const Replicas& replicas) {
   const std::vector<int> pods =
       MustWaitForRestart(pass, replicas)
           ? std::vector<int>()
-          : MissingIndexes(replicas.pods, replicas.Wanted(), kMaxCreationsPerPass);
+          : MissingIndexes(replicas.pods, replicas.Wanted(), pass.observed.most_creations);
   const std::vector<int> services =
-      MissingIndexes(replicas.services, replicas.Wanted(), kMaxCreationsPerPass);
+      MissingIndexes(replicas.services, replicas.Wanted(), pass.observed.most_creations);
   if (!pods.empty()) WarnOfTemplate(pass, *replicas.spec);
-  if (std::max(pods.size(), services.size()) >= size_t{kMaxCreationsPerPass}) {
+  if (std::max(std::ssize(pods), std::ssize(services)) >= pass.observed.most_creations) {
     pass.plan.has_more = true;
   }
   auto pod = pods.begin();

@@ -122,6 +122,16 @@ std::vector<Child> Indexes(std::initializer_list<int> indexes) {
 }
 
 // Z1-Z4.
+TEST(Pods, APlanHoldsNoMoreCreationsThanItIsTold) {
+  const FakeCluster cluster(TestJob{.has_master = false, .workers = 10});
+  Observed observed;
+  observed.job = &cluster.job;
+  observed.most_creations = 4;
+  const Plan plan = Reconcile(observed, {}, cluster.now);
+  EXPECT_EQ(plan.writes.size(), 8U);
+  EXPECT_TRUE(plan.has_more);
+}
+
 TEST(Pods, MissingIndexes) {
   EXPECT_EQ(MissingIndexes(Indexes({0, 1, 2}), 3, 10), (std::vector<int>{}));
   EXPECT_EQ(MissingIndexes(Indexes({0, 1, 2}), 4, 10), (std::vector<int>{3}));

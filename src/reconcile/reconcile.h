@@ -35,6 +35,10 @@ struct Options {
 };
 
 // What exists, borrowed for the call.
+// Creations of one type in one plan, pods and services counted apart; the next passes make the
+// rest. A plan is held in memory whole.
+inline constexpr int kMaxCreationsPerPass = 250;
+
 struct Observed {
   const text::Json* job = nullptr;
   std::vector<const text::Json*> pods;      // by the job's labels, whoever controls them
@@ -46,6 +50,8 @@ struct Observed {
   std::map<std::string, base::Time> lost_nodes;
   // Port of rank 0 when the cluster assigns one per job; replaces pytorchjob-port everywhere.
   std::optional<int> master_port;
+  // At most kMaxCreationsPerPass, at least one: less where many jobs are planned at once.
+  int most_creations = kMaxCreationsPerPass;
 };
 
 struct Event {

@@ -33,11 +33,11 @@ std::vector<std::string> PartsOf(std::string_view key) {
 
 StoreKeyName BarrierName(const std::string& key, std::string_view tail, bool is_polled) {
   StoreKeyName name;
+  tail.remove_prefix(kBarrier.size());
   const bool is_last = tail.ends_with(kLastWorker);
   name.kind = is_last ? StoreKeyName::Kind::kLastArrived : StoreKeyName::Kind::kCounter;
   if (is_last) tail.remove_suffix(kLastWorker.size());
   name.meeting = is_last ? key.substr(0, key.size() - kLastWorker.size()) : key;
-  tail.remove_prefix(kBarrier.size());
   // Up to 2.0 a count that begins with 1 for the default group; later the group's name.
   const std::string_view default_name = is_polled ? "1" : "0";
   if (tail != default_name && !tail.empty() && tail != "default_pg") name.group = tail;

@@ -85,6 +85,16 @@ class Cluster:
                 f"{name} is {job['status']}, not {statuses}\n" + self.run("get", name).stdout)
             time.sleep(0.05)
 
+    def wait_for_all(self, name, *statuses, timeout=60):
+        """The same, and no instance runs on: a job has succeeded with its master."""
+        deadline = time.monotonic() + timeout
+        job = self.wait(name, *statuses, timeout=timeout)
+        while any(one["status"] == "Running" for one in job["instances"]):
+            assert time.monotonic() < deadline, f"an instance of {name} runs on: {job}"
+            time.sleep(0.05)
+            job = self.get(name)
+        return job
+
     def daemon_pid(self):
         for line in self.run("cluster").stdout.splitlines():
             if "running, pid " in line:

@@ -31,7 +31,11 @@ except ArenaException as error:
     said["twice"] = error.err_type.name
 ends = (TrainingJobStatus.TrainingJobSucceeded, TrainingJobStatus.TrainingJobFailed)
 deadline = time.monotonic() + 60
-while (info := jobs.get("sdk", kind)).get_status() not in ends and time.monotonic() < deadline:
+# The job has succeeded with its master: the worker may end a moment later.
+while time.monotonic() < deadline:
+    info = jobs.get("sdk", kind)
+    if info.get_status() in ends and all(one.get_status() != "Running" for one in info.get_instances()):
+        break
     time.sleep(0.1)
 said["status"] = info.get_status().name
 said["chief"] = info.get_chief_name()

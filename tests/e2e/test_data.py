@@ -48,7 +48,7 @@ def test_two_instances_read_and_write_one_volume(any_cluster):
                            "until [ -s /mnist_data/rank-0 ] && [ -s /mnist_data/rank-1 ]; "
                            "do sleep 0.05; done; cat /mnist_data/rank-0 /mnist_data/rank-1",
                    "--workers=2", "--data=training-data:/mnist_data")
-    cluster.wait("pair", "SUCCEEDED")
+    cluster.wait_for_all("pair", "SUCCEEDED")
     for instance in ("master-0", "worker-0"):
         assert log(cluster, "pair", instance) == "01234567890\n1\n"
     assert sorted(os.listdir(data)) == ["digits", "rank-0", "rank-1"]
@@ -67,7 +67,7 @@ def test_a_volume_that_may_only_be_read(any_cluster, how):
     suffix = ":ro" if how == "flag" else ""
     cluster.submit("reader", "exec 2>&1; cat /d/digits; touch /d/x || echo refused; rm -f /d/digits || true",
                    f"--data=training-data:/d{suffix}", "--workers=2")
-    cluster.wait("reader", "SUCCEEDED", "FAILED")
+    cluster.wait_for_all("reader", "SUCCEEDED", "FAILED")
     for instance in ("master-0", "worker-0"):
         text = log(cluster, "reader", instance)
         assert text.startswith("0123") and "refused\n" in text, text
@@ -82,7 +82,7 @@ def test_what_is_written_beside_the_code_reaches_the_volume(any_cluster, reposit
     cluster.submit("beside", "ls code/mnist-pytorch/mnist.py && cat digits > model.pt",
                    "--working-dir=/mnist_data", "--data=training-data:/mnist_data",
                    "--sync-mode=git", f"--sync-source=file://{repository}")
-    cluster.wait("beside", "SUCCEEDED", "FAILED")
+    cluster.wait_for_all("beside", "SUCCEEDED", "FAILED")
     assert log(cluster, "beside") == "code/mnist-pytorch/mnist.py\n"
     with open(os.path.join(data, "model.pt")) as file:
         assert file.read() == "0123"
@@ -97,7 +97,7 @@ def test_directories_of_the_machine(any_cluster):
     cluster.submit("dirs", f"exec 2>&1; cat {same}/here /moved/here /read/here; touch {same}/new /moved/new; "
                            "touch /read/new || echo refused",
                    f"--data-dir={same}", f"--data-dir={moved}:/moved", f"--data-dir={read}:/read:ro")
-    cluster.wait("dirs", "SUCCEEDED")
+    cluster.wait_for_all("dirs", "SUCCEEDED")
     text = log(cluster, "dirs")
     assert text.startswith("samemovedread") and text.endswith("refused\n"), text
     assert [sorted(os.listdir(each)) for each in (same, moved, read)] == [
@@ -119,7 +119,7 @@ def test_configuration_files(any_cluster):
                                  f"cat {config}/train.yaml | head -c 2; ls /etc/hosts",
                    f"--config-file={config}/train.yaml:/etc/app/train.yaml",
                    f"--config-file={config}/other.ini:/etc/app/other.ini", "--workers=2")
-    cluster.wait("configured", "SUCCEEDED")
+    cluster.wait_for_all("configured", "SUCCEEDED")
     cluster.await_no_process()
     for instance in ("master-0", "worker-0"):
         assert log(cluster, "configured", instance) == text + "[a]\nb=c\nlr/etc/hosts\n"
@@ -134,7 +134,7 @@ def test_shared_memory_has_its_size(any_cluster, flags, size):
     cluster.submit("shm", "df -B1 --output=size /dev/shm | tail -n 1; touch /dev/shm/of-$RANK; "
                           "ls /dev/shm; head -c 80M /dev/zero > /dev/shm/big || echo full",
                    "--workers=2", *flags)
-    cluster.wait("shm", "SUCCEEDED")
+    cluster.wait_for_all("shm", "SUCCEEDED")
     cluster.await_no_process()  # the worker may end a moment after the master
     for rank, instance in enumerate(("master-0", "worker-0")):
         lines = log(cluster, "shm", instance).splitlines()
@@ -147,7 +147,7 @@ def test_shared_memory_has_its_size(any_cluster, flags, size):
 def test_without_a_size_the_machines_own_memory_is_shared(any_cluster):
     cluster = any_cluster
     cluster.submit("shm", "df -B1 --output=size /dev/shm | tail -n 1", "--share-memory=")
-    cluster.wait("shm", "SUCCEEDED")
+    cluster.wait_for_all("shm", "SUCCEEDED")
     info = os.statvfs("/dev/shm")
     assert int(log(cluster, "shm")) == info.f_frsize * info.f_blocks
 
@@ -186,7 +186,7 @@ def test_a_volume_is_kept_while_a_job_uses_it(any_cluster):
     assert "the data training-data is in use by job user: delete that first" in refused.stderr
     with open(os.path.join(data, "end"), "w"):
         pass
-    cluster.wait("user", "SUCCEEDED")
+    cluster.wait_for_all("user", "SUCCEEDED")
     cluster.run("data", "delete", "training-data")
 
 
@@ -196,5 +196,5 @@ def test_a_job_waits_for_its_volume(any_cluster):
     cluster.submit("early", "cat /d/digits", "--data=training-data:/d")
     await_text(cluster, "early", 'persistentvolumeclaim "training-data" not found')
     cluster.run("data", "create", "training-data", "--path", data)
-    cluster.wait("early", "SUCCEEDED")
+    cluster.wait_for_all("early", "SUCCEEDED")
     assert log(cluster, "early").strip() == "0123"

@@ -1,5 +1,6 @@
 """muster-launch in pods: as torchrun, and for python -m torch.distributed.run."""
 import os
+import time
 
 import pytest
 
@@ -64,35 +65,110 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
 """
 
 
-def test_ranks_in_pods_are_warm_when_it_is_asked_for(cluster):
+def warm(cluster, text):
+    """Turns warm starts on; the path of a script."""
     with open(cluster.path("config/muster/config.yaml"), "a") as file:
         file.write("  warm: true\n")
     with open(cluster.path("probe.py"), "w") as file:
-        file.write(WARM)
+        file.write(text)
     os.chmod(cluster.folder, 0o755)
-    cluster.submit("warm", "torchrun --nproc-per-node=2 --max-restarts=1 " + cluster.path("probe.py"),
-                   "--workers=1")
+    return cluster.path("probe.py")
+
+
+def test_ranks_in_pods_are_warm_when_it_is_asked_for(cluster):
+    script = warm(cluster, WARM)
+    cluster.submit("warm", f"torchrun --nproc-per-node=2 --max-restarts=1 {script}", "--workers=1")
     cluster.wait("warm", "SUCCEEDED")
     out = cluster.run("logs", "warm").stdout
     for line in ("rank 1 0 True", "rank 0 1 True", "rank 1 1 True"):
         assert line in out, out
-    assert not interpreters(cluster.folder), "an interpreter outlived its pod"
+    assert len(interpreters(cluster.folder)) == 1
+    cluster.run("down")
+    await_true(lambda: not interpreters(cluster.folder), "an interpreter outlives the cluster")
+
+
+# Its parent is a fork of the interpreter, and its parent the interpreter.
+FORKED = """
+import os, platform, sys, time
+def parent(pid): return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+keeper = os.getppid()
+words = open(f"/proc/{keeper}/cmdline").read().split("\\0")
+print("torch" in sys.modules, "/muster-warm/" in "".join(words[1:3]), platform.node(), sys.argv[1:],
+      parent(keeper), "end", flush=True)
+if sys.argv[1] == "stay": time.sleep(1000)
+"""
+
+
+def forked(cluster, name):
+    line = next(line for line in cluster.run("logs", name).stdout.splitlines() if "end" in line)
+    return line[line.index("True"):].split()
+
+
+@pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
+def test_programs_of_pods_are_forked_from_one_interpreter(request, user):
+    cluster = request.getfixturevalue(user)
+    script = warm(cluster, FORKED)
+    residents = set()
+    for name, command in (("first", f"python {script} $((1+1))"), ("second", f"python {script} a"),
+                          ("third", f"exec python '{script}' a")):
+        cluster.submit(name, command, "--workers=1")
+        cluster.wait(name, "SUCCEEDED")
+        is_simple = "$((" not in command
+        words = forked(cluster, name) if is_simple else None
+        if is_simple:
+            assert words[:4] == ["True", "True", name + "-master-0", "['a']"]
+            residents.add(words[4])
+    assert len(residents) == 1 and len(interpreters(cluster.folder)) == 1
+    cluster.submit("failing", f"python {script}", "--workers=1")
+    job = cluster.wait("failing", "FAILED")
+    assert "IndexError" in cluster.run("logs", "failing").stdout, job
+
+
+def test_a_forked_program_ends_with_its_job(cluster):
+    script = warm(cluster, FORKED)
+    cluster.submit("stays", f"python {script} stay", "--workers=1")
+    cluster.wait("stays", "RUNNING")
+    await_true(lambda: "end" in cluster.run("logs", "stays").stdout, "it says nothing")
+    assert forked(cluster, "stays")[:2] == ["True", "True"]
+    cluster.run("delete", "stays")
+    await_true(lambda: not running(script), "the program runs on")
+
+
+def running(script):
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                if script.encode() in file.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return found
+
+
+def await_true(claim, what):
+    deadline = time.monotonic() + 60
+    while not claim():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
 
 
 def interpreters(folder):
-    """Resident ones of the pods of a cluster."""
-    found = []
+    """Resident ones of a cluster, without keepers."""
+    found = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/cmdline", "rb") as file:
                 is_one = b"\0/muster-warm/" in file.read()
             with open(f"/proc/{entry}/environ", "rb") as file:
                 is_ours = folder.encode() in file.read()
+            with open(f"/proc/{entry}/stat") as file:
+                parent = file.read().rsplit(")", 1)[1].split()[1]
         except OSError:
             continue
         if is_one and is_ours:
-            found.append(int(entry))
-    return found
+            found[entry] = parent
+    return [pid for pid, parent in found.items() if parent not in found]
 
 
 GLOO = """
@@ -117,7 +193,7 @@ def test_gloo_over_pods_of_two_processes(cluster, flags, fails):
     os.chmod(cluster.folder, 0o755)
     cluster.submit("gloo", f"torchrun --nproc-per-node=2 {cluster.path('gloo.py')}", *flags)
     try:
-        cluster.wait("gloo", "SUCCEEDED", timeout=120)
+        cluster.wait_for_all("gloo", "SUCCEEDED", timeout=120)
     finally:
         out = cluster.run("logs", "gloo", "--all", code=None).stdout
         print(out)

@@ -27,7 +27,7 @@ def test_trains_two_processes_from_git(user, repository, request):
     accuracy = [line for line in lines if line.startswith("accuracy=")]
     assert len(accuracy) == 1 and float(accuracy[0].split("=")[1]) > 0.9
 
-    job = cluster.wait(name, "SUCCEEDED")
+    job = cluster.wait_for_all(name, "SUCCEEDED")
     assert [instance["name"] for instance in job["instances"]] == [f"{name}-master-0",
                                                                    f"{name}-worker-0"]
     table = cluster.run("list").stdout.splitlines()

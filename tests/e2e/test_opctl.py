@@ -1,16 +1,23 @@
 """opctl on this machine: main and workers of a train.yaml on the embedded cluster."""
 import glob
+import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
+import urllib.parse
 
+import browser
 import pytest
 import yaml
 
 from embedded_api import Api
 from conftest import ROOT
+from test_tensorboard import fetch, use_python
 
 EXAMPLE = os.path.join(ROOT, "examples", "ads-pytorch")
 TRAIN = """
@@ -94,6 +101,20 @@ def test_a_worker_that_fails_after_the_main_node_counts(cluster, opctl):
     assert "Error Running the code: exit code 4" in done.stdout and "has failed" in done.stderr
 
 
+def test_a_node_that_is_killed_ends_the_job(cluster, opctl):
+    opctl.write("train.yaml", TRAIN)
+    # Its launcher, when the main node has ended and only waits for the others.
+    opctl.write("train.py", "import os, signal, time\nif os.environ['RANK'] == '0': raise SystemExit\n"
+                            "if os.environ['RANK'] == '2': signal.pause()\n"
+                            "while not os.path.exists(os.environ['OCI__LOCAL_FOLDER'] + '/nodes/0.ended'): time.sleep(0.02)\n"
+                            "os.kill(os.getppid(), signal.SIGKILL)\n")
+    done = opctl("run", "-f", "train.yaml", "-b", "local", code=1, timeout=120)
+    # The others end a moment after it: the cluster may hear of one of them first.
+    assert "was killed" in done.stderr or "exited with code 1" in done.stderr, done.stderr
+    assert "has failed" in done.stderr
+    cluster.await_no_process(timeout=60)
+
+
 def test_what_cannot_run_here_is_refused(cluster, opctl):
     opctl.write("train.yaml", TRAIN.replace("pytorch", "dask"))
     assert "RuntimeError: Framework not supported: DASK" in opctl(
@@ -129,6 +150,71 @@ def test_the_example_trains(cluster, opctl):
     # The traces of all nodes lie side by side where TensorBoard is pointed at.
     traces = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*", "*", "logs", "*.pt.trace.json"))
     assert len({trace.split("/")[-3] for trace in traces}) == 2
+
+
+def python_with_kineto():
+    """An interpreter whose PyTorch can write traces that the plug-in reads; Debian's is built without."""
+    for python in (os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python"), "/usr/bin/python3"):
+        probe = [python, "-c", "import torch.autograd.profiler as p; assert p.kineto_available()"]
+        if os.path.exists(python) and subprocess.run(probe, capture_output=True).returncode == 0:
+            return python
+    pytest.skip("no PyTorch with Kineto here: scripts/python-environment torch-2.15 torch torch==2.15.0 numpy (3 GB)")
+
+
+# The plug-in's page is in a frame of its own.
+PROFILER_PAGE = ("return Array.from(document.querySelectorAll('iframe'))"
+                 ".map(frame => frame.contentDocument ? frame.contentDocument.body.innerText : '').join('\\n')")
+
+
+def test_the_profile_is_seen(cluster, opctl):
+    """The document's last part: traced by the example, synced, opened in TensorBoard with torch-tb-profiler."""
+    if None in browser.programs():
+        pytest.skip("needs chromium and its driver: scripts/install-packages browser")
+    use_python(cluster, python_with_kineto())
+    for name in ("train.py", "cifar.py", "train.yaml"):
+        shutil.copy(os.path.join(EXAMPLE, name), cluster.path("home", name))
+    with open(cluster.path("home", "train.yaml")) as file:
+        text = file.read()
+    assert "- --epochs\n        - 2\n" in text
+    opctl.write("train.yaml", text.replace("- --epochs\n        - 2\n", "- --profile\n        - --epochs\n        - 1\n"))
+    opctl("run", "-f", "train.yaml", "-b", "local", "--image", "any", "-t", "1", "-reg", "a/b", "-nobuild", timeout=600)
+    [job] = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*"))
+    runs = sorted(os.path.relpath(folder, job) for folder in glob.glob(os.path.join(job, "*", "logs")))
+    assert len(runs) == 2
+
+    environment = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "tb-profiler", "torch_tb_profiler",
+                                  "torch-tb-profiler", "tensorboard", "setuptools"], text=True, stdout=subprocess.PIPE,
+                                 check=True).stdout.splitlines()[-1]
+    board = subprocess.Popen([os.path.join(environment, "bin", "python"), "-m", "tensorboard.main", "--logdir", job,
+                              "--port", "0"], stderr=subprocess.PIPE, text=True, env=cluster.env)
+    page = None
+    try:
+        url = next(match[1] for match in (re.search(r" at (http://\S+)", line) for line in board.stderr) if match)
+        drain = threading.Thread(target=board.stderr.read, daemon=True)
+        drain.start()
+        plugin = url.rstrip("/") + "/data/plugin/pytorch_profiler"
+        deadline = time.monotonic() + 120
+        while json.loads(fetch(plugin + "/runs"))["runs"] != runs:
+            assert time.monotonic() < deadline, fetch(plugin + "/runs")
+            time.sleep(0.1)
+        page = browser.Browser()
+        page.open(url + "#pytorch_profiler")
+        shown = page.wait(f"const text = (() => {{{PROFILER_PAGE}}})(); return text.includes('Overview') && text")
+        assert any(run in shown for run in runs), shown
+        # The steps themselves; the page draws them with a script of the Internet's.
+        for run in runs:
+            query = "run=" + urllib.parse.quote(run, safe="")
+            [worker] = json.loads(fetch(f"{plugin}/workers?{query}&view=Overview"))
+            [span] = json.loads(fetch(f"{plugin}/spans?{query}&worker={worker}"))
+            overview = json.loads(fetch(f"{plugin}/overview?{query}&worker={worker}&span={span}&view=Overview"))
+            assert len(overview["steps"]["rows"]) == 3
+            traced = fetch(f"{plugin}/operation/table?{query}&worker={worker}&span={span}&group_by=Operation")
+            assert b"aten::conv2d" in traced
+    finally:
+        if page:
+            page.close()
+        board.kill()
+        board.wait()
 
 
 def cifar_loads(folder):

@@ -168,7 +168,8 @@ def test_elastic_workers_hear_of_their_bounds(cluster):
                    "--retry=1", "--wait")
     job = Api(cluster).call("GET", f"/{KINDS[-1]}/elastic")
     assert list(job["spec"]["pytorchReplicaSpecs"]) == ["Worker"]
-    words = cluster.run("logs", "elastic", "-i", "elastic-worker-1").stdout.split()
+    # The job has succeeded with its first worker: this one may not have begun.
+    words = cluster.run("logs", "elastic", "-f", "-i", "elastic-worker-1").stdout.split()
     assert words[:2] == ["2:3", "c10d"] and re.fullmatch(r"elastic-worker-0:\d+", words[2]) and words[3] == "1"
 
 
@@ -295,6 +296,14 @@ BAD = [
     (["--dry-run=client", "--wait"], "--dry-run makes no job: --wait cannot stand beside it"),
     (["-o", "yaml"], "--output is the form of what --dry-run prints: give --dry-run too"),
     (["--sync-source=https://h/r.git"], "--sync-mode should be set when --sync-source is set"),
+    (["--data=xx:/.."], "invalid dataDir: '/..' must not hold '..'"),
+    (["--data-dir=/h://"], "invalid specification: dataDir can't be '/'"),
+    (["--tensorboard", "--logdir=/"], "--logdir is invalid: '/' is no directory for --tensorboard"),
+    (["--label=app=mine"], '--label "app" is invalid: jobs are found by it; choose another key'),
+    (["--device=amd.com/gpu=1.5"], "device value '1.5' is not a valid quantity, refer to amd.com/gpu=1"),
+    (["--image=my image"], '--image "my image" is invalid: the name of an image has no blanks'),
+    (["--sync-mode=git", "--sync-source=https://h/.."], '--sync-source is invalid: "https://h/.." is no address of code'),
+    (["true", "--lr", "1"], "unknown flag: --lr: if it is COMMAND's own, put COMMAND in quotes or behind --"),
     (["--model-name=m"], "model version source must be specified when registering a model version"),
 ]
 

@@ -9,6 +9,7 @@ import pytest
 
 from conftest import ROOT, Cluster
 from embedded_api import Api
+from terminals import Terminal
 
 FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 
@@ -90,7 +91,7 @@ def test_all_ranks_are_one_log(cluster):
     cluster.submit("pt", "for i in 1 2 3; do echo rank $RANK line $i; sleep 0.2; done",
                    "--workers=3")
     followed = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
-    cluster.wait("pt", "SUCCEEDED")
+    cluster.wait_for_all("pt", "SUCCEEDED")
     printed = cluster.run("logs", "pt", "--all", "--timestamps").stdout.splitlines()
     expected = sorted(f"[pt-{name}] rank {rank} line {i}" for i in (1, 2, 3)
                       for rank, name in enumerate(("master-0", "worker-0", "worker-1")))
@@ -131,6 +132,20 @@ def test_delete_by_label_and_prune(cluster):
     assert left == ["c"]
     assert cluster.run("prune", "--since=0s").stdout.startswith("Delete pytorchjob c with Age ")
     assert json.loads(cluster.run("list", "-o", "json").stdout) == []
+
+
+def test_an_empty_list_tells_a_person_and_no_script_of_jobs_that_others_made(cluster):
+    container = {"name": "pytorch", "image": "x", "command": ["true"]}
+    Api(cluster).call("POST", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs", {
+        "metadata": {"name": "applied"}, "spec": {"pytorchReplicaSpecs": {
+            "Master": {"replicas": 1, "template": {"spec": {"containers": [container]}}}}}})
+    piped = cluster.run("list")
+    assert (piped.stdout, piped.stderr) == ("NAME  STATUS  TRAINER  AGE  NODE\n", "")
+    with Terminal([cluster.binary, "list"], cluster.env, cluster.path("home"), columns=200) as terminal:
+        said = terminal.expect("shows it")
+        assert said.startswith("NAME  STATUS  TRAINER  AGE  NODE")
+        assert "1 PyTorchJob here was not made by `muster submit`, and not listed: `muster get applied -n default`" in said
+        assert terminal.end() == 0
 
 
 @pytest.fixture

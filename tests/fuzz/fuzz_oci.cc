@@ -1,5 +1,6 @@
 #include "ads/oci/bucket.h"
 #include "ads/oci/data_science.h"
+#include "ads/oci/instance_identity.h"
 #include "ads/oci/principal.h"
 #include "ads/oci/profile.h"
 #include "ads/oci/service_error.h"
@@ -19,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
 
   (void)TokenExpiry(input);
+  if (const auto token = TokenOf(input)) fuzz::Hold("a token says something", !token->empty());
+  if (const auto identity = InstanceIdentity::Read(input, Secret(), input); !identity) {
+    fuzz::Hold("an error says something", !identity.error().message.empty());
+  }
   (void)KindOfOcid(input);
   if (const auto time = ParseHttpDate(input)) {
     fuzz::Hold("a date reads back", ParseHttpDate(FormatHttpDate(*time)) == time);

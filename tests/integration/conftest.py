@@ -8,6 +8,7 @@ import tempfile
 import pytest
 
 from real_kubernetes import ROOT, Kubernetes
+from running_operator import Api, Operator
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
@@ -81,3 +82,16 @@ def muster_as():
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture(scope="module")
+def operator(real_cluster):
+    """muster's, for all namespaces. Modules that need others have their own."""
+    made = Operator(real_cluster.kubeconfig)
+    yield made
+    assert made.stop() == 0, made.log()
+
+
+@pytest.fixture(scope="module")
+def api(real_cluster, operator):
+    return Api(real_cluster)

@@ -5,21 +5,9 @@ import os
 import pytest
 
 from real_kubernetes import ROOT
-from running_operator import Api, Operator, wait_until
+from running_operator import wait_until
 
 EXAMPLE = os.path.join(ROOT, "examples", "mnist-pytorchjob")
-
-
-@pytest.fixture(scope="module")
-def operator(real_cluster):
-    made = Operator(real_cluster.kubeconfig)
-    yield made
-    assert made.stop() == 0, made.log()
-
-
-@pytest.fixture(scope="module")
-def api(real_cluster, operator):
-    return Api(real_cluster)
 
 
 @pytest.mark.parametrize("yaml,pods,gpus,is_host,by", [

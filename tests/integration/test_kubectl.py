@@ -1,11 +1,16 @@
 """A stock kubectl on the embedded cluster, over TLS and with the token."""
+import concurrent.futures
 import json
 import os
+import socket
+import socketserver
 import ssl
 import stat
+import threading
 import urllib.error
 import urllib.request
 
+import port_clients
 import pytest
 
 from embedded_cluster import EmbeddedCluster
@@ -112,6 +117,63 @@ def test_exec(cluster, done):
     _, err = cluster.kubectl("exec", "done-master-0", "--", "true", code=1)
     assert "cannot exec into a container in a completed pod; current phase is Succeeded" in err
     cluster.kubectl("delete", "pytorchjob", "runs")
+
+
+@pytest.fixture
+def running(cluster):
+    cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="served", command="sleep 1000"))
+    cluster.kubectl("wait", "--for=condition=Running", "pytorchjob/served", "--timeout=60s")
+    yield "served-master-0"
+    cluster.kubectl("delete", "pytorchjob", "served")
+
+
+@pytest.fixture
+def echo():
+    """The port of a server that answers when its client has said everything."""
+    class Echo(socketserver.StreamRequestHandler):
+        def handle(self):
+            data = self.rfile.read()
+            self.wfile.write(b"%d " % len(data) + data)
+
+    class Server(socketserver.ThreadingTCPServer):
+        request_queue_size = 128  # beyond it Linux itself loses what was sent with the end of a stream
+    with Server(("127.0.0.1", 0), Echo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def ask(port, data):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(1 << 20), b""))
+
+
+def test_port_forward(cluster, running, echo):
+    command = [cluster.kubectl_path, "--kubeconfig", cluster.kubeconfig, "port-forward",
+               f"pod/{running}", "--address", "127.0.0.1"]
+    with port_clients.Forwarder([*command, f":{echo}"]) as forwarder:
+        large = os.urandom(3 << 20)
+        assert ask(forwarder.local, large) == b"%d " % len(large) + large
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            words = [b"%d" % n for n in range(100)]
+            answers = list(pool.map(lambda word: ask(forwarder.local, word), words))
+        assert answers == [b"%d " % len(word) + word for word in words]
+        # Who goes without a word costs the others nothing.
+        socket.create_connection(("127.0.0.1", forwarder.local), timeout=60).close()
+        assert ask(forwarder.local, b"still") == b"5 still"
+    silent = port_clients.free_port()
+    with port_clients.Forwarder([*command, f":{silent}"]) as forwarder:
+        assert port_clients.touch(forwarder.local) == b""
+        assert f"nothing listens on port {silent}: Connection refused" in forwarder.error_line()
+
+
+def test_run_has_its_arguments_for_a_command(cluster):
+    cluster.kubectl("run", "answer", "--image=busybox", "--restart=Never", "--", "echo", "42")
+    cluster.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/answer", "--timeout=60s")
+    assert cluster.kubectl("logs", "answer") == "42\n"
+    cluster.kubectl("delete", "pod", "answer")
 
 
 def test_describe(cluster, done):
@@ -242,6 +304,17 @@ def test_scale(cluster, idle):
                            "jsonpath={.spec.pytorchReplicaSpecs.Worker.replicas}") == "3"
     scale = json.loads(cluster.kubectl("get", "pytorchjob", idle, "--subresource=scale", "-o", "json"))
     assert scale["kind"] == "Scale" and scale["spec"]["replicas"] == 3
+
+
+def test_scale_of_a_deployment(cluster):
+    cluster.kubectl("create", "deployment", "web", "--image=x", "--", "sleep", "1000")
+    cluster.kubectl("scale", "deployment/web", "--replicas=2")
+    cluster.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    assert cluster.kubectl("get", "deployment", "web", "-o",
+                           "jsonpath={.spec.replicas} {.status.readyReplicas}") == "2 2"
+    everything = cluster.kubectl("get", "all", "-o", "name").split()
+    assert "deployment.apps/web" in everything and any(n.startswith("pod/web-") for n in everything)
+    cluster.kubectl("delete", "deployment", "web")
 
 
 @pytest.mark.parametrize("cascade", ["background", "foreground", "orphan"])

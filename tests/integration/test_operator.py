@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from running_operator import Api, Operator, Refused, job, replica, wait_until
+from running_operator import Operator, Refused, job, replica, wait_until
 
 CREATED = ("Created", "True", "PyTorchJobCreated")
 RUNNING = ("Running", "True", "PyTorchJobRunning")
@@ -16,18 +16,6 @@ RESTARTING = ("Restarting", "True", "PyTorchJobRestarting")
 SUSPENDED = ("Suspended", "True", "PyTorchJobSuspended")
 RESUMED = ("Suspended", "False", "PyTorchJobResumed")
 ALL = ["j-master-0", "j-worker-0", "j-worker-1"]
-
-
-@pytest.fixture(scope="module")
-def operator(real_cluster):
-    made = Operator(real_cluster.kubeconfig)
-    yield made
-    assert made.stop() == 0, made.log()
-
-
-@pytest.fixture(scope="module")
-def api(real_cluster, operator):
-    return Api(real_cluster)
 
 
 class Started:
@@ -380,7 +368,8 @@ def test_J16_a_master_that_is_done_decides(start):
 def test_J16_workers_alone(start):
     j = start(job(master=False, workers=2, restart="Never"), ["j-worker-0", "j-worker-1"])
     j.set("j-worker-0", "Succeeded", 0)
-    wait_until("counted", lambda: j.status()["replicaStatuses"]["Worker"].get("succeeded") == 1)
+    wait_until("counted", lambda: j.status().get("replicaStatuses", {}).get("Worker", {}).get(
+        "succeeded") == 1)
     j.set("j-worker-1", "Running")
     j.await_conditions(CREATED, RUNNING)
     j.set("j-worker-1", "Succeeded", 0)

@@ -25,6 +25,7 @@ TENANCY = "ocid1.tenancy.oc1..mock"
 USER = "ocid1.user.oc1..mock"
 SIGNED = ["date", "(request-target)", "host"]
 SIGNED_WITH_BODY = SIGNED + ["content-length", "content-type", "x-content-sha256"]
+SIGNED_BY_INSTANCE = ["date", "(request-target)", "content-length", "content-type", "x-content-sha256"]
 # DER of DigestInfo with SHA-256 (RFC 8017, 9.2)
 DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 UPLOADS = [("PUT", r"/n/"), ("POST", r"/20190101/jobs/[^/]+/artifact")]
@@ -54,6 +55,42 @@ class Key:
         found = pow(int.from_bytes(signature, "big"), 65537, self.modulus).to_bytes(size, "big")
         end = DIGEST_INFO + hashlib.sha256(text.encode()).digest()
         return found == b"\0\1" + b"\xff" * (size - len(end) - 3) + b"\0" + end
+
+
+class PublicKey(Key):
+    """What is known of somebody's key: base64 of its SubjectPublicKeyInfo."""
+
+    def __init__(self, text):
+        done = subprocess.run(["openssl", "rsa", "-pubin", "-inform", "DER", "-modulus", "-noout"],
+                              input=base64.b64decode(text), check=True, capture_output=True)
+        self.modulus = int(done.stdout.decode().split("=")[1], 16)
+
+
+class Instance:
+    """What the metadata service tells a compute instance, and the key behind it."""
+
+    def __init__(self, folder, tenancy=TENANCY, region="iad"):
+        self.key, self.region = Key(os.path.join(folder, "instance.pem")), region
+        path = os.path.join(folder, "instance.crt")
+        subject = f"/CN=ocid1.instance.oc1.iad.i/OU=opc-certtype:instance/OU=opc-tenant:{tenancy}"
+        openssl("req", "-x509", "-new", "-key", self.key.path, "-subj", subject, "-days", "1", "-out", path)
+        with open(path) as file:
+            self.certificate = file.read()
+        with open(self.key.path) as file:
+            self.key_pem = file.read()
+        der = openssl("x509", "-in", path, "-outform", "DER")
+        self.certificate_base64 = base64.b64encode(der).decode()
+        digest = hashlib.sha1(der).hexdigest().upper()
+        fingerprint = ":".join(digest[i:i + 2] for i in range(0, 40, 2))
+        self.key_id = f"{tenancy}/fed-x509/{fingerprint}"
+
+
+def make_token(lifetime, claims=None):
+    """A JWT that nobody has signed; the mock knows it by its text."""
+    def part(value):
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+    body = {"exp": int(time.time()) + lifetime, "jti": uuid.uuid4().hex, **(claims or {})}
+    return f"{part({'alg': 'RS256'})}.{part(body)}.{part('signature')}"
 
 
 def now_text(offset=0.0):
@@ -116,6 +153,8 @@ class OciMock:
         self.objects = {}        # (namespace, bucket) -> {name: (bytes, etag, time)}
         self.uploads = {}
         self.has_buckets = None  # None: every bucket is there; else a set of names
+        self.instance = None     # an Instance: who asks from there
+        self.token_lifetime = 1200
         self.faults = []
         self.retry_tokens = {}
         self._count = 0
@@ -187,6 +226,10 @@ class OciMock:
     def serve(self, method, target, headers, body):
         path, _, query_text = target.partition("?")
         query = dict(urllib.parse.parse_qsl(query_text, keep_blank_values=True))
+        if path.startswith("/opc/v2/"):
+            return self._metadata(method, path, headers)
+        if path == "/v1/x509":
+            return self._federate(method, target, headers, body)
         self._verify(method, target, headers, body)
         token = headers.get("opc-retry-token")
         with self.lock:
@@ -197,7 +240,32 @@ class OciMock:
                 self.retry_tokens[(target, token)] = reply
             return reply
 
-    def _verify(self, method, target, headers, body):
+    # A compute instance: its metadata service, and tokens for who has its certificate.
+
+    def _metadata(self, method, path, headers):
+        if self.instance is None or method != "GET":
+            raise Refused(404, "NotFound", "no instance")
+        if headers.get("authorization") != "Bearer Oracle":
+            raise Refused(404, "NotFound", "only with Authorization: Bearer Oracle")
+        texts = {"/opc/v2/instance/region": self.instance.region + "\n",
+                 "/opc/v2/identity/cert.pem": self.instance.certificate,
+                 "/opc/v2/identity/intermediate.pem": self.instance.certificate,
+                 "/opc/v2/identity/key.pem": self.instance.key_pem}
+        if path not in texts:
+            raise Refused(404, "NotFound", path)
+        return Reply(200, texts[path].encode(), {"content-type": "text/plain"})
+
+    def _federate(self, method, target, headers, body):
+        self._verify(method, target, headers, body, SIGNED_BY_INSTANCE)
+        asked = json.loads(body)
+        own = self.instance.certificate_base64
+        if asked["certificate"] != own or asked["intermediateCertificates"] != [own]:
+            raise Refused(401, "NotAuthenticated", "The certificate is not the instance's.")
+        token = make_token(self.token_lifetime)
+        self.trust_token(token, PublicKey(asked["publicKey"]))
+        return Reply(200, {"token": token})
+
+    def _verify(self, method, target, headers, body, wanted=None):
         def refuse(why):
             raise Refused(401, "NotAuthenticated", why)
 
@@ -209,21 +277,28 @@ class OciMock:
         names, key_id, signature = found[1].split(" "), found[2], found[3]
         has_body = method in ("POST", "PUT", "PATCH")
         is_upload = any(method == one and re.match(pattern, target) for one, pattern in UPLOADS)
-        if names != SIGNED_WITH_BODY and not (names == SIGNED and (not has_body or is_upload)):
+        if wanted is not None:
+            is_right = names == wanted
+        else:
+            is_right = names == SIGNED_WITH_BODY or names == SIGNED and (not has_body or is_upload)
+        if not is_right:
             refuse(f"The headers {found[1]} are not those that have to be signed.")
         date = email.utils.parsedate_to_datetime(headers["date"]).timestamp()
         if abs(date - time.time() - self.clock_offset) > 300:
             refuse("The date is too far from the server's.")
-        if key_id not in self.keys:
+        key = self.keys.get(key_id)
+        if wanted is not None and self.instance is not None and key_id == self.instance.key_id:
+            key = self.instance.key
+        if key is None:
             refuse("The required information to complete authentication was not provided or was "
                    "incorrect.")
-        if names == SIGNED_WITH_BODY:
+        if "x-content-sha256" in names:
             digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
             if headers.get("x-content-sha256") != digest:
                 refuse("The digest of the body is wrong.")
         values = {"(request-target)": f"{method.lower()} {target}"}
         text = "\n".join(f"{name}: {values.get(name, headers.get(name, ''))}" for name in names)
-        if not self.keys[key_id].verifies(base64.b64decode(signature), text):
+        if not key.verifies(base64.b64decode(signature), text):
             refuse("Failed to verify the HTTP(S) Signature")
 
     def _route(self, method, path, query, headers, body):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "base/strings.h"
@@ -56,13 +57,14 @@ net::Headers Api::UsualHeaders(const ApiRequest& request) const {
   return headers;
 }
 
-base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& headers) {
+base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& headers,
+                                 std::string body) {
   TRY_ASSIGN(const Principal::Credential credential, principal_.Show());
   Try made;
   made.request.method = request.method;
   made.request.target = options_.base_path + request.target;
   made.request.headers = headers;
-  made.request.body = request.body;
+  made.request.body = std::move(body);
   made.key_id = credential.key_id;
   made.sent = clock_.Now();
   TRY(SignRequest(made.request, options_.host, request.signed_body, credential.key_id,
@@ -70,8 +72,14 @@ base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& 
   return made;
 }
 
+base::Result<net::HttpResponse> Api::Transmit(const Try& attempt, const net::FileRange* file) {
+  if (file != nullptr) return connection_.files->SendFile(attempt.request, *file);
+  return connection_.client->Send(attempt.request);
+}
+
 base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net::Headers& headers,
-                                            Try attempt, base::Result<net::HttpResponse> answer) {
+                                            const net::FileRange* file, Try attempt,
+                                            base::Result<net::HttpResponse> answer) {
   const auto begun = clock_.Steady();
   bool has_renewed = false;
   for (int tries = 1;; ++tries) {
@@ -91,8 +99,8 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
                    answer ? fmt::format("HTTP {}", answer->status) : answer.error().message,
                    pause->count() / 1000);
     if (pause->count() > 0) options_.pause(*pause);
-    TRY_ASSIGN(attempt, Sign(request, headers));
-    answer = client_->Send(attempt.request);
+    TRY_ASSIGN(attempt, Sign(request, headers, std::move(attempt.request.body)));
+    answer = Transmit(attempt, file);
   }
   const std::string service(ServiceName(options_.service));
   if (!answer) {
@@ -102,11 +110,19 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
       *answer, {service, request.operation, principal_.origin().advice, attempt.sent}));
 }
 
-base::Result<net::HttpResponse> Api::Send(const ApiRequest& request) {
+base::Result<net::HttpResponse> Api::Send(ApiRequest request) {
   const net::Headers headers = UsualHeaders(request);
-  TRY_ASSIGN(Try attempt, Sign(request, headers));
-  auto answer = client_->Send(attempt.request);
-  return Settle(request, headers, std::move(attempt), std::move(answer));
+  TRY_ASSIGN(Try attempt, Sign(request, headers, std::move(request.body)));
+  auto answer = Transmit(attempt, nullptr);
+  return Settle(request, headers, nullptr, std::move(attempt), std::move(answer));
+}
+
+base::Result<net::HttpResponse> Api::SendFile(const ApiRequest& request,
+                                              const net::FileRange& range) {
+  const net::Headers headers = UsualHeaders(request);
+  TRY_ASSIGN(Try attempt, Sign(request, headers, ""));
+  auto answer = Transmit(attempt, &range);
+  return Settle(request, headers, &range, std::move(attempt), std::move(answer));
 }
 
 std::vector<base::Result<net::HttpResponse>> Api::SendAll(std::span<const ApiRequest> requests) {
@@ -116,7 +132,7 @@ std::vector<base::Result<net::HttpResponse>> Api::SendAll(std::span<const ApiReq
   std::vector<net::HttpRequest> sent;
   for (const ApiRequest& request : requests) {
     headers.push_back(UsualHeaders(request));
-    auto attempt = Sign(request, headers.back());
+    auto attempt = Sign(request, headers.back(), request.body);
     if (!attempt) {
       for (size_t i = 0; i < requests.size(); ++i) answers.push_back(Fail(attempt.error()));
       return answers;
@@ -124,9 +140,10 @@ std::vector<base::Result<net::HttpResponse>> Api::SendAll(std::span<const ApiReq
     sent.push_back(std::move(attempt->request));
     attempts.push_back(std::move(*attempt));
   }
-  answers = client_->SendAll(sent);
+  answers = connection_.client->SendAll(sent);
   for (size_t i = 0; i < answers.size(); ++i) {
-    answers[i] = Settle(requests[i], headers[i], std::move(attempts[i]), std::move(answers[i]));
+    answers[i] =
+        Settle(requests[i], headers[i], nullptr, std::move(attempts[i]), std::move(answers[i]));
   }
   return answers;
 }

@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "ads/oci/connection.h"
 #include "ads/oci/principal.h"
 #include "ads/oci/region.h"
 #include "ads/oci/service_error.h"
 #include "ads/oci/signature.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/http_client.h"
-#include "net/url.h"
 #include "text/json.h"
 
 namespace ads::oci {
@@ -40,16 +39,17 @@ class Api {
     std::string base_path;  // of the endpoint, before every target: "" or "/..."
     std::function<void(base::Duration)> pause;
   };
-  // All but `client` outlive it.
-  Api(Options options, std::unique_ptr<net::HttpClient> client, Principal& principal,
-      base::Clock& clock)
+  // All but `connection` outlive it.
+  Api(Options options, Connection connection, Principal& principal, base::Clock& clock)
       : options_(std::move(options)),
-        client_(std::move(client)),
+        connection_(std::move(connection)),
         principal_(principal),
         clock_(clock) {}
 
   // The answer, when it is a success; ErrorFromService otherwise.
-  base::Result<net::HttpResponse> Send(const ApiRequest& request);
+  base::Result<net::HttpResponse> Send(ApiRequest request);
+  // With a piece of a file for a body, which is not signed.
+  base::Result<net::HttpResponse> SendFile(const ApiRequest& request, const net::FileRange& range);
   // At once; answers in the order of the requests.
   std::vector<base::Result<net::HttpResponse>> SendAll(std::span<const ApiRequest> requests);
   // The answer's JSON.
@@ -63,14 +63,17 @@ class Api {
     std::string key_id;
     base::Time sent;
   };
-  base::Result<Try> Sign(const ApiRequest& request, const net::Headers& headers);
+  // `body` is the request's, which is not looked at.
+  base::Result<Try> Sign(const ApiRequest& request, const net::Headers& headers, std::string body);
+  base::Result<net::HttpResponse> Transmit(const Try& attempt, const net::FileRange* file);
   // Until the answer stands; `attempt` has been sent, `answer` is its answer.
   base::Result<net::HttpResponse> Settle(const ApiRequest& request, const net::Headers& headers,
-                                         Try attempt, base::Result<net::HttpResponse> answer);
+                                         const net::FileRange* file, Try attempt,
+                                         base::Result<net::HttpResponse> answer);
   net::Headers UsualHeaders(const ApiRequest& request) const;
 
   const Options options_;
-  const std::unique_ptr<net::HttpClient> client_;
+  const Connection connection_;
   Principal& principal_;
   base::Clock& clock_;
 };

@@ -22,11 +22,11 @@ struct BucketUri {
 // it.
 base::Result<BucketUri> ParseBucketUri(std::string_view uri);
 
-// Files from this size on travel in parts, some at once.
+// Files above this size travel in parts, some at once, which are sent as they are read.
 inline constexpr uint64_t kPartBytes = 10 << 20;
-inline constexpr size_t kPartsAtOnce = 4;
+inline constexpr size_t kPartsAtOnce = 8;
 inline constexpr uint64_t kMaxParts = 10'000;
-// Smaller files go some at once.
+// Smaller files go some at once, in as many threads.
 inline constexpr uint64_t kSmallFileBytes = 1 << 20;
 inline constexpr size_t kSmallFilesAtOnce = 32;
 // How large the parts of a file are: kPartBytes, and more where they would be too many. Pure.

@@ -1,16 +1,23 @@
 // Files to objects and back, large ones in parts.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <functional>
 #include <optional>
+#include <system_error>
+#include <thread>
 
 #include "ads/oci/bucket.h"
+#include "ads/oci/checksum.h"
 #include "base/defer.h"
 #include "base/fd.h"
+#include "base/guarded.h"
 #include "base/strings.h"
 #include "base/uid.h"
 
@@ -21,6 +28,9 @@ using base::Code;
 using base::Fail;
 
 constexpr size_t kSuffixLength = 8;
+// How the service is to check each part, beside the transport. MD5 is slower than the line.
+constexpr const char* kChecksumAlgorithm = "opc-checksum-algorithm";
+constexpr const char* kCrc32c = "CRC32C";
 
 base::Result<std::string> ReadPart(int fd, uint64_t offset, uint64_t size,
                                    const std::string& path) {
@@ -63,6 +73,30 @@ base::Result<std::optional<std::string>> ReadSmallFile(const std::string& path) 
   return std::optional(std::move(content));
 }
 
+// work(i) for each i below `count`, `at_once` of them at once: on threads of its own and the
+// caller's.
+void ForEachAtOnce(size_t count, size_t at_once, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  // Signals are the main thread's.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i + 1 < std::min(count, at_once); ++i) {
+    try {
+      threads.emplace_back(run);
+    } catch (const std::system_error&) {
+      break;  // as many as the system allows
+    }
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  run();  // here too, or where there is no thread at all
+}
+
 base::Result<std::string> UploadIdOf(const text::Json& answer, const std::string& uri) {
   std::string id(text::GetString(answer, {"uploadId"}));
   if (!id.empty()) return id;
@@ -89,29 +123,19 @@ base::Status Bucket::PutFile(const std::string& name, const std::string& path) {
 
 std::vector<base::Status> Bucket::PutFiles(std::span<const FileToPut> files) {
   std::vector<base::Status> results(files.size());
-  std::vector<ApiRequest> wave;
-  std::vector<size_t> places;  // of the wave's files among all
-  const auto send = [&] {
-    const auto answers = api_.SendAll(wave);
-    for (size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i]) results[places[i]] = Fail(answers[i].error());
-    }
-    wave.clear();
-    places.clear();
-  };
-  for (size_t i = 0; i < files.size(); ++i) {
+  base::Guarded<std::vector<size_t>> large;
+  ForEachAtOnce(files.size(), kSmallFilesAtOnce, [&](size_t i) {
     auto content = ReadSmallFile(files[i].path);
     if (!content) {
       results[i] = Fail(std::move(content.error()));
-    } else if (!*content) {
-      results[i] = PutFile(files[i].name, files[i].path);
+    } else if (*content) {
+      results[i] = Put(files[i].name, std::move(**content));
     } else {
-      wave.push_back(PutRequest(files[i].name, std::move(**content)));
-      places.push_back(i);
-      if (wave.size() == kSmallFilesAtOnce) send();
+      large.Lock()->push_back(i);
     }
-  }
-  send();
+  });
+  // One after another: each fills the line.
+  for (const size_t i : *large.Lock()) results[i] = PutFile(files[i].name, files[i].path);
   return results;
 }
 
@@ -123,7 +147,8 @@ base::Status Bucket::PutParts(const std::string& name, const std::string& path, 
                        .method = "POST",
                        .target = fmt::format("/n/{}/b/{}/u", net::PercentEncode(uri_.name_space),
                                              net::PercentEncode(uri_.bucket)),
-                       .body = text::ToJson(create)}));
+                       .body = text::ToJson(create),
+                       .headers = {{kChecksumAlgorithm, kCrc32c}}}));
   TRY_ASSIGN(const std::string id, UploadIdOf(upload, UriOf(name)));
   const std::string target = UploadPath(name) + "?uploadId=" + net::PercentEncode(id);
   auto parts = SendParts(target, path, fd, size);
@@ -147,32 +172,38 @@ base::Status Bucket::PutParts(const std::string& name, const std::string& path, 
 base::Result<text::Array> Bucket::SendParts(const std::string& target, const std::string& path,
                                             int fd, uint64_t size) {
   const uint64_t part_size = PartSizeOf(size);
+  const size_t count = (size + part_size - 1) / part_size;
+  std::vector<std::string> etags(count);
+  base::Guarded<base::Status> sent;
+  std::atomic<bool> has_failed = false;
+  const auto send_part = [&](size_t i) -> base::Status {
+    const uint64_t offset = i * part_size;
+    const net::FileRange range{fd, offset, std::min(part_size, size - offset)};
+    // Read ahead for the one thread that sends.
+    (void)::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(range.size),
+                          POSIX_FADV_WILLNEED);
+    TRY_ASSIGN(std::string crc, Crc32cOfFile(range, path));
+    const ApiRequest part{
+        .operation = "upload_part",
+        .method = "PUT",
+        .target = fmt::format("{}&uploadPartNum={}", target, i + 1),
+        .content_type = "application/octet-stream",
+        .headers = {{kChecksumAlgorithm, kCrc32c}, {"opc-content-crc32c", std::move(crc)}},
+        .signed_body = SignedBody::kNo};
+    TRY_ASSIGN(const net::HttpResponse answer, api_.SendFile(part, range));
+    etags[i] = net::FindHeader(answer.headers, "etag");
+    return {};
+  };
+  ForEachAtOnce(count, kPartsAtOnce, [&](size_t i) {
+    if (has_failed) return;
+    base::Status status = send_part(i);
+    if (status || has_failed.exchange(true)) return;
+    *sent.Lock() = std::move(status);
+  });
+  TRY(*sent.Lock());
   text::Array parts;
-  uint64_t offset = 0;
-  while (offset < size) {
-    std::vector<ApiRequest> wave;
-    const size_t first = parts.size() + 1;
-    for (; wave.size() < kPartsAtOnce && offset < size; offset += part_size) {
-      TRY_ASSIGN(std::string content,
-                 ReadPart(fd, offset, std::min(part_size, size - offset), path));
-      ApiRequest part{.operation = "upload_part",
-                      .method = "PUT",
-                      .target = fmt::format("{}&uploadPartNum={}", target, first + wave.size()),
-                      .body = std::move(content),
-                      .content_type = "application/octet-stream",
-                      .signed_body = SignedBody::kNo};
-      if (std::string md5 = Md5Base64(part.body); !md5.empty()) {
-        part.headers.emplace_back("content-md5", std::move(md5));
-      }
-      wave.push_back(std::move(part));
-    }
-    const auto answers = api_.SendAll(wave);
-    for (const auto& answer : answers) {
-      if (!answer) return Fail(answer.error());
-      parts.push_back(
-          text::Object{{"partNum", static_cast<int64_t>(parts.size() + 1)},
-                       {"etag", std::string(net::FindHeader(answer->headers, "etag"))}});
-    }
+  for (size_t i = 0; i < count; ++i) {
+    parts.push_back(text::Object{{"partNum", static_cast<int64_t>(i + 1)}, {"etag", etags[i]}});
   }
   return parts;
 }

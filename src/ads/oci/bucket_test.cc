@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "ads/oci/checksum.h"
 #include "ads/oci/fake_client.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -79,6 +80,12 @@ class ObjectsModel {
     const std::string& name = target.segments.at(5);
     if (request.method == "PUT") {
       if (refuses_parts) return Answer(400, R"({"code":"InvalidPart","message":"no"})");
+      EXPECT_EQ(net::FindHeader(request.headers, "opc-checksum-algorithm"), "CRC32C");
+      std::string crc;
+      for (int shift = 24; shift >= 0; shift -= 8) {
+        crc += static_cast<char>(Crc32c(0, request.body) >> shift & 0xff);
+      }
+      EXPECT_EQ(net::FindHeader(request.headers, "opc-content-crc32c"), base::Base64Encode(crc));
       parts_[*base::ParseInt(target.Query("uploadPartNum"))] = request.body;
       return Answer(200, "", {{"etag", "part"}});
     }

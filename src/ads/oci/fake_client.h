@@ -1,8 +1,12 @@
 // For tests: an HTTP client whose server is a function, and a session's clock and key around it.
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +17,7 @@
 
 namespace ads::oci {
 
-class FakeClient final : public net::HttpClient {
+class FakeClient final : public net::HttpClient, public net::FileUploader {
  public:
   using Serve = std::function<base::Result<net::HttpResponse>(const net::HttpRequest&)>;
   explicit FakeClient(Serve serve) : serve_(std::move(serve)) {}
@@ -26,6 +30,15 @@ class FakeClient final : public net::HttpClient {
     std::vector<base::Result<net::HttpResponse>> answers;
     for (const net::HttpRequest& request : requests) answers.push_back(serve_(request));
     return answers;
+  }
+  base::Result<net::HttpResponse> SendFile(const net::HttpRequest& request,
+                                           const net::FileRange& range) override {
+    net::HttpRequest whole = request;
+    whole.body.resize(range.size);
+    const ssize_t count =
+        ::pread(range.fd, whole.body.data(), range.size, static_cast<off_t>(range.offset));
+    whole.body.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    return serve_(whole);
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
     return base::Fail(base::Code::kInternal, "no streams here");
@@ -43,14 +56,15 @@ class FakeService {
             {"us-ashburn-1", "look at the profile", "renew it"}, [this] { return Load(); }, clock),
         api({service, "host", "",
              [this](base::Duration pause) {
+               const std::lock_guard lock(mutex_);
                pauses.push_back(pause);
                clock.Advance(pause);
              }},
-            std::make_unique<FakeClient>(
-                [this, serve = std::move(serve)](const net::HttpRequest& request) {
-                  requests.push_back(request);
-                  return serve(request);
-                }),
+            Connect([this, serve = std::move(serve)](const net::HttpRequest& request) {
+              const std::lock_guard lock(mutex_);
+              requests.push_back(request);
+              return serve(request);
+            }),
             principal, clock) {}
 
   base::FakeClock clock{base::Time(std::chrono::seconds(2'000'000'000))};
@@ -61,10 +75,17 @@ class FakeService {
   Api api;
 
  private:
+  static Connection Connect(FakeClient::Serve serve) {
+    auto client = std::make_unique<FakeClient>(std::move(serve));
+    FakeClient* const files = client.get();
+    return {std::move(client), files};
+  }
   base::Result<Principal::Credential> Load() {
     TRY_ASSIGN(auto key, PrivateKey::Read(Secret(std::string(kTestKey)), Secret(), "key"));
     return Principal::Credential{key_id, std::move(key), std::nullopt};
   }
+
+  std::mutex mutex_;  // of what is public
 };
 
 inline net::HttpResponse Answer(int status, std::string body = "", net::Headers headers = {}) {

@@ -190,8 +190,8 @@ base::Result<std::unique_ptr<Principal>> OpenPrincipal(const PrincipalOptions& o
         std::move(origin), [environment] { return LoadResourcePrincipal(environment); }, clock);
   }
   return Fail(Code::kInvalidArgument,
-              fmt::format("auth \"{}\" is not known here: use api_key, security_token or "
-                          "resource_principal",
+              fmt::format("auth \"{}\" is not known here: use api_key, security_token, "
+                          "resource_principal or instance_principal",
                           options.auth));
 }
 

@@ -143,8 +143,8 @@ TEST_F(PrincipalTest, OfAResourceSaysWhatIsMissing) {
             "resource principal: OCI_RESOURCE_PRINCIPAL_VERSION is 1.1; 2.2 is the one that is "
             "known");
   EXPECT_EQ(WhyNot("magic"),
-            "auth \"magic\" is not known here: use api_key, security_token or "
-            "resource_principal");
+            "auth \"magic\" is not known here: use api_key, security_token, "
+            "resource_principal or instance_principal");
 }
 
 TEST(TokenExpiry, IsNothingOfWhatIsNoToken) {

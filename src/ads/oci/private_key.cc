@@ -63,6 +63,15 @@ base::Result<std::shared_ptr<const PrivateKey>> PrivateKey::Read(const Secret& p
   return read;
 }
 
+base::Result<std::shared_ptr<const PrivateKey>> PrivateKey::Generate() {
+  ForbidDumps();
+  constexpr size_t kBits = 2048;
+  EVP_PKEY* const key = ::EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", kBits);
+  ::ERR_clear_error();
+  if (key == nullptr) return Fail(Code::kInternal, "no session key can be made");
+  return std::shared_ptr<const PrivateKey>(new PrivateKey(key));
+}
+
 PrivateKey::~PrivateKey() { ::EVP_PKEY_free(key_); }
 
 base::Result<std::string> PrivateKey::Sign(std::string_view text) const {
@@ -80,13 +89,19 @@ base::Result<std::string> PrivateKey::Sign(std::string_view text) const {
   return base::Base64Encode(View(signature));
 }
 
-std::string PrivateKey::Fingerprint() const {
+std::string PrivateKey::PublicKeyDer() const {
   unsigned char* der = nullptr;
   const int size = ::i2d_PUBKEY(key_, &der);
   if (size <= 0) return "";
-  const std::string hex =
-      base::Md5Hex({reinterpret_cast<const char*>(der), static_cast<size_t>(size)});
+  std::string bytes(reinterpret_cast<const char*>(der), static_cast<size_t>(size));
   ::OPENSSL_free(der);
+  return bytes;
+}
+
+std::string PrivateKey::PublicKeyBase64() const { return base::Base64Encode(PublicKeyDer()); }
+
+std::string PrivateKey::Fingerprint() const {
+  const std::string hex = base::Md5Hex(PublicKeyDer());
   std::string pairs;
   for (size_t i = 0; i < hex.size(); i += 2) pairs += (i > 0 ? ":" : "") + hex.substr(i, 2);
   return pairs;

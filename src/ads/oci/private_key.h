@@ -20,6 +20,8 @@ class PrivateKey {
   static base::Result<std::shared_ptr<const PrivateKey>> Read(const Secret& pem,
                                                               const Secret& pass_phrase,
                                                               std::string_view what);
+  // A new one, of 2048 bits.
+  static base::Result<std::shared_ptr<const PrivateKey>> Generate();
   ~PrivateKey();
   PrivateKey(const PrivateKey&) = delete;
   PrivateKey& operator=(const PrivateKey&) = delete;
@@ -28,9 +30,12 @@ class PrivateKey {
   base::Result<std::string> Sign(std::string_view text) const;
   // Of the public key: 16 pairs of lower-case hex digits with colons (MD5 of its DER).
   std::string Fingerprint() const;
+  // SubjectPublicKeyInfo's DER, in base64.
+  std::string PublicKeyBase64() const;
 
  private:
   explicit PrivateKey(evp_pkey_st* key) : key_(key) {}
+  std::string PublicKeyDer() const;
 
   evp_pkey_st* const key_;
 };

@@ -63,6 +63,7 @@ constexpr std::array kServiceHosts = {
     ServiceHost{Service::kObjectStorage, "object_storage", "objectstorage", false},
     ServiceHost{Service::kNetwork, "virtual_network", "iaas", false},
     ServiceHost{Service::kSecrets, "secrets", "secrets.vaults", true},
+    ServiceHost{Service::kAuth, "auth", "auth", false},
 };
 
 const ServiceHost& HostOf(Service service) {

@@ -17,6 +17,7 @@ enum class Service {
   kObjectStorage,
   kNetwork,
   kSecrets,
+  kAuth,  // tokens for instances
 };
 
 // As the errors of Oracle's SDK name it: "data_science".

@@ -10,11 +10,9 @@ namespace ads::oci {
 base::Result<std::unique_ptr<Session>> Session::Open(Options options,
                                                      const base::Environment& environment,
                                                      base::Clock& clock) {
-  TRY_ASSIGN(auto principal, OpenPrincipal(options.login, environment, clock));
   if (!options.connect) {
-    options.connect =
-        [&environment](Service,
-                       const net::Url& endpoint) -> base::Result<std::unique_ptr<net::HttpClient>> {
+    options.connect = [&environment](Service,
+                                     const net::Url& endpoint) -> base::Result<Connection> {
       net::CurlClientOptions curl;
       curl.url = endpoint;
       curl.proxy = net::ProxyFor(endpoint, environment);
@@ -22,11 +20,16 @@ base::Result<std::unique_ptr<Session>> Session::Open(Options options,
       // Objects come as they were put, whatever their encoding.
       curl.is_compressed = false;
       TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(curl)));
-      return std::unique_ptr<net::HttpClient>(std::move(client));
+      net::FileUploader* const files = client.get();
+      return Connection{std::move(client), files};
     };
   }
+  auto principal = options.login.auth == "instance_principal"
+                       ? OpenInstancePrincipal(options.connect, options.pause, environment, clock)
+                       : OpenPrincipal(options.login, environment, clock);
+  if (!principal) return base::Fail(principal.error());
   return std::unique_ptr<Session>(
-      new Session(std::move(options), environment, clock, std::move(principal)));
+      new Session(std::move(options), environment, clock, std::move(*principal)));
 }
 
 base::Result<Api*> Session::At(Service service) {
@@ -36,8 +39,8 @@ base::Result<Api*> Session::At(Service service) {
   TRY_ASSIGN(net::Url endpoint, EndpointOf(service, principal_->origin().region, environment_));
   Api::Options options{service, HostHeader(endpoint), std::exchange(endpoint.path, ""),
                        options_.pause};
-  TRY_ASSIGN(auto client, options_.connect(service, endpoint));
-  api = std::make_unique<Api>(std::move(options), std::move(client), *principal_, clock_);
+  TRY_ASSIGN(Connection connection, options_.connect(service, endpoint));
+  api = std::make_unique<Api>(std::move(options), std::move(connection), *principal_, clock_);
   return api.get();
 }
 

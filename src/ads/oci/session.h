@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ads/oci/api.h"
+#include "ads/oci/instance_principal.h"
 #include "ads/oci/principal.h"
 #include "ads/oci/region.h"
 #include "base/clock.h"
@@ -19,16 +20,16 @@ namespace ads::oci {
 // Thread safe.
 class Session {
  public:
-  // How a service is spoken to; net::CurlClient outside tests.
-  using Connect =
-      std::function<base::Result<std::unique_ptr<net::HttpClient>>(Service, const net::Url&)>;
+  // net::CurlClient outside tests.
+  using Connect = ConnectFunction;
 
   struct Options {
     PrincipalOptions login;
     std::function<void(base::Duration)> pause;  // blocks for that long
     Connect connect = {};
   };
-  // Reads the profile; calls nobody. `environment` and `clock` outlive it.
+  // Reads the profile; calls nobody, but an instance principal's metadata service. `environment`
+  // and `clock` outlive it.
   static base::Result<std::unique_ptr<Session>> Open(Options options,
                                                      const base::Environment& environment,
                                                      base::Clock& clock);

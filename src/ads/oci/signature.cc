@@ -49,6 +49,13 @@ std::string SigningString(const net::HttpRequest& request, std::string_view sign
   return lines;
 }
 
+std::string AuthorizationHeader(std::string_view signed_headers, std::string_view key_id,
+                                std::string_view signature) {
+  return fmt::format(
+      R"(Signature algorithm="rsa-sha256",headers="{}",keyId="{}",signature="{}",version="1")",
+      signed_headers, key_id, signature);
+}
+
 base::Status SignRequest(net::HttpRequest& request, const std::string& host, SignedBody body,
                          const std::string& key_id, const PrivateKey& key, base::Time now) {
   request.headers.emplace_back("date", FormatHttpDate(now));
@@ -58,11 +65,7 @@ base::Status SignRequest(net::HttpRequest& request, const std::string& host, Sig
   }
   const std::string names = SignedHeaders(request.method, body);
   TRY_ASSIGN(const std::string signature, key.Sign(SigningString(request, names)));
-  request.headers.emplace_back(
-      "authorization",
-      fmt::format(R"(Signature algorithm="rsa-sha256",headers="{}",keyId="{}",signature="{}",)"
-                  R"(version="1")",
-                  names, key_id, signature));
+  request.headers.emplace_back("authorization", AuthorizationHeader(names, key_id, signature));
   return {};
 }
 

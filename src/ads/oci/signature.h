@@ -20,6 +20,10 @@ std::string SignedHeaders(std::string_view method, SignedBody body);
 // The lines that are signed: of the request's headers, its target and its body's length.
 std::string SigningString(const net::HttpRequest& request, std::string_view signed_headers);
 
+// The Authorization header's value.
+std::string AuthorizationHeader(std::string_view signed_headers, std::string_view key_id,
+                                std::string_view signature);
+
 // Adds date, host (of the endpoint: "host" or "host:port"), x-content-sha256 where the body is
 // signed, and authorization. The request has its content-type.
 base::Status SignRequest(net::HttpRequest& request, const std::string& host, SignedBody body,

@@ -6,7 +6,7 @@
 //     gpus: auto                # strict, optional or auto
 //     redirect_launch: true     # python -m torch.distributed.run in pods is muster-launch
 //     images: host              # or podman: pods run in their images
-//     warm: false               # torchrun in pods is muster-launch --warm
+//     warm: false               # torchrun in pods is muster-launch --warm; python a.py forks too
 #pragma once
 
 #include <optional>

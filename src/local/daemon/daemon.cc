@@ -41,6 +41,7 @@
 #include "local/node/interpreter.h"
 #include "local/node/launcher_path.h"
 #include "local/node/ports.h"
+#include "local/node/warm_broker.h"
 #include "local/server/api_server.h"
 #include "net/http_server.h"
 #include "process/file_lock.h"
@@ -206,6 +207,12 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   TRY_ASSIGN(agent_options.launcher,
              node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
                                     config.redirects_launch, config.is_warm));
+  std::unique_ptr<node::WarmBroker> broker;
+  if (!agent_options.launcher.warm_python.empty()) {
+    agent_options.launcher.broker = paths.runtime + "/warm.socket";
+    TRY_ASSIGN(broker, node::WarmBroker::Start(agent_options.launcher.warm_python,
+                                               agent_options.launcher.broker, paths.runtime));
+  }
   SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   const std::string node_name = agent_options.machine.node_name;
   scheduling_options.node_name = node_name;

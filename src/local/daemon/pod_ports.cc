@@ -77,6 +77,12 @@ class PodPorts::Connection final : public server::OpenPort,
       if (self.is_connected_) self.Flush();
     });
   }
+  void EndWrites() override {
+    Post([](Connection& self) {
+      self.has_writes_ended_ = true;
+      if (self.is_connected_) self.Flush();
+    });
+  }
   void HangUp() override {
     Post([](Connection& self) { self.Leave(); });
   }
@@ -111,6 +117,7 @@ class PodPorts::Connection final : public server::OpenPort,
   bool is_full_ = false;    // the port is
   std::deque<std::string> unwritten_;
   size_t written_ = 0;  // of the first of them
+  bool has_writes_ended_ = false;
 };
 
 void PodPorts::Connection::Connect(int family) {
@@ -172,6 +179,7 @@ void PodPorts::Connection::Flush() {
     unwritten_.pop_front();
     written_ = 0;
   }
+  if (has_writes_ended_) ::shutdown(fd_.get(), SHUT_WR);
   if (std::exchange(is_full_, false)) Watch();
 }
 

@@ -207,17 +207,15 @@ OrNotReady<EnvList> ContainerVariables(const PodFacts& facts, const text::Json& 
 
 std::vector<std::string> CommandLine(const text::Json& container, const EnvList& variables) {
   std::vector<std::string> line;
-  const text::Array* command = text::FindArray(container, {"command"});
-  if (command == nullptr || command->empty()) return line;
   std::map<std::string, std::string> known;
   for (const auto& [name, value] : variables) known[name] = value;
-  const auto append = [&](const text::Array& words) {
-    for (const text::Json& word : words) {
+  for (const char* list : {"command", "args"}) {
+    const text::Array* const words = text::FindArray(container, {list});
+    if (words == nullptr) continue;
+    for (const text::Json& word : *words) {
       if (word.is_string()) line.push_back(ExpandVariables(word.get_string(), known));
     }
-  };
-  append(*command);
-  if (const text::Array* args = text::FindArray(container, {"args"})) append(*args);
+  }
   return line;
 }
 

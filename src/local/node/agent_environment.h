@@ -37,7 +37,8 @@ OrNotReady<std::string> ResourceValue(const PodFacts& facts, const text::Json& c
 OrNotReady<EnvList> ContainerVariables(const PodFacts& facts, const text::Json& container,
                                        const PodObjects& objects);
 
-// command then args, expanded by `variables`; empty when there is no command.
+// command then args, expanded by `variables`. As in an image that has no entry point, args alone
+// are the command.
 std::vector<std::string> CommandLine(const text::Json& container, const EnvList& variables);
 
 }  // namespace local::node

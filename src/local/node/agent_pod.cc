@@ -179,14 +179,18 @@ class PodPlanner {
       ContainerSpec spec;
       spec.name = GetString(container, {"name"});
       if (spec.name == sync_.container && list == "initContainers") spec.kind = sync_.kind;
-      spec.argv = CommandLine(container, *variables);
+      if (spec.kind != ContainerSpec::Kind::kGitSync)
+        spec.argv = CommandLine(container, *variables);
       if (!grants_.tensorboard.empty() && IsTensorboard(spec.argv)) UseTensorboard(spec.argv);
       const bool is_in_image = RunsInItsImage(container, spec);
-      if (spec.argv.empty() && spec.kind != ContainerSpec::Kind::kGitSync && !is_in_image) {
-        // Without an image there is no other.
+      // Without an image there is no other program: args may name one, or be those of its entry
+      // point.
+      const bool has_program = !spec.argv.empty() && !spec.argv.front().starts_with('-');
+      if (!has_program && spec.kind != ContainerSpec::Kind::kGitSync && !is_in_image) {
         return tl::unexpected<NotReady>(
             NotReady{"CreateContainerError",
-                     fmt::format("container {}: no command specified", spec.name),
+                     fmt::format("container {}: no command specified{}", spec.name,
+                                 spec.argv.empty() ? "" : ", and its args do not begin with one"),
                      {},
                      NotReady::Retry::kNever});
       }
@@ -202,7 +206,7 @@ class PodPlanner {
       }
       spec.env.insert(spec.env.end(), variables->begin(), variables->end());
       AddGpus(*variables, spec.env);
-      if (!is_in_image) AddLauncher(spec.env);
+      if (!is_in_image) AddLauncher(spec);
       // Last, so that nothing hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
       variables_[spec.name] = std::move(*variables);
@@ -339,15 +343,25 @@ class PodPlanner {
 
   // Whatever PYTHONPATH the container has stays behind it. torchrun's interpreter is the pod's, not
   // the one of an environment that happens to be active.
-  void AddLauncher(EnvList& env) const {
+  void AddLauncher(ContainerSpec& spec) const {
+    EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
-    if (facts_.launcher.is_warm && !Has(env, "PET_WARM")) env.emplace_back("PET_WARM", "1");
+    if (!facts_.launcher.warm_python.empty()) AddWarmStarts(spec);
     if (facts_.launcher.modules.empty()) return;
     const std::string_view others = ValueIn(env, "PYTHONPATH");
     env.emplace_back("PYTHONPATH", others.empty()
                                        ? facts_.launcher.modules
                                        : fmt::format("{}:{}", facts_.launcher.modules, others));
+  }
+
+  // A terminal is its program's own.
+  void AddWarmStarts(ContainerSpec& spec) const {
+    if (!Has(spec.env, "PET_WARM")) spec.env.emplace_back("PET_WARM", "1");
+    spec.env.emplace_back("MUSTER_WARM_BROKER", facts_.launcher.broker);
+    const bool is_program = spec.kind == ContainerSpec::Kind::kProgram && !spec.tty;
+    const bool is_wanted = ValueIn(spec.env, "PET_WARM") == "1" && grants_.tensorboard.empty();
+    if (is_program && is_wanted) spec.warm_python = facts_.launcher.warm_python;
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {

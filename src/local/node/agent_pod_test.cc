@@ -143,6 +143,12 @@ TEST(PlanPod, ExpandsVariablesInEnvCommandAndArgs) {
   EXPECT_EQ(EnvOf(plan, "B"), "12$(C)$(FROM)");
 }
 
+TEST(PlanPod, ArgsAloneAreTheCommandAsWithoutAnEntryPoint) {
+  const PodPlan plan =
+      Planned(PodBuilder("p").Container("c2").Args({"python", "$(A).py"}).Env("A", "x"));
+  EXPECT_EQ(plan.spec.containers[1].argv, (Strings{"python", "x.py"}));
+}
+
 TEST(PlanPod, ResolvesEverySourceOfAVariable) {
   const PodObjects objects = Objects(
       {Secret("s", {{"key", "secret"}, {"bad name", "x"}}), ConfigMap("c", {{"key", "config"}})});
@@ -189,8 +195,9 @@ TEST(PlanPod, SaysWhatIsMissing) {
   const std::vector<NotReadyCase> cases = {
       {"no command", PodBuilder("p").Container("c2"),
        "CreateContainerError: container c2: no command specified"},
-      {"args are no command", PodBuilder("p").Container("c2").Args({"x"}),
-       "CreateContainerError: container c2: no command specified"},
+      {"args of an entry point", PodBuilder("p").Container("c2").Args({"--epochs", "1"}),
+       "CreateContainerError: container c2: no command specified, and its args do not begin with "
+       "one"},
       {"secret", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "gone")),
        "CreateContainerConfigError: secret \"gone\" not found"},
       {"key", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "s")),
@@ -461,7 +468,7 @@ TEST(PlanPod, GivesTheSubmittersEnvironment) {
 
 TEST(PlanPod, TorchrunIsOurs) {
   Given given;
-  given.facts.launcher = {"/state/launch/bin", "/state/launch/python", false};
+  given.facts.launcher = {"/state/launch/bin", "/state/launch/python", "", ""};
   given.interpreter = "/venv/bin";
   const auto plan = Plan(PodBuilder("a").Env("PYTHONPATH", "/mine"), given);
   ASSERT_TRUE(plan);
@@ -471,9 +478,16 @@ TEST(PlanPod, TorchrunIsOurs) {
   given.facts.launcher.modules = "";
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PYTHONPATH"), "(unset)");
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PET_WARM"), "(unset)");
-  given.facts.launcher.is_warm = true;
-  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PET_WARM"), "1");
-  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a").Env("PET_WARM", "0"), given), "PET_WARM"), "0");
+  EXPECT_EQ(Plan(PodBuilder("a"), given)->spec.containers[0].warm_python, "");
+  given.facts.launcher.warm_python = "/state/launch/warm";
+  given.facts.launcher.broker = "/run/warm.socket";
+  const auto warm = Plan(PodBuilder("a"), given);
+  EXPECT_EQ(EnvOf(*warm, "PET_WARM"), "1");
+  EXPECT_EQ(EnvOf(*warm, "MUSTER_WARM_BROKER"), "/run/warm.socket");
+  EXPECT_EQ(warm->spec.containers[0].warm_python, "/state/launch/warm");
+  const auto refused = Plan(PodBuilder("a").Env("PET_WARM", "0"), given);
+  EXPECT_EQ(EnvOf(*refused, "PET_WARM"), "0");
+  EXPECT_EQ(refused->spec.containers[0].warm_python, "");
 }
 
 TEST(PlanPod, FallsBackToTheDaemonsPathThenToTheUsualOne) {

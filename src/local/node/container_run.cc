@@ -17,6 +17,7 @@
 #include "local/node/code_sync.h"
 #include "local/node/shim.h"
 #include "local/node/stream_ends.h"
+#include "local/node/warm_command.h"
 #include "process/spawn.h"
 
 namespace local::node {
@@ -143,6 +144,12 @@ base::Status ContainerRun::StartProgram(int out, int err, int in) {
   options.argv = spec_.argv;
   options.env = ContainerEnvironment(pod_, spec_);
   TRY_ASSIGN(options.path, process::FindProgram(spec_.argv[0], PathOf(options.env)));
+  if (auto warm =
+          spec_.warm_python.empty() ? std::nullopt : WarmCommand(spec_.argv, spec_.warm_python)) {
+    if (warm->front() == spec_.warm_python) options.path = spec_.warm_python;
+    options.argv = std::move(*warm);
+    is_stood_in_for_ = true;
+  }
   options.cwd = spec_.cwd.empty() ? "/" : spec_.cwd;
   options.fds = {{in, 0}, {out, 1}, {err, 2}};
   options.group = process::SpawnOptions::Group::kSession;
@@ -215,10 +222,12 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
   has_exited_ = true;
   const bool is_sigkill = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGKILL
                                                    : WEXITSTATUS(wait_status) == 128 + SIGKILL;
-  // A shell that waited for the victim hands 137 on: then the victim was another process.
+  // A shell that waited for the victim hands 137 on, and a stand-in dies as its program did: then
+  // the victim was another process.
   const bool is_oom =
       is_sigkill && !is_killed_by_us &&
-      oom_watch_.HasKilled(WIFSIGNALED(wait_status) ? std::optional(pid_) : std::nullopt);
+      oom_watch_.HasKilled(WIFSIGNALED(wait_status) && !is_stood_in_for_ ? std::optional(pid_)
+                                                                         : std::nullopt);
   const auto started_at = state_.started_at;
   state_ = DescribeEnd(wait_status, is_oom);
   state_.started_at = started_at;

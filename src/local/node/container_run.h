@@ -74,6 +74,7 @@ class ContainerRun {
   OomWatch oom_watch_;
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
+  bool is_stood_in_for_ = false;  // the program is no child of the shim's
   bool has_exited_ = false;
   bool has_ended_ = false;
   process::EventLoop::TimerId drain_timer_ = 0;

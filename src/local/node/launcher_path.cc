@@ -13,7 +13,6 @@ namespace local::node {
 base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const std::string& state,
                                             bool redirects_modules, bool is_warm) {
   LauncherPath path;
-  path.is_warm = is_warm;
   if (::access(launcher.c_str(), X_OK) != 0) return path;
   const std::string folder = state + "/launch";
   process::SpawnOptions options;
@@ -28,6 +27,7 @@ base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const s
     return base::Fail(base::Code::kInternal,
                       fmt::format("\"{}\" could not make \"{}\"", launcher, folder));
   }
+  if (is_warm) path.warm_python = folder + "/muster warm-python";
   path.programs = folder + "/bin";
   if (redirects_modules) path.modules = folder + "/python";
   return path;

@@ -11,7 +11,10 @@ namespace local::node {
 struct LauncherPath {
   std::string programs;  // to be put first on PATH; "" when there is no launcher
   std::string modules;   // to be put first on PYTHONPATH; "" when it is not wanted
-  bool is_warm = false;  // its ranks are forked from an interpreter that has imported torch
+  // Ranks, and programs that are no more than `python script.py`, are forked from an interpreter
+  // that has imported torch: what stands in for such a program; "" when nothing is to be warm.
+  std::string warm_python;
+  std::string broker;  // the socket of who starts interpreters outside of pods (warm_broker.h)
 };
 
 // Has `launcher` (muster-launch, beside muster) make its folder under `state`. Without that program

@@ -79,6 +79,7 @@ Json ContainerToJson(const ContainerSpec& spec) {
   object["env"] = PairsToJson(spec.env);
   object["tty"] = spec.tty;
   if (!spec.image_hint.empty()) object["imageHint"] = spec.image_hint;
+  if (!spec.warm_python.empty()) object["warmPython"] = spec.warm_python;
   if (!spec.podman_name.empty()) object["podmanName"] = spec.podman_name;
   return object;
 }
@@ -99,6 +100,7 @@ base::Result<ContainerSpec> ContainerFromJson(const Json& json) {
   TRY_ASSIGN(spec.env, PairsFromJson(json, "env"));
   spec.tty = text::GetBool(json, {"tty"}).value_or(false);
   spec.image_hint = StringAt(json, "imageHint");
+  spec.warm_python = StringAt(json, "warmPython");
   spec.podman_name = StringAt(json, "podmanName");
   return spec;
 }

@@ -45,6 +45,8 @@ struct ContainerSpec {
   // For who reads of a program that was not found: its image is none here. "" when that is no
   // reason.
   std::string image_hint;
+  // What stands in for the program with a warm start (warm_command.h); "" when it is executed.
+  std::string warm_python;
   // The container of podman that `argv` starts; "" when it is the program itself.
   std::string podman_name;
 };

@@ -29,7 +29,7 @@ void RouteSubresource(Backend& backend, Call call) {
     if (IsRead(call)) return HandleGet(backend, call);
     if (method == "PUT") return HandleUpdate(backend, std::move(call));
     if (method == "PATCH") return HandlePatch(backend, std::move(call));
-  } else if (subresource == "scale" && &resource == &api::kPyTorchJobs) {
+  } else if (subresource == "scale" && CanScale(resource)) {
     if (IsRead(call) || is_update) return HandleScale(backend, std::move(call));
   } else if (subresource == "log" && &resource == &api::kPods) {
     if (IsRead(call)) return HandleLog(backend, std::move(call));

@@ -322,6 +322,22 @@ TEST(ApiServer, ScalesTheWorkersOfAJob) {
   server.Expect(405, "DELETE", Path(kJobsPath, "j/scale"));
 }
 
+TEST(ApiServer, ScalesADeployment) {
+  TestServer server;
+  constexpr const char* path = "/apis/apps/v1/namespaces/default/deployments";
+  server.Expect(201, "POST", path,
+                *text::ParseJson(R"({"apiVersion": "apps/v1", "kind": "Deployment",
+    "metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"app": "web", "b": "c"}},
+    "template": {"metadata": {"labels": {"app": "web", "b": "c"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]}}}})"));
+  const text::Json scale = server.Expect(200, "GET", Path(path, "web/scale"));
+  EXPECT_EQ(GetInt(scale, {"spec", "replicas"}), 1);
+  EXPECT_EQ(GetString(scale, {"status", "selector"}), "app=web,b=c");
+  server.Patch(200, Path(path, "web/scale"), text::Object{{"spec", text::Object{{"replicas", 2}}}});
+  EXPECT_EQ(GetInt(server.Expect(200, "GET", Path(path, "web")), {"spec", "replicas"}), 2);
+  server.Expect(404, "GET", Path("/api/v1/namespaces/default/services", "web/scale"));
+}
+
 TEST(ApiServer, AdmissionMayChangeRefuseAndWarn) {
   ApiServer::Options options;
   options.admission = [](Operation operation, const api::Resource& resource,

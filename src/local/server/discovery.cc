@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "local/server/api_error.h"
 #include "local/server/reviews.h"
+#include "local/server/writes.h"
 #include "text/json.h"
 
 namespace local::server {
@@ -46,7 +47,10 @@ text::Json Entry(const api::Resource& resource) {
   for (const ShortName& name : kShortNames) {
     if (name.resource == &resource) entry["shortNames"] = text::Array{text::Json(name.name)};
   }
-  if (&resource == &api::kPods) entry["categories"] = text::Array{"all"};
+  for (const api::Resource* of_all :
+       {&api::kPods, &api::kServices, &api::kDeployments, &api::kHorizontalPodAutoscalers}) {
+    if (of_all == &resource) entry["categories"] = text::Array{"all"};
+  }
   return entry;
 }
 
@@ -76,7 +80,7 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
                                            text::Array{"create", "get"}));
       resources.push_back(SubresourceEntry(*resource, "binding", "Binding", text::Array{"create"}));
     }
-    if (resource == &api::kPyTorchJobs) {
+    if (CanScale(*resource)) {
       text::Json scale =
           SubresourceEntry(*resource, "scale", "Scale", text::Array{"get", "patch", "update"});
       text::Set(scale, {"group"}, "autoscaling");

@@ -37,8 +37,6 @@ class ExecBridge final : public ExecSink, public std::enable_shared_from_this<Ex
     exec_ = std::move(exec);
     peer_->OnClose([exec = exec_] { exec->HangUp(); });
   }
-  // As Kubernetes: an empty message says that the streams are there.
-  void Greet(char channel) { peer_->Send(std::string_view(&channel, 1)); }
 
   void Write(bool is_stderr, std::string bytes) override {
     bytes.insert(0, 1, is_stderr ? cluster::kExecStderr : cluster::kExecStdout);
@@ -167,11 +165,7 @@ void HandleExec(Backend& backend, Call call) {
     return refuse(FromError({base::Code::kUnavailable, "no node runs commands here", 0}));
   }
   const auto bridge = std::make_shared<ExecBridge>(request->has_stdin);
-  const char greeting = request->has_stdout   ? cluster::kExecStdout
-                        : request->has_stderr ? cluster::kExecStderr
-                                              : cluster::kExecStatus;
   bridge->Open(call.responder, std::move(*headers));
-  bridge->Greet(greeting);
   bridge->Connect(backend.exec_source->Start(*pod, std::move(*request), bridge));
 }
 

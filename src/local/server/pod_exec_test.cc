@@ -104,8 +104,8 @@ TEST_F(PodExec, CarriesEveryChannel) {
   source_.sink->Write(true, "err");
   source_.sink->Finish(3);
   const std::string status = text::ToJson(cluster::ExecStatus(3));
-  EXPECT_EQ(MessagesTo(*client), (std::vector<std::string>{"\x01", "\x01out", "\x02"s + "err",
-                                                           "\x03" + status, "<close>"}));
+  EXPECT_EQ(MessagesTo(*client),
+            (std::vector<std::string>{"\x01out", "\x02"s + "err", "\x03" + status, "<close>"}));
   EXPECT_TRUE(client->IsClosed());
 }
 

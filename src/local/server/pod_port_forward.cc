@@ -11,8 +11,9 @@
 #include "base/strings.h"
 #include "cluster/port_stream.h"
 #include "local/server/pod_container.h"
+#include "local/server/pod_port_tunnel.h"
+#include "local/server/port_peer.h"
 #include "net/websocket_handshake.h"
-#include "net/websocket_server.h"
 
 namespace local::server {
 namespace {
@@ -27,12 +28,10 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
 
   // On the connection's thread, before anything can come over it.
   void Open(PortSource& source, std::shared_ptr<net::Responder> responder, net::Headers headers) {
-    peer_ = net::WebSocketPeer::Start(std::move(responder), std::move(headers),
-                                      [weak = weak_from_this()](net::WebSocketPiece piece) {
-                                        if (const auto self = weak.lock()) {
-                                          self->OnPiece(std::move(piece));
-                                        }
-                                      });
+    peer_->Start(std::move(responder), std::move(headers),
+                 [weak = weak_from_this()](net::WebSocketPiece piece) {
+                   if (const auto self = weak.lock()) self->OnPiece(std::move(piece));
+                 });
     left_ = ports_.size();
     is_finished_.resize(left_);
     unused_.resize(left_);
@@ -59,7 +58,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
     }
     size_t PendingBytes() const override { return bridge_->peer_->PendingBytes(); }
     void WhenTaken(size_t limit, std::function<void()> callback) override {
-      bridge_->WhenTaken(limit, std::move(callback));
+      bridge_->peer_->WhenTaken(limit, std::move(callback));
     }
     void Used(size_t bytes) override { bridge_->OnUsed(index_, bytes); }
     void Finish(const std::string& error) override {
@@ -78,37 +77,27 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
     peer_->Send(std::string(1, static_cast<char>(channel)).append(bytes));
   }
 
-  // The socket calls one back; the ports are several.
-  void WhenTaken(size_t limit, std::function<void()> callback) {
+  void OnUsed(size_t index, size_t bytes) {
     {
       const std::lock_guard lock(mutex_);
-      waiting_.push_back(std::move(callback));
+      if (is_finished_[index]) return;
+      unused_[index] -= bytes;
     }
-    peer_->WhenTaken(limit, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self) return;
-      std::vector<std::function<void()>> waiting;
-      {
-        const std::lock_guard lock(self->mutex_);
-        waiting.swap(self->waiting_);
-      }
-      for (const auto& each : waiting) each();
-    });
-  }
-
-  void OnUsed(size_t index, size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (is_finished_[index]) return;
-    unused_[index] -= bytes;
     peer_->Used(bytes);
   }
 
   // What is still on its way to a port that has closed holds the others up no longer.
   void OnFinished(size_t index) {
-    const std::lock_guard lock(mutex_);
-    is_finished_[index] = true;
-    peer_->Used(std::exchange(unused_[index], 0));
-    if (--left_ == 0) peer_->Close(net::WebSocketClose::kNormal, "");
+    size_t unused = 0;
+    bool is_last = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_finished_[index] = true;
+      unused = std::exchange(unused_[index], 0);
+      is_last = --left_ == 0;
+    }
+    peer_->Used(unused);
+    if (is_last) peer_->Close(net::WebSocketClose::kNormal, "");
   }
 
   void OnPiece(net::WebSocketPiece piece) {
@@ -122,25 +111,27 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
     const bool is_data = channel_ && *channel_ % 2 == 0 && *channel_ / 2 < connections_.size();
     if (!is_data || bytes.empty()) return peer_->Used(size);
     const size_t index = *channel_ / 2;
+    bool is_finished = false;
     {
       const std::lock_guard lock(mutex_);
-      if (is_finished_[index]) return peer_->Used(size);
-      unused_[index] += bytes.size();
+      is_finished = is_finished_[index];
+      if (!is_finished) unused_[index] += bytes.size();
     }
+    if (is_finished) return peer_->Used(size);
     peer_->Used(size - bytes.size());
     connections_[index]->Write(std::move(bytes));
   }
 
   const std::vector<uint16_t> ports_;
-  std::shared_ptr<net::WebSocketPeer> peer_;
+  const std::shared_ptr<PortPeer> peer_ = std::make_shared<PortPeer>();
   std::vector<std::shared_ptr<OpenPort>> connections_;  // of the connection's thread
   std::optional<size_t> channel_;                       // likewise: of the message in hand
 
+  // Never held while the socket is called: that has locks of its own.
   std::mutex mutex_;
   size_t left_ = 0;  // ports that have not closed
   std::vector<bool> is_finished_;
   std::vector<size_t> unused_;  // bytes on their way to each port
-  std::vector<std::function<void()>> waiting_;
 };
 
 Answer<std::vector<uint16_t>> ReadPorts(const RestRequest& rest) {
@@ -168,19 +159,16 @@ Check CheckIsOpen(const text::Json& pod) {
 }
 
 Answer<net::Headers> AcceptPortUpgrade(const net::HttpRequest& http) {
-  constexpr const char* kInstead =
-      "SPDY is not served here: use `muster port-forward`, or the port itself, which is one of "
-      "this "
-      "machine's";
   if (!net::WantsWebSocket(http)) {
     const bool is_spdy = net::FindHeader(http.headers, "Upgrade").starts_with("SPDY");
-    return Refuse(BadRequest(is_spdy ? kInstead : "Upgrade request required"));
+    return Refuse(BadRequest(
+        is_spdy ? "SPDY is served inside a WebSocket: use kubectl 1.31 or later, or `muster "
+                  "port-forward`"
+                : "Upgrade request required"));
   }
-  auto headers = net::AcceptWebSocket(http, {cluster::kPortProtocol});
-  if (headers) return std::move(*headers);
-  const bool is_spdy = net::FindHeader(http.headers, "Sec-WebSocket-Protocol").find("SPDY") !=
-                       std::string_view::npos;
-  return Refuse(BadRequest(is_spdy ? kInstead : headers.error().message));
+  auto headers = net::AcceptWebSocket(http, {kPortTunnelProtocol, cluster::kPortProtocol});
+  if (!headers) return Refuse(BadRequest(headers.error().message));
+  return std::move(*headers);
 }
 
 }  // namespace
@@ -193,11 +181,14 @@ void HandlePortForward(Backend& backend, Call call) {
   if (auto open = CheckIsOpen(*pod); !open) return refuse(open.error());
   auto headers = AcceptPortUpgrade(call.http);
   if (!headers) return refuse(headers.error());
-  auto ports = ReadPorts(rest);
-  if (!ports) return refuse(ports.error());
   if (backend.port_source == nullptr) {
     return refuse(FromError({base::Code::kUnavailable, "no node has ports here", 0}));
   }
+  if (net::FindHeader(*headers, "Sec-WebSocket-Protocol") == kPortTunnelProtocol) {
+    return ServePortTunnel(*backend.port_source, call.responder, std::move(*headers));
+  }
+  auto ports = ReadPorts(rest);
+  if (!ports) return refuse(ports.error());
   const auto bridge = std::make_shared<PortBridge>(std::move(*ports));
   bridge->Open(*backend.port_source, call.responder, std::move(*headers));
 }

@@ -27,6 +27,8 @@ class OpenPort {
  public:
   virtual ~OpenPort() = default;
   virtual void Write(std::string bytes) = 0;
+  // The port is told, after what was written, that no more will be.
+  virtual void EndWrites() = 0;
   // Nobody listens any more: the connection is closed.
   virtual void HangUp() = 0;
 };

@@ -8,50 +8,85 @@
 namespace local::server {
 namespace {
 
-const text::Path kWorkerReplicas = {"spec", "pytorchReplicaSpecs", "Worker", "replicas"};
+// Where the objects of a kind say how many they are.
+struct ScaledKind {
+  text::Path replicas;         // wanted
+  text::Path status_replicas;  // there
+  text::Path parent;           // what holds `replicas`: without it nothing can be scaled
+  std::string_view lacking;    // what is said then
+};
 
-// autoscaling/v1 Scale of a PyTorchJob. spec/pytorchjob-operator.md 1.1
-text::Json ScaleOf(const text::Json& job) {
+const ScaledKind& KindOf(const api::Resource& resource) {
+  // spec/pytorchjob-operator.md 1.1
+  static const ScaledKind kJob = {
+      {"spec", "pytorchReplicaSpecs", "Worker", "replicas"},
+      {"status", "replicaStatuses", "Worker", "active"},
+      {"spec", "pytorchReplicaSpecs", "Worker"},
+      "spec.pytorchReplicaSpecs[Worker]: Required value: the job has no workers to scale"};
+  static const ScaledKind kDeployment = {
+      {"spec", "replicas"}, {"status", "replicas"}, {"spec"}, "spec: Required value"};
+  return &resource == &api::kDeployments ? kDeployment : kJob;
+}
+
+// The pods that are counted, as a list's labelSelector names them.
+std::string SelectorText(const api::Resource& resource, const text::Json& object) {
+  if (&resource != &api::kDeployments) {
+    return std::string(
+        text::GetString(object, {"status", "replicaStatuses", "Worker", "selector"}));
+  }
+  std::string selector;
+  const text::Object* const labels = text::FindObject(object, {"spec", "selector", "matchLabels"});
+  if (labels == nullptr) return selector;
+  for (const auto& [key, value] : *labels) {
+    if (!value.is_string()) continue;
+    selector += fmt::format("{}{}={}", selector.empty() ? "" : ",", std::string_view(key),
+                            std::string_view(value.get_string()));
+  }
+  return selector;
+}
+
+// autoscaling/v1 Scale.
+text::Json ScaleOf(const api::Resource& resource, const text::Json& object) {
+  const ScaledKind& kind = KindOf(resource);
   text::Object metadata;
   for (const char* key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    metadata[key] = text::GetString(job, {"metadata", key});
+    metadata[key] = text::GetString(object, {"metadata", key});
   }
-  const text::Path kStatus = {"status", "replicaStatuses", "Worker", "active"};
-  const text::Path kSelector = {"status", "replicaStatuses", "Worker", "selector"};
-  text::Object status{{"replicas", text::GetInt(job, kStatus).value_or(0)}};
-  if (const auto selector = text::GetString(job, kSelector); !selector.empty()) {
-    status["selector"] = selector;
+  text::Object status{{"replicas", text::GetInt(object, kind.status_replicas).value_or(0)}};
+  if (std::string selector = SelectorText(resource, object); !selector.empty()) {
+    status["selector"] = std::move(selector);
   }
   return text::Object{
       {"kind", "Scale"},
       {"apiVersion", "autoscaling/v1"},
       {"metadata", std::move(metadata)},
-      {"spec", text::Object{{"replicas", text::GetInt(job, kWorkerReplicas).value_or(0)}}},
+      {"spec", text::Object{{"replicas", text::GetInt(object, kind.replicas).value_or(0)}}},
       {"status", std::move(status)}};
 }
 
-std::string ScaleBody(const std::shared_ptr<const std::string>& json) {
-  const auto job = json ? text::ParseJson(*json) : base::Result<text::Json>(text::Json());
-  return text::ToJson(ScaleOf(job ? *job : text::Json()));
+std::string ScaleBody(const api::Resource& resource,
+                      const std::shared_ptr<const std::string>& json) {
+  const auto object = json ? text::ParseJson(*json) : base::Result<text::Json>(text::Json());
+  return text::ToJson(ScaleOf(resource, object ? *object : text::Json()));
 }
 
-// What a changed Scale means for the job.
-Answer<text::Json> Rescale(const text::Json& job, const text::Json& scale) {
+// What a changed Scale means for the object.
+Answer<text::Json> Rescale(const api::Resource& resource, const text::Json& object,
+                           const text::Json& scale) {
   if (const auto kind = text::GetString(scale, {"kind"}); kind != "Scale" && !kind.empty()) {
     return Refuse(BadRequest(fmt::format("{} cannot be handled as a Scale", kind)));
   }
   const auto replicas = text::GetInt(scale, {"spec", "replicas"});
   if (!replicas || *replicas < 0) {
-    return Refuse(Invalid(api::kPyTorchJobs, api::Name(job),
+    return Refuse(Invalid(resource, api::Name(object),
                           {"spec.replicas: Invalid value: must be greater than or equal to 0"}));
   }
-  if (text::FindObject(job, {"spec", "pytorchReplicaSpecs", "Worker"}) == nullptr) {
-    return Refuse(Invalid(api::kPyTorchJobs, api::Name(job),
-                          {"spec.pytorchReplicaSpecs[Worker]: Required value: the job has no "
-                           "workers to scale"}));
+  const ScaledKind& kind = KindOf(resource);
+  if (text::FindObject(object, kind.parent) == nullptr) {
+    return Refuse(Invalid(resource, api::Name(object), {std::string(kind.lacking)}));
   }
-  text::Json next = job;
-  text::Set(next, kWorkerReplicas, *replicas);
+  text::Json next = object;
+  text::Set(next, kind.replicas, *replicas);
   if (const auto version = api::ResourceVersion(scale); !version.empty()) {
     text::Set(next, {"metadata", "resourceVersion"}, text::Json(version));
   }
@@ -59,6 +94,10 @@ Answer<text::Json> Rescale(const text::Json& job, const text::Json& scale) {
 }
 
 }  // namespace
+
+bool CanScale(const api::Resource& resource) {
+  return &resource == &api::kPyTorchJobs || &resource == &api::kDeployments;
+}
 
 void HandleScale(Backend& backend, Call call) {
   if (call.http.method == "GET") {
@@ -68,27 +107,33 @@ void HandleScale(Backend& backend, Call call) {
       return call.responder->Send(ToResponse(
           is_absent ? NotFound(*call.rest.resource, call.rest.name) : FromError(json.error())));
     }
-    return call.responder->Send(
-        JsonResponse(200, ScaleBody(std::make_shared<const std::string>(std::move(*json)))));
+    return call.responder->Send(JsonResponse(
+        200,
+        ScaleBody(*call.rest.resource, std::make_shared<const std::string>(std::move(*json)))));
   }
   auto pending = MakePending(backend, std::move(call));
   if (!pending) return;
+  const api::Resource& resource = pending->resource();
   Change change;
   if (pending->call.http.method == "PATCH") {
     auto patch = ParsePatch(pending->call.http);
     if (!patch) return pending->call.responder->Send(ToResponse(patch.error()));
-    change = [patch = std::move(*patch)](const text::Json& job) -> Answer<text::Json> {
-      auto scale = patch(ScaleOf(job));
+    change = [&resource,
+              patch = std::move(*patch)](const text::Json& object) -> Answer<text::Json> {
+      auto scale = patch(ScaleOf(resource, object));
       if (!scale) return scale;
-      return Rescale(job, *scale);
+      return Rescale(resource, object, *scale);
     };
   } else {
     auto scale = DecodeBody(pending->call.http, "couldn't read the Scale");
     if (!scale) return pending->call.responder->Send(ToResponse(scale.error()));
-    change = [scale = std::move(*scale)](const text::Json& job) { return Rescale(job, scale); };
+    change = [&resource, scale = std::move(*scale)](const text::Json& object) {
+      return Rescale(resource, object, scale);
+    };
   }
-  SubmitUpdate(pending, Part::kScale, std::move(change),
-               [](const store::Outcome& outcome) { return ScaleBody(outcome.json); });
+  SubmitUpdate(
+      pending, Part::kScale, std::move(change),
+      [&resource](const store::Outcome& outcome) { return ScaleBody(resource, outcome.json); });
 }
 
 void HandleBinding(Backend& backend, Call call) {

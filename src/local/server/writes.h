@@ -24,6 +24,8 @@ void HandlePatch(Backend& backend, Call call);             // PATCH, also on sta
 void HandleDelete(Backend& backend, Call call);            // DELETE
 void HandleDeleteCollection(Backend& backend, Call call);  // DELETE on a collection
 void HandleScale(Backend& backend, Call call);             // GET, PUT, PATCH on scale
-void HandleBinding(Backend& backend, Call call);           // POST on pods/{name}/binding
+// Whether the kind has that subresource.
+bool CanScale(const api::Resource& resource);
+void HandleBinding(Backend& backend, Call call);  // POST on pods/{name}/binding
 
 }  // namespace local::server

@@ -11,47 +11,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 
 import oci_mock  # noqa: E402  (found by the line above)
+from oci_mock import make_token  # noqa: E402,F401  (for the tests)
+from train_yaml import TRAIN_OF_ACCOUNT as TRAIN  # noqa: E402
 
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
-TRAIN = """\
-kind: distributed
-apiVersion: v1.0
-spec:
-  infrastructure:
-    kind: infrastructure
-    type: dataScienceJob
-    spec:
-      projectId: ocid1.datascienceproject.oc1.iad.p
-      compartmentId: ocid1.compartment.oc1..c
-      displayName: PyTorch-Distributed
-      logGroupId: ocid1.loggroup.oc1.iad.g
-      logId: ocid1.log.oc1.iad.l
-      subnetId: ocid1.subnet.oc1.iad.s
-      shapeName: VM.GPU2.1
-      blockStorageSize: 50
-  cluster:
-    kind: pytorch
-    spec:
-      image: iad.ocir.io/my-tenancy/image-name:latest
-      workDir: "oci://my-bucket@my-namespace/pytorch/distributed"
-      config:
-        env:
-          - name: NCCL_ASYNC_ERROR_HANDLING
-            value: '1'
-      main:
-        name: PyTorch-Distributed-main
-        replicas: 1
-      worker:
-        name: PyTorch-Distributed-worker
-        replicas: 3
-  runtime:
-    kind: python
-    spec:
-      entryPoint: "train.py"
-      args:
-        - --timeout
-        - 5
-"""
 
 
 class User:

@@ -5,6 +5,8 @@ import tempfile
 
 import yaml
 
+from train_yaml import TRAIN
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 # Never waited for unless something is wrong.
@@ -19,57 +21,6 @@ case "$1" in
   manifest) exit ${INSPECT_EXIT:-0} ;;
 esac
 """
-
-# The documentation's, with an image as spec/ads.md 4.1 has it.
-TRAIN = """\
-kind: distributed
-apiVersion: v1.0
-spec:
-  infrastructure:
-    kind: infrastructure
-    type: dataScienceJob
-    apiVersion: v1.0
-    spec:
-      projectId: oci.xxxx.<project_ocid>
-      compartmentId: oci.xxxx.<compartment_ocid>
-      displayName: PyTorch-Distributed
-      logGroupId: oci.xxxx.<log_group_ocid>
-      logId: oci.xxx.<log_ocid>
-      subnetId: oci.xxxx.<subnet-ocid>
-      shapeName: VM.GPU2.1
-      blockStorageSize: 50
-  cluster:
-    kind: pytorch
-    apiVersion: v1.0
-    spec:
-      image: iad.ocir.io/my-tenancy/image-name:latest
-      workDir: "oci://my-bucket@my-namespace/pytorch/distributed"
-      config:
-        env:
-          - name: NCCL_ASYNC_ERROR_HANDLING
-            value: '1'
-      main:
-        name: PyTorch-Distributed-main
-        replicas: 1
-      worker:
-        name: PyTorch-Distributed-worker
-        replicas: 3
-  runtime:
-    kind: python
-    apiVersion: v1.0
-    spec:
-      entryPoint: "train.py"
-      args:
-        - --data-dir
-        - /home/datascience/data
-        - --output-dir
-        - /home/datascience/outputs
-        - --backend
-        - gloo
-        - --timeout
-        - 5
-"""
-
 
 class Opctl:
     def __init__(self):

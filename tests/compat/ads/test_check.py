@@ -5,7 +5,7 @@ import time
 import pytest
 
 from oci_user import TRAIN
-from test_entry_on_oci import make_token
+from oci_user import make_token
 
 SUBNET = {"id": "ocid1.subnet.oc1.iad.s", "cidrBlock": "127.0.0.0/8", "securityListIds": ["list"]}
 OPEN = {"ingressSecurityRules": [

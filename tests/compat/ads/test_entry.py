@@ -103,6 +103,62 @@ def test_a_worker_that_waits_learns_of_a_failure(nodes):
     assert "the node of rank 1 failed with exit code 1" in err
 
 
+WAITING = "print('READY', flush=True)\nimport signal\nsignal.pause()\n"
+
+
+def await_line(process, line):
+    for found in process.stdout:
+        if found == line + "\n":
+            return
+    raise AssertionError(f"{line}: not printed\n{process.stderr.read()}")
+
+
+@pytest.fixture
+def local_nodes(nodes):
+    """Nodes as `run -b local` starts them."""
+    nodes.env["OCI__LOCAL_FOLDER"] = nodes.path("local")
+    return nodes
+
+
+# While it trains, and after it has ended, when it only waits for the worker.
+@pytest.mark.parametrize("script, line, said", [
+    (WAITING, "READY", "Stopping the process. Reason: the node of rank 1 was killed"),
+    ("", "Exiting with exit code: 0", "The node of rank 1 was killed")])
+def test_the_main_node_is_told_of_a_worker_that_was_killed(local_nodes, script, line, said):
+    local_nodes.write("main.py", script)
+    local_nodes.write("worker.py", WAITING)
+    main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py")
+    worker = local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py")
+    await_line(worker, "READY")
+    await_line(main, line)
+    worker.kill()
+    out, _ = end(main, 1)
+    assert said in out
+    end(worker, -9)
+
+
+def test_a_worker_is_told_of_a_main_node_that_was_killed(local_nodes):
+    local_nodes.write("train.py", WAITING)
+    main = local_nodes.start_node(0)
+    worker = local_nodes.start_node(1)
+    await_line(worker, "READY")
+    await_line(main, "READY")
+    main.kill()
+    out, _ = end(worker, 1)
+    assert "Stopping the process. Reason: the node of rank 0 was killed" in out
+    end(main, -9)
+
+
+def test_the_main_node_waits_for_a_living_worker_beyond_its_time(local_nodes):
+    local_nodes.write("main.py", "")
+    local_nodes.write("worker.py", "import sys, time\ntime.sleep(2)\nsys.exit(4)\n")
+    worker = local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py")
+    main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py", OCI__TIMEOUT="1")
+    out, _ = end(main, 1)
+    assert "The node of rank 1 failed with exit code 4" in out
+    end(worker, 4)
+
+
 def test_without_a_main_node_the_time_runs_out(nodes):
     _, err = end(nodes.start_node(1, OCI__TIMEOUT="1"), 1)
     assert err.startswith("Exception: Timed out waiting to be in ready status. Likely cause configuration is missing")

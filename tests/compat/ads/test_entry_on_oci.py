@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from test_run_on_oci import make_token
+from oci_user import make_token
 
 JOB = "ocid1.datasciencejob.oc1.iad.j"
 SCRIPT = """\

@@ -6,7 +6,7 @@ import time
 import pytest
 import yaml
 
-from oci_user import TRAIN, oci_mock
+from oci_user import TRAIN, make_token, oci_mock
 
 JOB = {
     "projectId": "ocid1.datascienceproject.oc1.iad.p",
@@ -278,14 +278,6 @@ def test_an_error_is_one_line(user, status, code):
 def test_a_service_that_is_not_there(user):
     line = refused(user, env={"MUSTER_OCI_ENDPOINT": "http://127.0.0.1:1"})
     assert "nothing listens at 127.0.0.1:1" in line
-
-
-def make_token(seconds):
-    import base64
-    import json
-    claims = base64.urlsafe_b64encode(
-        json.dumps({"exp": int(time.time()) + seconds}).encode()).decode().rstrip("=")
-    return f"e30.{claims}.c2ln"
 
 
 def test_a_security_token(user):

@@ -1,8 +1,11 @@
 """`watch`, `cancel`, `delete` against the mock (spec/ads.md 1.3, 4.5; 7, 50-56)."""
+import os
 import re
 import threading
 
 import pytest
+
+from oci_user import oci_mock
 
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
@@ -209,3 +212,47 @@ def test_delete(user, runs):
     assert {run["lifecycleState"] for run in user.mock.runs.values()} == {"DELETED"}
     paths = [one["path"] for one in user.mock.seen("DELETE")]
     assert paths[-1].endswith(job)
+
+
+@pytest.fixture
+def instance(user, runs, tmp_path):
+    """The user's machine is a compute instance, and nothing is configured on it."""
+    user.mock.instance = oci_mock.Instance(str(tmp_path))
+    user.env["OCI_METADATA_BASE_URL"] = user.mock.url + "/opc/v2"
+    os.remove(user.config)
+    return user
+
+
+def test_an_instance_principal(instance, runs):
+    for run in runs:
+        instance.mock.move(run, "SUCCEEDED")
+    watch(instance, runs[0], "--auth", "instance_principal")
+    instance.run("cancel", runs[0], "-a", "instance_principal")
+    [asked] = instance.mock.seen("POST", "/v1/x509")[:1]
+    assert asked["headers"]["authorization"].startswith(
+        'Signature algorithm="rsa-sha256",headers="date (request-target) content-length content-type x-content-sha256"')
+    # `run` has no such choice; the environment and ~/.ads_ops have.
+    instance.submit(env={"OCI_IAM_TYPE": "instance_principal"})
+    assert len(instance.mock.runs) == 8
+
+
+def test_an_instances_token_is_renewed(instance, runs):
+    # One that is about to run out is not used again.
+    instance.mock.token_lifetime = 1
+    instance.run("delete", next(iter(instance.mock.jobs)), "-a", "instance_principal")
+    assert len(instance.mock.seen("POST", "/v1/x509")) > 1
+
+
+def test_an_instance_principal_where_there_is_none(user, runs, tmp_path):
+    user.env["OCI_METADATA_BASE_URL"] = user.mock.url + "/opc/v2"
+    line = user.fails("cancel", runs[0], "-a", "instance_principal")
+    assert line == (f"Error: instance principal: {user.mock.url}/opc/v2/instance/region: HTTP 404: only compute "
+                    "instances of Oracle's cloud have this service; elsewhere use --auth api_key")
+    # A certificate that the service does not know.
+    user.mock.instance = oci_mock.Instance(str(tmp_path))
+    user.mock.instance.certificate_base64 = "another"
+    line = user.fails("cancel", runs[0], "-a", "instance_principal")
+    assert line.startswith("ServiceError: 401 NotAuthenticated: The certificate is not the instance's.")
+    user.mock.instance.certificate = "none"
+    line = user.fails("cancel", runs[0], "-a", "instance_principal")
+    assert line == "Error: instance principal: the instance's certificate (cert.pem) is none"

@@ -187,6 +187,87 @@ TEST_F(CommandsCompat, E8_ANamespaceThatIsNotThereIsSaid) {
       << ended.log;
 }
 
+TEST_F(CommandsCompat, E8_EveryVerbThatFindsNothingThereSaysSo) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"get", "pt"},           {"get", "pt", "-T", "py"},
+      {"logs", "pt"},          {"logs", "pt", "--all"},
+      {"top", "job"},          {"top", "job", "pt"},
+      {"attach", "pt"},        {"suspend", "pt"},
+      {"prune", "--since=1h"}, {"logviewer", "pt"},
+      {"data", "list"},        {"tensorboard", "pt"},
+      {"list", "-o", "json"},  {"port-forward", "pt", "80"}};
+  for (std::vector<std::string> args : lines) {
+    args.insert(args.end(), {"-n", "nowhere"});
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 1) << args[0];
+    EXPECT_EQ(ended.out, "") << args[0];
+    EXPECT_NE(ended.log.find("failed to create arena client: namespaces \\\"nowhere\\\" not found"),
+              std::string::npos)
+        << args[0] << ended.log;
+  }
+  // delete prints the bare words (spec/arena.md 1.3.7).
+  const Ended deleted = Run({"delete", "pt", "-n", "nowhere"});
+  EXPECT_EQ(deleted.exit_code, 1);
+  EXPECT_NE(deleted.log.find("msg=\"namespaces \\\"nowhere\\\" not found\""), std::string::npos)
+      << deleted.log;
+}
+
+TEST_F(CommandsCompat, E8_ASubmitToANamespaceThatIsNotThereSaysSo) {
+  Refuse("/namespaces/nowhere/", {404, "NotFound", "namespaces \"nowhere\" not found"});
+  for (const char* dry_run : {"--dry-run=none", "--dry-run=server"}) {
+    const Ended ended =
+        Run({"submit", "pytorchjob", "--name=pt", "--image=i", "-n", "nowhere", dry_run, "c"});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_NE(ended.log.find("failed to create arena client: namespaces \\\"nowhere\\\" not found"),
+              std::string::npos)
+        << ended.log;
+  }
+}
+
+TEST_F(CommandsCompat, DeleteWithATypeSaysNothingWhenAllWentWell) {
+  PutJob("pt");
+  CollectGarbage();
+  const Ended ended = Run({"delete", "pt", "-T", "pytorchjob"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out + ended.log, "");
+  EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
+}
+
+TEST_F(CommandsCompat, ASecondNameIsRefusedRatherThanDropped) {
+  for (const char* verb : {"get", "logs", "logviewer", "tensorboard"}) {
+    const Ended ended = Run({verb, "a", "b"});
+    EXPECT_EQ(ended.exit_code, 2) << verb;
+    EXPECT_NE(ended.log.find("accepts at most 1 arg(s), received 2"), std::string::npos) << verb;
+  }
+}
+
+TEST_F(CommandsCompat, AJobOfAnotherKindIsNoPyTorchJob) {
+  PutJob("pt");
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"attach", "pt", "-T", "tf"},
+                                               {"top", "job", "pt", "-T", "tfjob"}}) {
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 1) << args[0];
+    EXPECT_NE(ended.log.find("Not found training job pt in namespace default"), std::string::npos)
+        << args[0];
+  }
+}
+
+TEST_F(CommandsCompat, ACommandWithoutQuotesIsExplained) {
+  Ended ended = Run({"submit", "pytorch", "--name=pt", "python", "a.py", "--lr", "0.1"});
+  EXPECT_NE(ended.log.find("unknown flag: --lr: if it is COMMAND's own, put COMMAND in quotes or "
+                           "behind --"),
+            std::string::npos)
+      << ended.log;
+  ended = Run({"submit", "pytorch", "--name=pt", "--lr", "python a.py"});
+  EXPECT_NE(ended.log.find("msg=\"unknown flag: --lr\""), std::string::npos) << ended.log;
+  ended = Run({"attach", "pt", "nvidia-smi", "-L"});
+  EXPECT_NE(ended.log.find("unknown shorthand flag: 'L' in -L: if it is COMMAND's own"),
+            std::string::npos)
+      << ended.log;
+  EXPECT_NE(Run({"submit", "pytorch", "--name=pt", " ", ""}).log.find("not found command args"),
+            std::string::npos);
+}
+
 TEST_F(CommandsCompat, E10_TheTensorboardsAddressIsTheLoadBalancersElseANodes) {
   PutJob("pt");
   text::Json service = Json(R"({"metadata": {"name": "pt-tensorboard", "namespace": "default",

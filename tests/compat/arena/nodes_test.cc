@@ -1,5 +1,6 @@
 // S7: `top node`, all kinds and forms (spec/arena.md 2.8).
 #include "arena/verb_test_base.h"
+#include "text/yaml.h"
 
 namespace arena {
 namespace {
@@ -287,6 +288,27 @@ TEST_F(NodesCompat, JsonHasTheFourKindsAndTheirKeys) {
         }
     ]
 })");
+}
+
+// Whatever reads YAML reads what the JSON says.
+TEST_F(NodesCompat, YamlSaysWhatJsonSays) {
+  PutNode(exclusive_);
+  PutNode(cpu_);
+  PutNode(share_);
+  PutTopology();
+  PutPod("a", "gpu-1", {{"nvidia.com/gpu", "2"}});
+  const auto yaml = text::ParseYaml(Top({"-o", "yaml"}));
+  ASSERT_TRUE(yaml);
+  EXPECT_EQ(text::ToPrettyJson(*yaml), text::ToPrettyJson(Json(Top({"-o", "json"}))));
+}
+
+TEST_F(NodesCompat, OfSeveralNodesTheMissingOneIsNamed) {
+  PutNode(exclusive_);
+  const Ended ended = Run({"top", "node", "gpu-1", "nobody"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.out.find("gpu-1"), std::string::npos);
+  EXPECT_NE(ended.log.find("there is no node nobody"), std::string::npos) << ended.log;
+  EXPECT_EQ(Run({"top", "node", "gpu-1", "nobody", "-o", "json"}).log, "");
 }
 
 TEST_F(NodesCompat, MistakesAreSaidInArenasWords) {

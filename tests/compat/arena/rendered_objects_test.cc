@@ -141,6 +141,33 @@ TEST_F(RenderTest, R6DataAndDataDirs) {
     {"name": "training-data-0", "mountPath": "/h"}, {"name": "training-data-1", "mountPath": "/c1"}])"));
 }
 
+// A volume's name has no dots, a claim's may; and the job has volumes of its own.
+TEST_F(RenderTest, R6ClaimsWhoseNamesNoVolumeMayHave) {
+  const text::Json job = Job({"--data=my.claim:/a", "--data=dshm:/b", "--data=plain:/c",
+                              "--tensorboard", "--logdir=/a/logs"});
+  EXPECT_EQ(At(PodSpec(job), {"volumes"}), Text(R"([
+    {"name": "claim-of-data-0", "persistentVolumeClaim": {"claimName": "dshm"}},
+    {"name": "claim-of-data-1", "persistentVolumeClaim": {"claimName": "my.claim"}},
+    {"name": "plain", "persistentVolumeClaim": {"claimName": "plain"}},
+    {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "2Gi"}}])"));
+  EXPECT_EQ(At(Container(job), {"volumeMounts"}), Text(R"([
+    {"name": "claim-of-data-0", "mountPath": "/b"}, {"name": "claim-of-data-1", "mountPath": "/a"},
+    {"name": "plain", "mountPath": "/c"}, {"name": "dshm", "mountPath": "/dev/shm"}])"));
+  const text::Json board = *RenderTensorboardDeployment(options_, submission_);
+  EXPECT_EQ(
+      At(board, {"spec", "template", "spec", "volumes"}).as_array()[1],
+      Text(R"({"name": "claim-of-data-1", "persistentVolumeClaim": {"claimName": "my.claim"}})"));
+}
+
+TEST_F(RenderTest, R6AClaimKeepsItsNameBesideDirectories) {
+  const text::Json job =
+      Job({"--data=training-data-set:/a", "--data=training-data-0:/b", "--data-dir=/h"});
+  const text::Array& volumes = At(PodSpec(job), {"volumes"}).as_array();
+  EXPECT_EQ(At(volumes[0], {"name"}), "claim-of-data-0");
+  EXPECT_EQ(At(volumes[1], {"name"}), "training-data-set");
+  EXPECT_EQ(At(volumes[2], {"name"}), "training-data-0");
+}
+
 TEST_F(RenderTest, R7TensorboardOnTheHostOrOnAClaim) {
   const text::Json local = Job({"--tensorboard"});
   EXPECT_EQ(

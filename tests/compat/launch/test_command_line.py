@@ -1,6 +1,7 @@
 """torchrun's command lines (spec/launcher.md 2.1, 4): cases 1-30, 35-42, 82-85."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -212,3 +213,21 @@ def test_full_folder_for_logs(launch):
     assert done.returncode == 1 and "No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "started" not in done.stdout
     launch.await_none_left()
+
+
+@pytest.mark.parametrize("level, is_said", [("INFO", True), ("debug", True), ("WARNING", False),
+                                            (None, False)])
+def test_loglevel_says_what_is_launched(launch, level, is_said):
+    """Section 2.2: INFO prints the launch config, the log directory, the rendezvous' result."""
+    script = launch.script("import os, sys, time\n"
+                           "if os.environ['RANK'] == '1': sys.exit(3)\ntime.sleep(1000)")
+    done = launch.run("--nproc-per-node=2", "--rdzv-id=job7", "--log-dir", launch.path("logs"), script,
+                      env={"LOGLEVEL": level} if level else {}, code=3)
+    said = [re.sub(r"\s+", " ", line).strip() for line in done.err.splitlines()]
+    for wanted in ("muster-launch: nproc_per_node : 2", "muster-launch: max_restarts : 0",
+                   "muster-launch: group_world_size : 1", "muster-launch: global_ranks : 0, 1",
+                   f"muster-launch: binary : {sys.executable}"):
+        assert (wanted in said) == is_said, done.err
+    assert any(line.startswith(f"muster-launch: log_dir : {launch.path('logs')}/") for line in said) == is_said
+    assert ("failed (exitcode: 3) local_rank: 1 (pid: " in done.err) == is_said
+    assert bool(re.search(r"Sending process \d+ closing signal SIGTERM", done.err)) == is_said

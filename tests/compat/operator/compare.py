@@ -38,6 +38,8 @@ EXPLAINED = [
     (r"/managed_by/(update_managedBy|then_pods)", "managedBy cannot be changed"),
     (r"/managed_by/create", "the two supported values in a fixed order"),
     (r"/master_done_worker_failed/", "which is seen first decides, and together the master"),
+    (r"/suspend/resumed_running/replicaStatuses/Worker/active",
+     "read the moment Running is there, which the master's pod brings: the workers are counted next"),
     (r"/suspend/.*events", "Suspended and Resumed are told once"),
     (r"/ttl/ttl=0/events", "events are written behind all else: it looks the moment the job is gone"),
     (r"/validation/rdzvConf \[\] outcome", "as if unset, where v1 panics"),

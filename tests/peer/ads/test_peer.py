@@ -242,3 +242,45 @@ def test_a_profile_that_the_sdk_refuses_is_refused(user, key, value):
     why = "malformed" if value else "missing"
     assert why in str(theirs.value)
     assert f"'{key}': '{why}'" in user.fails("run", "-f", "train.yaml", "--nobuild")
+
+
+def test_an_instance_principal_asks_alike(user, tmp_path, monkeypatch):
+    user.submit()
+    user.mock.instance = oci_mock.Instance(str(tmp_path))
+    metadata = user.mock.url + "/opc/v2"
+    user.run("cancel", next(iter(user.mock.runs)), "-a", "instance_principal", env={"OCI_METADATA_BASE_URL": metadata})
+    monkeypatch.setenv("OCI_METADATA_BASE_URL", metadata)
+    oci.auth.signers.InstancePrincipalsSecurityTokenSigner(federation_endpoint=user.mock.url + "/v1/x509")
+    ours, theirs = user.mock.seen("POST", "/v1/x509")
+    bodies = [json.loads(one["body"]) for one in (ours, theirs)]
+    assert [len(body.pop("publicKey")) for body in bodies] == [392, 392]
+    assert bodies[0] == bodies[1]
+    authorizations = [one["headers"]["authorization"].split("signature=")[0] for one in (ours, theirs)]
+    assert authorizations[0] == authorizations[1]
+    assert [one["status"] for one in (ours, theirs)] == [200, 200]
+
+
+def test_the_parts_of_a_large_file_carry_what_theirs_do(user, tmp_path):
+    path = tmp_path / "large"
+    path.write_bytes(os.urandom((20 << 20) + 5))
+    config = oci.config.from_file(user.config)
+    client = oci.object_storage.ObjectStorageClient(config, service_endpoint=user.mock.url)
+    oci.object_storage.UploadManager(client, allow_parallel_uploads=False).upload_file(
+        "my-namespace", "my-bucket", "large", str(path), part_size=10 << 20, opc_checksum_algorithm="CRC32C")
+    theirs = user.mock.seen("PUT", "uploadPartNum=")
+    user.mock.requests.clear()
+    folder = tmp_path / "artifacts"
+    folder.mkdir()
+    path.rename(folder / "large")
+    user.write("train.py", "")
+    user.run("entry", env={"RANK": "0", "OCI__WORKER_COUNT": "0", "OCI__WORK_DIR": "oci://my-bucket@my-namespace/w",
+                           "OCI__ENTRY_SCRIPT": "train.py", "OCI__CODE_DIR": user.home, "OCI__SYNC_DIR": str(folder),
+                           "SYNC_ARTIFACTS": "1", "OCI_IAM_TYPE": "api_key", "OCI__NODE_IP": "127.0.0.1",
+                           "CUDA_VISIBLE_DEVICES": ""})
+    ours = user.mock.seen("PUT", "uploadPartNum=")
+
+    def checksums(parts):
+        return sorted((part["path"].split("uploadPartNum=")[1], part["headers"]["opc-checksum-algorithm"],
+                       part["headers"]["opc-content-crc32c"]) for part in parts)
+    assert len(ours) == 3
+    assert checksums(ours) == checksums(theirs)

@@ -1,0 +1,21 @@
+// How a service is spoken to.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "ads/oci/region.h"
+#include "base/result.h"
+#include "net/file_uploader.h"
+#include "net/http_client.h"
+#include "net/url.h"
+
+namespace ads::oci {
+
+struct Connection {
+  std::unique_ptr<net::HttpClient> client;
+  net::FileUploader* files = nullptr;  // of the client, never null
+};
+using ConnectFunction = std::function<base::Result<Connection>(Service, const net::Url&)>;
+
+}  // namespace ads::oci

@@ -1,0 +1,37 @@
+// Resident interpreters of this user: found by their key, or started.
+//
+// One listens on <runtime directory>/warm/<key>.socket and leaves when nobody has wanted anything
+// for `idle`, or when its lifeline has been cut and nothing of it runs.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace launch {
+
+struct WarmWish {
+  std::string python;         // what a worker would be executed with
+  std::string option = "-u";  // of the interpreter; or ""
+  std::string preload;        // modules beside torch, with commas
+  std::chrono::seconds idle{};
+  std::vector<std::string> environment;  // of a worker, complete
+  std::string runtime_dir;               // base::Environment::RuntimeDir
+  int lifeline = -1;                     // read end of a pipe; -1: it has none
+};
+
+// A connection to the interpreter that fits the wish and this place (warm_key.h). Started when
+// there is none: it imports while the caller waits for its first word. Blocks for milliseconds.
+base::Result<base::Fd> OpenResident(const WarmWish& wish, const std::string& place);
+
+// Whether the other side of a Unix socket belongs to this process's user.
+bool IsOwnUsers(int fd);
+
+// Made where it is not there; ours alone, since whoever could write there could have our ranks run
+// their code. kPermissionDenied when it is not.
+base::Result<base::Fd> OpenPrivateFolder(const std::string& path);
+
+}  // namespace launch

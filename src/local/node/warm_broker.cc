@@ -1,0 +1,72 @@
+#include "local/node/warm_broker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "process/spawn.h"
+
+namespace local::node {
+namespace {
+
+constexpr int kMostWaitingPods = 512;
+constexpr int kListenerFd = 3;
+
+// A path of any length fits, by way of its folder.
+base::Result<base::Fd> ListenAt(const std::string& path) {
+  const std::string folder_path = base::DirectoryOf(path);
+  const base::Fd folder(::open(folder_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  base::Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name =
+      fmt::format("/proc/self/fd/{}/{}", folder.get(), path.substr(folder_path.size() + 1));
+  if (name.size() >= sizeof address.sun_path) {
+    return base::Fail(base::Code::kInvalidArgument, fmt::format("\"{}\": too long a name", path));
+  }
+  std::memcpy(address.sun_path, name.c_str(), name.size());
+  ::unlink(path.c_str());
+  if (!folder || !listener ||
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), kMostWaitingPods) != 0) {
+    return base::Fail(base::Errno(errno, fmt::format("listen on \"{}\"", path)));
+  }
+  return listener;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<WarmBroker>> WarmBroker::Start(const std::string& launcher,
+                                                            const std::string& socket,
+                                                            const std::string& runtime) {
+  TRY_ASSIGN(const base::Fd listener, ListenAt(socket));
+  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return base::Fail(base::Errno(errno, "open /dev/null"));
+  process::SpawnOptions options;
+  options.path = launcher;
+  options.argv = {"muster warm-broker", runtime};
+  options.cwd = "/";
+  options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}, {listener.get(), kListenerFd}};
+  options.group = process::SpawnOptions::Group::kProcessGroup;
+  options.dies_with_parent = true;
+  TRY_ASSIGN(const pid_t pid, process::Spawn(options));
+  return std::unique_ptr<WarmBroker>(new WarmBroker(socket, pid));
+}
+
+WarmBroker::~WarmBroker() {
+  ::unlink(socket_.c_str());
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace local::node

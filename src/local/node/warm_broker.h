@@ -1,0 +1,34 @@
+// The broker of warm starts: muster-launch, which starts interpreters outside of pods for those
+// that are in them. The daemon's child, and ends with it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace local::node {
+
+class WarmBroker {
+ public:
+  // Executes `launcher`, which answers on a new Unix socket at `socket`: connections succeed from
+  // here on. Its interpreters have their own sockets below `runtime`. Both lie in folders of this
+  // user's alone.
+  static base::Result<std::unique_ptr<WarmBroker>> Start(const std::string& launcher,
+                                                         const std::string& socket,
+                                                         const std::string& runtime);
+  // Ends it. Its interpreters end when nothing of theirs runs any more.
+  ~WarmBroker();
+  WarmBroker(const WarmBroker&) = delete;
+  WarmBroker& operator=(const WarmBroker&) = delete;
+
+ private:
+  WarmBroker(std::string socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
+
+  std::string socket_;
+  pid_t pid_;
+};
+
+}  // namespace local::node

@@ -1,0 +1,26 @@
+// Requests whose body is a piece of a file: it is sent as it is read, and never whole in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "net/http.h"
+
+namespace net {
+
+struct FileRange {
+  int fd = -1;  // borrowed for the call
+  uint64_t offset = 0, size = 0;
+};
+
+// Thread safe.
+class FileUploader {
+ public:
+  virtual ~FileUploader() = default;
+  // As HttpClient::Send. The request itself has no body. kConflict when the file ends before the
+  // piece does.
+  virtual base::Result<HttpResponse> SendFile(const HttpRequest& request,
+                                              const FileRange& range) = 0;
+};
+
+}  // namespace net

@@ -1,0 +1,264 @@
+#include "net/server_connection.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+
+namespace net {
+namespace {
+
+using AsioError = boost::system::error_code;
+using Descriptor = boost::asio::posix::stream_descriptor;
+
+// Read ahead of a request that is being answered; the peer waits beyond.
+constexpr size_t kMaxPipelinedBytes = 64 << 10;
+// Capacity that an empty input buffer may keep.
+constexpr size_t kIdleInputBytes = 1 << 10;
+
+}  // namespace
+
+bool ServerConnection::IsReadFarAhead() const {
+  return exchange_ && (input_.size() >= kMaxPipelinedBytes || exchange_->IsFarAhead());
+}
+
+void ServerConnection::Begin(base::Fd fd) {
+  AsioError error;
+  socket_.assign(fd.get(), error);
+  if (error) return Close();
+  fd.Release();
+  WaitReadable();
+}
+
+void ServerConnection::WaitReadable() {
+  if (is_closed_ || is_waiting_readable_ || is_waiting_hang_up_) return;
+  if (IsReadFarAhead()) return WaitHangUp();
+  is_waiting_readable_ = true;
+  socket_.async_wait(Descriptor::wait_read, [self = shared_from_this()](AsioError error) {
+    self->is_waiting_readable_ = false;
+    if (self->is_closed_) return;
+    if (error) return self->Close();
+    self->OnReadable();
+  });
+}
+
+// Enough is read ahead: until it is used, only a hang-up matters.
+void ServerConnection::WaitHangUp() {
+  is_waiting_hang_up_ = true;
+  socket_.async_wait(Descriptor::wait_error, [self = shared_from_this()](AsioError error) {
+    self->is_waiting_hang_up_ = false;
+    if (self->is_closed_) return;
+    if (error == boost::asio::error::operation_aborted) return self->WaitReadable();
+    self->Close();
+  });
+}
+
+void ServerConnection::ReadOn() {
+  if (is_closed_ || IsReadFarAhead()) return;
+  if (!is_waiting_hang_up_) return WaitReadable();
+  AsioError ignored;
+  socket_.cancel(ignored);  // comes back through WaitHangUp's handler
+}
+
+void ServerConnection::WaitWritable() {
+  if (is_closed_ || is_waiting_writable_) return;
+  is_waiting_writable_ = true;
+  socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](AsioError error) {
+    self->is_waiting_writable_ = false;
+    if (self->is_closed_) return;
+    if (error == boost::asio::error::operation_aborted) return self->WaitWritable();  // by ReadOn
+    if (error) return self->Close();
+    if (self->WriteSome() && self->is_answer_complete_) self->AnswerDone();
+  });
+}
+
+void ServerConnection::OnReadable() {
+  const ssize_t count =
+      ::recv(socket_.native_handle(), loop_.scratch.data(), loop_.scratch.size(), MSG_DONTWAIT);
+  if (count > 0) {
+    Input({loop_.scratch.data(), static_cast<size_t>(count)});
+  } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+    return Close();
+  }
+  WaitReadable();
+}
+
+void ServerConnection::Input(std::string_view bytes) {
+  if (is_answer_complete_ && is_last_) return;  // refused or closing: not read any more
+  if (framing_ == Framing::kUpgrade) return exchange_->Receive(bytes);
+  if (exchange_) {
+    input_.append(bytes);
+  } else if (input_.empty()) {
+    ParseInput(bytes);
+  } else {
+    input_.append(bytes);
+    ParseInput(std::exchange(input_, {}));
+  }
+}
+
+// Leaves in input_ what no request has used. `input` is nothing of input_'s.
+void ServerConnection::ParseInput(std::string_view input) {
+  if (!parser_) {
+    parser_ = std::make_unique<MessageParser>(MessageParser::Kind::kRequest, kMaxBodyBytes);
+  }
+  const bool had_header = parser_->has_header();
+  const base::Result<size_t> used = parser_->Feed(input);
+  if (!used) {
+    if (used.error().code != base::Code::kExhausted) return Refuse(400);
+    return Refuse(parser_->is_header_too_large() ? 431 : 413);
+  }
+  input_.assign(input.substr(*used));
+  if (input_.empty() && input_.capacity() > kIdleInputBytes) input_.shrink_to_fit();
+  if (parser_->is_done()) return Dispatch();
+  if (!request_timer_) StartRequestTimer();
+  if (!had_header && parser_->has_header() &&
+      FindHeader(parser_->message().headers, "Expect") == "100-continue") {
+    output_.Push("HTTP/1.1 100 Continue\r\n\r\n");
+    WriteSome();
+  }
+}
+
+void ServerConnection::StartRequestTimer() {
+  request_timer_.emplace(loop_.io, loop_.options.request_timeout);
+  request_timer_->async_wait([weak = weak_from_this(), n = request_number_](AsioError error) {
+    const auto self = weak.lock();
+    if (!error && self && self->parser_ && self->request_number_ == n) self->Refuse(408);
+  });
+}
+
+void ServerConnection::Dispatch() {
+  request_timer_.reset();
+  ++request_number_;
+  MessageParser::Message& message = parser_->message();
+  HttpRequest request{std::move(message.method), std::move(message.target),
+                      std::move(message.headers), std::move(message.body)};
+  is_head_request_ = request.method == "HEAD";
+  is_http_1_0_ = message.is_http_1_0;
+  is_last_ = !parser_->keeps_alive();
+  is_answer_complete_ = false;
+  parser_.reset();
+  // The exchange never keeps the connection alive: a producer may hold it for long.
+  exchange_ = std::make_shared<Exchange>([weak_loop = weak_loop_, weak = weak_from_this()] {
+    const auto loop = weak_loop.lock();
+    if (!loop) return;
+    boost::asio::post(loop->io, [weak] {
+      if (const auto self = weak.lock()) self->Flush();
+    });
+  });
+  exchange_->Framed(output_.bytes());
+  const HttpHandler& handler = handler_ ? *handler_ : loop_.handler;
+  handler(std::move(request), MakeResponder(exchange_));
+}
+
+// The connection's own answer to what is no request.
+void ServerConnection::Refuse(int status) {
+  request_timer_.reset();
+  parser_.reset();
+  input_.clear();
+  is_last_ = true;
+  is_answer_complete_ = true;
+  std::string body(ReasonPhrase(status));
+  body += '\n';
+  output_.Push(FormatResponseHead(status, {{"Content-Type", "text/plain"}}, Framing::kLength,
+                                  body.size(), true));
+  output_.Push(std::move(body));
+  if (WriteSome()) Close();
+}
+
+void ServerConnection::Flush() {
+  if (is_closed_ || !exchange_ || is_answer_complete_) return;
+  Exchange::Output output = exchange_->Take();
+  if (output.is_broken) return Close();
+  size_t body_bytes = 0;
+  for (const std::string& piece : output.pieces) body_bytes += piece.size();
+  if (output.head) PutHead(std::move(*output.head), output, body_bytes);
+  if (is_head_request_ || framing_ == Framing::kNone) {
+    exchange_->Taken(body_bytes);
+  } else if (body_bytes > 0) {
+    PutBody(std::move(output.pieces), body_bytes);
+  }
+  if (output.is_finished) {
+    is_answer_complete_ = true;
+    if (framing_ == Framing::kChunked && !is_head_request_) PutFrame(std::string(kLastChunk));
+  }
+  if (framing_ == Framing::kUpgrade) ReadOn();
+  if (WriteSome() && is_answer_complete_) AnswerDone();
+}
+
+void ServerConnection::PutHead(Exchange::Head head, const Exchange::Output& output,
+                               size_t body_bytes) {
+  if (head.is_upgrade) {
+    framing_ = Framing::kUpgrade;
+    is_last_ = true;
+    PutFrame(FormatResponseHead(head.status, head.headers, framing_, 0, false));
+    if (!input_.empty()) exchange_->Receive(std::exchange(input_, {}));
+    return;
+  }
+  const bool has_no_body = head.status / 100 == 1 || head.status == 204 || head.status == 304;
+  if (has_no_body) {
+    framing_ = Framing::kNone;
+  } else if (output.is_finished) {
+    framing_ = Framing::kLength;
+  } else if (is_http_1_0_) {
+    framing_ = Framing::kToClose;
+    is_last_ = true;
+  } else {
+    framing_ = Framing::kChunked;
+  }
+  PutFrame(FormatResponseHead(head.status, head.headers, framing_, body_bytes, is_last_));
+}
+
+void ServerConnection::PutFrame(std::string bytes) {
+  exchange_->Framed(bytes.size());
+  output_.Push(std::move(bytes));
+}
+
+// A chunk holds whatever came since the last.
+void ServerConnection::PutBody(std::vector<std::string> pieces, size_t body_bytes) {
+  const bool is_chunk = framing_ == Framing::kChunked;
+  if (is_chunk) PutFrame(FormatChunkHead(body_bytes));
+  for (std::string& piece : pieces) output_.Push(std::move(piece));
+  if (is_chunk) PutFrame(std::string(kChunkEnd));
+}
+
+// Whether everything is written. The connection may be closed when it answers false.
+bool ServerConnection::WriteSome() {
+  if (is_waiting_writable_) return false;
+  const size_t before = output_.bytes();
+  const OutputQueue::Outcome outcome = output_.WriteTo(socket_.native_handle());
+  if (exchange_) exchange_->Taken(before - output_.bytes());
+  if (outcome == OutputQueue::Outcome::kWouldBlock) WaitWritable();
+  if (outcome == OutputQueue::Outcome::kBroken) Close();
+  return outcome == OutputQueue::Outcome::kAllWritten;
+}
+
+void ServerConnection::AnswerDone() {
+  if (is_last_) return Close();
+  const auto exchange = std::exchange(exchange_, nullptr);
+  is_answer_complete_ = false;
+  if (exchange) exchange->Close();
+  if (is_closed_) return;  // by one of the callbacks
+  if (!input_.empty()) ParseInput(std::exchange(input_, {}));
+  ReadOn();
+}
+
+void ServerConnection::Drain() {
+  if (!is_answer_complete_) return Close();
+  is_last_ = true;
+}
+
+void ServerConnection::Close() {
+  if (std::exchange(is_closed_, true)) return;
+  const auto self = shared_from_this();
+  AsioError ignored;
+  socket_.close(ignored);
+  request_timer_.reset();
+  parser_.reset();
+  output_.Clear();
+  loop_.connections.erase(self);
+  if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Close();
+  if (loop_.connections.empty() && loop_.on_last_gone) loop_.on_last_gone();
+}
+
+}  // namespace net

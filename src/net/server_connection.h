@@ -1,0 +1,105 @@
+// One connection of an HttpServer.
+#pragma once
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "net/exchange.h"
+#include "net/http_message.h"
+#include "net/http_server.h"
+#include "net/message_parser.h"
+#include "net/output_queue.h"
+
+namespace net {
+
+class ServerConnection;
+
+// Of one read; the loop's connections share the buffer.
+inline constexpr size_t kScratchBytes = 64 << 10;
+
+// What the connections of a server share. Only the server's thread touches it, but for posts.
+struct ServerLoop {
+  ServerLoop(HttpHandler h, HttpServerOptions o) : handler(std::move(h)), options(o) {}
+
+  boost::asio::io_context io{1};
+  HttpHandler handler;
+  const HttpServerOptions options;
+  std::unordered_set<std::shared_ptr<ServerConnection>> connections;
+  std::function<void()> on_last_gone;  // when the server stops
+  std::array<char, kScratchBytes> scratch{};
+};
+
+// One peer. Requests are answered one after the other; a read stays pending all the while, so that
+// a peer that hangs up, or only shuts down its sending side, is noticed at once.
+//
+//   idle --byte--> reading --whole request--> answering --all taken--> idle | closed
+//                     `--malformed, too large, too slow--> refusing --> closed
+//
+// Driven by the server's thread alone.
+class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
+ public:
+  // `handler`: of its own, or null for the loop's.
+  ServerConnection(const std::shared_ptr<ServerLoop>& loop,
+                   std::shared_ptr<const HttpHandler> handler)
+      : loop_(*loop), weak_loop_(loop), handler_(std::move(handler)), socket_(loop->io) {}
+
+  void Begin(base::Fd fd);
+  // The server stops: what is complete may still flow out.
+  void Drain();
+  void Close();
+
+ private:
+  bool IsReadFarAhead() const;
+  void WaitReadable();
+  void WaitHangUp();
+  void ReadOn();  // after what kept it from reading may have gone
+  void WaitWritable();
+  void OnReadable();
+  void Input(std::string_view bytes);
+  void ParseInput(std::string_view input);
+  void Dispatch();
+  void Refuse(int status);
+  void StartRequestTimer();
+  void Flush();
+  void PutHead(Exchange::Head head, const Exchange::Output& output, size_t body_bytes);
+  void PutFrame(std::string bytes);
+  void PutBody(std::vector<std::string> pieces, size_t body_bytes);
+  bool WriteSome();
+  void AnswerDone();
+
+  ServerLoop& loop_;  // outlives every connection
+  const std::weak_ptr<ServerLoop> weak_loop_;
+  const std::shared_ptr<const HttpHandler> handler_;
+  boost::asio::posix::stream_descriptor socket_;
+  bool is_closed_ = false;
+  bool is_waiting_readable_ = false;
+  bool is_waiting_hang_up_ = false;
+  bool is_waiting_writable_ = false;
+
+  std::string input_;  // not yet parsed: half a header, or requests that wait their turn
+  std::unique_ptr<MessageParser> parser_;  // while a request is half read
+  std::optional<boost::asio::steady_timer> request_timer_;
+  uint64_t request_number_ = 0;
+
+  std::shared_ptr<Exchange> exchange_;  // while a request is answered
+  bool is_head_request_ = false;
+  bool is_http_1_0_ = false;
+  bool is_last_ = false;  // closes after this answer
+  Framing framing_ = Framing::kNone;
+  bool is_answer_complete_ = false;  // everything is in output_, or was
+
+  OutputQueue output_;
+};
+
+}  // namespace net
