@@ -314,4 +314,10 @@ const text::Projection& SummarizedJobParts() {
   return kParts;
 }
 
+const text::Projection* SummaryFormParts(const Resource& resource) {
+  if (&resource == &kPods) return &SummarizedParts();
+  if (&resource == &kPyTorchJobs) return &SummarizedJobParts();
+  return nullptr;
+}
+
 }  // namespace api

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/resources.h"
 #include "base/clock.h"
 #include "text/json.h"
 #include "text/projection.h"
@@ -58,5 +59,11 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 // What those read of a pod, and of a job; with all of its labels.
 const text::Projection& SummarizedParts();
 const text::Projection& SummarizedJobParts();
+
+// A list of objects that hold those parts alone, for who accepts it by this name
+// ("application/json;as=TrainingSummary;g=muster.dev;v=v1"). The embedded server knows it; others
+// send whole objects. Null: the resource has no such form.
+inline constexpr std::string_view kSummaryForm = "TrainingSummary";
+const text::Projection* SummaryFormParts(const Resource& resource);
 
 }  // namespace api

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <future>
 #include <map>
+#include <span>
+#include <thread>
 
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/isolation.h"
+#include "arena/listed_pods.h"
 #include "arena/tensorboard.h"
 
 namespace arena {
@@ -17,6 +21,11 @@ namespace {
 
 using base::Code;
 using base::Fail;
+
+// A thread is not worth its start for fewer.
+constexpr size_t kJobsAtATime = 500;
+
+size_t CountProcessors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
   std::vector<const text::Json*> pointers;
@@ -27,13 +36,6 @@ std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
 
 std::string_view Label(const text::Json& object, std::string_view label) {
   return text::GetString(object, {"metadata", "labels", label});
-}
-
-// Joins pods to jobs: namespace/name of the job a pod says it is of.
-std::string KeyOfPod(const text::Json& pod) {
-  std::string_view job = Label(pod, "release");
-  if (job.empty()) job = Label(pod, api::kJobNameLabel);
-  return fmt::format("{}/{}", text::GetString(pod, {"metadata", "namespace"}), job);
 }
 
 std::string Url(std::string_view host, int64_t port) {
@@ -55,6 +57,30 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   if (!port) return "";
   if (!node_address) node_address = ReadyNodeAddress(client);
   return node_address->empty() ? "" : Url(*node_address, *port);
+}
+
+base::Status SummarizeSome(std::span<TrainingJob> jobs, const ListedPods& pods, base::Time now) {
+  for (TrainingJob& job : jobs) {
+    TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job));
+    job.summary = api::Summarize(job.job, Pointers(own), now);
+  }
+  return {};
+}
+
+// Shared out among the processors when they are many: reading their pods is what a list waits for.
+base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods, base::Time now) {
+  const size_t share = std::max(kJobsAtATime, jobs.size() / CountProcessors() + 1);
+  std::vector<std::future<base::Status>> others;
+  for (size_t from = share; from < jobs.size(); from += share) {
+    const auto part = jobs.subspan(from, std::min(share, jobs.size() - from));
+    others.push_back(std::async([part, &pods, now] { return SummarizeSome(part, pods, now); }));
+  }
+  base::Status status = SummarizeSome(jobs.first(std::min(share, jobs.size())), pods, now);
+  for (auto& other : others) {
+    const base::Status ended = other.get();
+    if (status) status = ended;
+  }
+  return status;
 }
 
 }  // namespace
@@ -134,6 +160,7 @@ base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   options.label_selector = selector;
+  options.form = api::kSummaryForm;
   options.read = [](std::string_view job) {
     return text::ParsePart(job, api::SummarizedJobParts());
   };
@@ -142,21 +169,12 @@ base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
   std::vector<TrainingJob> result;
   if (jobs->items.empty()) return result;
   options.label_selector = "app=pytorchjob";
-  options.read = [](std::string_view pod) { return text::ParsePart(pod, api::SummarizedParts()); };
-  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
-  std::map<std::string, std::vector<text::Json>> by_job;
-  for (text::Json& pod : pods.items) by_job[KeyOfPod(pod)].push_back(std::move(pod));
+  ListedPods pods;
+  options.read_listed = [&pods](std::string_view pod) { return pods.Take(pod); };
+  TRY(client.List(api::kPods, options));
 
-  const base::Time now = context.clock.Now();
-  for (text::Json& job : jobs->items) {
-    TrainingJob& entry = result.emplace_back();
-    entry.job = std::move(job);
-    const std::string key = fmt::format("{}/{}", api::Namespace(entry.job), api::Name(entry.job));
-    if (auto it = by_job.find(key); it != by_job.end()) entry.pods = std::move(it->second);
-    std::erase_if(entry.pods,
-                  [&](const text::Json& pod) { return !api::IsPodOfJob(pod, entry.job); });
-    entry.summary = api::Summarize(entry.job, Pointers(entry.pods), now);
-  }
+  for (text::Json& job : jobs->items) result.emplace_back().job = std::move(job);
+  TRY(SummarizeAll(result, pods, context.clock.Now()));
   SortNewestFirst(result);
   return result;
 }

@@ -16,7 +16,7 @@ namespace arena {
 struct TrainingJob {
   // Of ListJobs no more than is summarized, of each.
   text::Json job;
-  std::vector<text::Json> pods;  // the job's own
+  std::vector<text::Json> pods;  // the job's own; ListJobs keeps none
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.

@@ -140,6 +140,29 @@ TEST_F(ListTest, JsonHasArenasKeysInOrder) {
   EXPECT_NE(yaml.find("\n  modelname: \"\"\n"), std::string::npos) << yaml;
 }
 
+// More than one thread reads: the jobs' pods stay with their jobs.
+TEST_F(ListTest, OfAThousandJobsEachHasItsOwnInstance) {
+  constexpr int kCount = 1'200;
+  for (int i = 0; i < kCount; ++i) {
+    const std::string name = fmt::format("job-{}", i);
+    const bool is_big = i % 2 == 0;  // a pod that is longer than what the embedded server sends
+    text::Json pod = MakePod(name, "master", 0, "Running", 1, fmt::format("10.0.0.{}", i));
+    const std::string filling(is_big ? 4'000 : 4, 'x');
+    text::Set(pod, {"metadata", "annotations", "filling"}, text::Json(filling));
+    cluster_->Put(kJobs, MakeJob(name, "Running", seconds(60), 1));
+    cluster_->Put(kPods, pod);
+  }
+  const text::Json list = Json(Run({"list", "-o", "json"}).out);
+  ASSERT_EQ(list.get_array().size(), size_t{kCount});
+  for (const text::Json& job : list.get_array()) {
+    const std::string name(text::GetString(job, {"name"}));
+    const text::Array& instances = *text::FindArray(job, {"instances"});
+    ASSERT_EQ(instances.size(), 1u) << name;
+    EXPECT_EQ(text::GetString(instances[0], {"name"}), name + "-master-0");
+    EXPECT_EQ(text::GetString(instances[0], {"nodeIP"}), "10.0.0." + name.substr(4));
+  }
+}
+
 TEST_F(ListTest, BadFormatsAndTypesAreFoundBeforeTheClusterIs) {
   const Ended format = Run({"list", "-o", "name"});
   EXPECT_EQ(format.exit_code, 2);

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kTableType = "application/json;as=Table;v=v1;g=meta.k8s.io";
+// Of forms that only the embedded server has: a Kubernetes server passes over what it does not
+// know.
+constexpr std::string_view kOwnFormType =
+    "application/json;as={};v=v1;g=muster.dev,application/json";
 constexpr std::string_view kUserAgent = "muster/" MUSTER_VERSION;
 // What a server gets to end a watch that it was told to end.
 constexpr std::chrono::seconds kWatchGrace{30};
@@ -276,8 +280,10 @@ base::Result<ObjectList> Client::List(const api::Resource& resource, const ListO
     return reads_items ? ReadPage(resource, options, request, list)
                        : ParseAnswer(request, transport_->Send(request), text::ParseJson);
   };
+  const std::string accept =
+      options.form.empty() ? std::string(kJsonType) : fmt::format(kOwnFormType, options.form);
   base::Status read =
-      ForEachPage(resource, options, kJsonType, ListQuery(options), fetch, [&](text::Json& page) {
+      ForEachPage(resource, options, accept, ListQuery(options), fetch, [&](text::Json& page) {
         list.resource_version = text::GetString(page, {"metadata", "resourceVersion"});
         return AppendItems(resource, options, page, list);
       });

@@ -37,6 +37,9 @@ struct ListOptions {
   ObjectReader read{};
   // The same of List alone. It may take what it wants of an object and return null.
   ObjectReader read_listed{};
+  // A form of muster's own (api::kSummaryForm) that List asks for. Only the embedded server knows
+  // it: `read` gets whole objects from others.
+  std::string form{};
 };
 
 struct ObjectList {

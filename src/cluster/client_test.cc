@@ -45,6 +45,13 @@ TEST_F(ClientTest, AsksNobodyWithoutANameOrNamespace) {
   EXPECT_FALSE(client.Create(api::kPods, "", Object("{}")));
 }
 
+TEST_F(ClientTest, AsksForAFormWhereItIsKnownAndTakesWholeObjectsElsewhere) {
+  server.QueueJson(R"({"metadata":{},"items":[]})");
+  ASSERT_TRUE(client.List(api::kPods, {.form = "Short"}));
+  EXPECT_EQ(net::FindHeader(server.Request(0).headers, "Accept"),
+            "application/json;as=Short;v=v1;g=muster.dev,application/json");
+}
+
 TEST_F(ClientTest, ListsWithSelectorsAndNamesEachKind) {
   server.QueueJson(R"({"kind":"PodList","metadata":{"resourceVersion":"7"},
       "items":[{"metadata":{"name":"a"},"spec":{}},{"kind":"Pod","apiVersion":"v1","x":1}]})");

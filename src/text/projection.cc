@@ -11,14 +11,13 @@ namespace {
 // Copies what a projection keeps of a text.
 class Reduction {
  public:
-  Reduction(std::string_view text, const Projection& parts) : scanner_(text), parts_(parts) {
-    out_.reserve(text.size() / 2);
-  }
+  Reduction(std::string_view text, const Projection& parts, std::string& out)
+      : scanner_(text), parts_(parts), out_(out) {}
 
-  base::Result<std::string> Run() && {
+  base::Status Run() && {
     TRY(Copy(0, 1));
     if (scanner_.Peek() != '\0') return scanner_.Broken("text after the end of the value");
-    return std::move(out_);
+    return {};
   }
 
  private:
@@ -86,7 +85,7 @@ class Reduction {
 
   Scanner scanner_;
   const Projection& parts_;
-  std::string out_;
+  std::string& out_;
 };
 
 }  // namespace
@@ -120,8 +119,28 @@ size_t Projection::Node::Child(std::string_view key) const {
 }
 
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts) {
-  TRY_ASSIGN(const std::string kept, Reduction(text, parts).Run());
+  std::string kept;
+  kept.reserve(text.size() / 2);
+  TRY(AppendPart(text, parts, kept));
   return ParseJson(kept);
+}
+
+base::Status AppendPart(std::string_view text, const Projection& parts, std::string& out) {
+  return Reduction(text, parts, out).Run();
+}
+
+std::string_view FindText(std::string_view text, Path path) {
+  Scanner scanner(text);
+  for (const std::string_view wanted : path) {
+    if (!scanner.Take('{')) return "";
+    for (;;) {
+      const auto key = scanner.String();
+      if (!key || !scanner.Take(':')) return "";
+      if (key->substr(1, key->size() - 2) == wanted) break;
+      if (!scanner.Value() || !scanner.Take(',')) return "";
+    }
+  }
+  return scanner.Value().value_or("");
 }
 
 base::Status VisitMembers(

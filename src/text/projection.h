@@ -38,6 +38,14 @@ class Projection {
 // mistake in it goes unnoticed.
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts);
 
+// The text of that part, appended to `out`; what was appended before a mistake stays there.
+base::Status AppendPart(std::string_view text, const Projection& parts, std::string& out);
+
+// The text of the value at `path`, as it is written; "" when there is none. What lies behind it is
+// not looked at, and of what lies before it only the ends: it costs as little as the value is near.
+// Keys with escapes are not found.
+std::string_view FindText(std::string_view text, Path path);
+
 // Calls `visit` with each member of the object `text`, key and value as they are written (a key
 // without its quotes), or with each element of the array, until it fails. kInvalidArgument when
 // their ends cannot be found; what is between them is not checked.

@@ -47,6 +47,19 @@ TEST(Projection, AStarIsEveryOtherKey) {
             R"({"specs":{"Master":{"b":2},"Worker":{"a":3},"*":{"b":5}}})");
 }
 
+TEST(Projection, FindsTheTextOfOneValue) {
+  EXPECT_EQ(FindText(kPod, {"kind"}), R"("Pod")");
+  EXPECT_EQ(FindText(kPod, {"metadata", "labels"}), R"({"x":"1","y":"2"})");
+  EXPECT_EQ(FindText(kPod, {"metadata", "labels", "y"}), R"("2")");
+  EXPECT_EQ(FindText(kPod, {}), kPod);
+  EXPECT_EQ(FindText(R"({"a":1,"b":{"a":2}} and more)", {"b", "a"}), "2");
+  for (const std::string_view text :
+       {"", "[]", "7", "{}", R"({"b":{}})", R"({"b":7})", R"({"a")", R"({"a":)", R"({"b":{"a" 1}})",
+        R"({"c":"x)", R"({"c":1 "b":{"a":1}})", R"({"\u0062":{"a":1}})"}) {
+    EXPECT_EQ(FindText(text, {"b", "a"}), "") << text;
+  }
+}
+
 TEST(Projection, WhatStandsWhereAnObjectWasMeantIsKept) {
   EXPECT_EQ(Part(R"({"metadata":"x","spec":7})", {{"metadata", "name"}}), R"({"metadata":"x"})");
   EXPECT_EQ(Part("null", {{"metadata", "name"}}), "null");

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/training_summary.h"
 #include "local/server/test_server.h"
+#include "text/projection.h"
 
 namespace local::server {
 namespace {
@@ -80,6 +82,35 @@ TEST_F(ListStreamTest, SelectsAndIsOfTheVersionThatItNames) {
         text::GetString(*text::ParseJson(response.body), {"metadata", "resourceVersion"}));
   };
   EXPECT_EQ(version(after), version(before));
+}
+
+// What cluster::Client sends for ListOptions::form.
+const net::Headers kSummary = {
+    {"Accept", "application/json;as=TrainingSummary;v=v1;g=muster.dev,application/json"}};
+
+TEST_F(ListStreamTest, ASummaryHoldsThePartsThatAreShown) {
+  text::Json pod = PodObject("one");
+  text::Ensure(pod, {"metadata", "labels", "app"}) = "pytorchjob";
+  text::Json& container = text::Find(pod, {"spec", "containers"})->get_array()[0];
+  text::Ensure(container, {"command"}) = text::Array{"true"};
+  server_.Expect(201, "POST", kPodsPath, pod);
+  server_.Expect(201, "POST", kPodsPath, PodObject("two"));
+  const auto whole = server_.Expect(200, "GET", Path(kPodsPath, "one"));
+  for (const std::string query : {"", "&limit=5"}) {
+    const std::string path = kPodsPath + std::string("?labelSelector=app%3Dpytorchjob") + query;
+    const auto list = server_.Expect(200, "GET", path, nullptr, kSummary);
+    EXPECT_EQ(text::GetString(list, {"kind"}), "PodList");
+    ASSERT_EQ(text::FindArray(list, {"items"})->size(), 1u);
+    EXPECT_EQ(text::FindArray(list, {"items"})->at(0),
+              *text::ParsePart(text::ToJson(whole), api::SummarizedParts()));
+  }
+}
+
+TEST_F(ListStreamTest, OfWhatHasNoSummaryTheWholeIsGiven) {
+  EXPECT_EQ(server_.Send("GET", kMapsPath, "", kSummary).body, server_.Send("GET", kMapsPath).body);
+  server_.Expect(201, "POST", kPodsPath, PodObject("one"));
+  const std::string path = Path(kPodsPath, "one");
+  EXPECT_EQ(server_.Send("GET", path, "", kSummary).body, server_.Send("GET", path).body);
 }
 
 TEST_F(ListStreamTest, APeerThatTakesNothingIsLeftAfterAMinute) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "api/object.h"
+#include "api/training_summary.h"
 #include "base/strings.h"
 #include "local/server/list_stream.h"
 #include "local/server/selection.h"
 #include "local/server/tables.h"
+#include "text/projection.h"
 
 namespace local::server {
 namespace {
@@ -125,8 +127,27 @@ std::string ListHead(const RestRequest& rest, Form form, std::string_view metada
                      is_partial ? "meta.k8s.io/v1" : rest.resource->api_version(), metadata);
 }
 
-void PutObject(const store::Row& row, Form form, std::string& items) {
-  if (form == Form::kObject) {
+// How a list gives its objects.
+struct ItemForm {
+  Form form = Form::kObject;
+  const text::Projection* parts = nullptr;  // of objects: what is given; null is all
+
+  static ItemForm Of(const RestRequest& rest, std::string_view accept) {
+    ItemForm item{FormOf(accept), nullptr};
+    const bool is_summary = item.form == Form::kObject &&
+                            accept.find(api::kSummaryForm) != std::string_view::npos &&
+                            accept.find("g=muster.dev") != std::string_view::npos;
+    if (is_summary) item.parts = api::SummaryFormParts(*rest.resource);
+    return item;
+  }
+};
+
+void PutObject(const store::Row& row, const ItemForm& item, std::string& items) {
+  if (item.parts != nullptr) {
+    const size_t before = items.size();
+    if (!text::AppendPart(row.json, *item.parts, items))
+      items.replace(before, items.npos, row.json);
+  } else if (item.form == Form::kObject) {
     items += row.json;
   } else if (const auto object = text::ParseJson(row.json)) {
     items += PartialObject(*object);
@@ -134,16 +155,16 @@ void PutObject(const store::Row& row, Form form, std::string& items) {
 }
 
 net::HttpResponse ListPage(Backend& backend, const RestRequest& rest, const Selection& selection,
-                           const Page& page, Form form) {
+                           const Page& page, const ItemForm& item) {
   std::string items;
   Listed listed;
   const auto version = ReadPage(backend, rest, selection, page, listed, [&](const store::Row& row) {
     if (!items.empty()) items += ',';
-    PutObject(row, form, items);
+    PutObject(row, item, items);
   });
   if (!version) return ToResponse(FromError(version.error()));
   std::string body =
-      ListHead(rest, form, ListMetadata(backend, rest, selection, page, listed, *version));
+      ListHead(rest, item.form, ListMetadata(backend, rest, selection, page, listed, *version));
   body.reserve(body.size() + items.size() + kListTail.size());
   body += items;
   body += kListTail;
@@ -152,15 +173,15 @@ net::HttpResponse ListPage(Backend& backend, const RestRequest& rest, const Sele
 
 // Of all there is, which may be long.
 void ListObjects(Backend& backend, const Call& call, Selection selection, const Page& page,
-                 Form form) {
+                 const ItemForm& item) {
   auto cursor = backend.store->OpenList(selection.Narrow(call.rest));
   if (!cursor) return call.responder->Send(ToResponse(FromError(cursor.error())));
   std::string head =
-      ListHead(call.rest, form,
+      ListHead(call.rest, item.form,
                ListMetadata(backend, call.rest, selection, page, Listed(), (*cursor)->version()));
-  const auto put = [selection = std::move(selection), form](const store::Row& row,
+  const auto put = [selection = std::move(selection), item](const store::Row& row,
                                                             std::string& items) {
-    if (selection.MatchesText(row.json)) PutObject(row, form, items);
+    if (selection.MatchesText(row.json)) PutObject(row, item, items);
   };
   SendList(backend, std::move(*cursor), put, std::move(head), std::string(kListTail),
            call.responder);
@@ -254,13 +275,13 @@ void HandleList(Backend& backend, const Call& call) {
   const auto page = Page::Of(rest);
   if (!page) return refuse(page.error());
   if (auto fine = CheckVersion(backend, rest); !fine) return refuse(fine.error());
-  const Form form = FormOf(net::FindHeader(call.http.headers, "Accept"));
-  if (form == Form::kTable) {
+  const ItemForm item = ItemForm::Of(rest, net::FindHeader(call.http.headers, "Accept"));
+  if (item.form == Form::kTable) {
     return call.responder->Send(ListRows(backend, rest, *selection, *page));
   }
   const bool is_part = page->limit != 0 || !page->after.second.empty();
-  if (is_part) return call.responder->Send(ListPage(backend, rest, *selection, *page, form));
-  ListObjects(backend, call, std::move(*selection), *page, form);
+  if (is_part) return call.responder->Send(ListPage(backend, rest, *selection, *page, item));
+  ListObjects(backend, call, std::move(*selection), *page, item);
 }
 
 }  // namespace local::server

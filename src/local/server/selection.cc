@@ -19,29 +19,14 @@ Answer<Selection> Selection::Of(const RestRequest& request) {
   return selection;
 }
 
-namespace {
-
-// The stored text of an object's metadata; "" when it has none.
-std::string_view MetadataText(std::string_view json) {
-  std::string_view metadata;
-  [[maybe_unused]] const base::Status stopped =
-      text::VisitMembers(json, [&](std::string_view key, std::string_view value) -> base::Status {
-        if (key != "metadata") return {};
-        metadata = value;
-        return base::Fail(base::Code::kCancelled, "");
-      });
-  return metadata;
-}
-
-}  // namespace
-
 bool Selection::MatchesText(std::string_view json) const {
   if (IsAll()) return true;
   if (fields_.is_empty()) {
     // Of a long list this is most of the work: what lies behind the metadata is not looked at.
-    static const text::Projection kLabels{{"labels"}};
-    auto metadata = text::ParsePart(MetadataText(json), kLabels);
-    return metadata && labels_.Matches(text::Object{{"metadata", std::move(*metadata)}});
+    const std::string_view text = text::FindText(json, {"metadata", "labels"});
+    auto labels = text.empty() ? text::Json(text::Object()) : text::ParseJson(text);
+    return labels && labels_.Matches(
+                         text::Object{{"metadata", text::Object{{"labels", std::move(*labels)}}}});
   }
   const auto object = text::ParsePart(json, store::SelectableParts());
   return object && Matches(*object);

@@ -1,0 +1,52 @@
+#include "arena/listed_pods.h"
+
+#include <fmt/format.h>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/training_summary.h"
+#include "text/projection.h"
+
+namespace arena {
+namespace {
+
+// The embedded server sends pods that are reduced already, of less than this: to look for what
+// else could be left out would cost more than to keep it.
+constexpr size_t kShortPod = 2500;
+
+// namespace/name of the job that a pod says it is of.
+std::string JobOfPod(std::string_view pod) {
+  const auto value = [&](text::Path path) {
+    const auto json = text::ParseJson(text::FindText(pod, path));
+    return json && json->is_string() ? std::string(json->get_string()) : "";
+  };
+  std::string job = value({"metadata", "labels", "release"});
+  if (job.empty()) job = value({"metadata", "labels", api::kJobNameLabel});
+  return fmt::format("{}/{}", value({"metadata", "namespace"}), job);
+}
+
+}  // namespace
+
+base::Result<text::Json> ListedPods::Take(std::string_view pod) {
+  std::string kept;
+  if (pod.size() < kShortPod) {
+    kept = pod;
+  } else {
+    TRY(text::AppendPart(pod, api::SummarizedParts(), kept));
+  }
+  by_job_[JobOfPod(kept)].push_back(std::move(kept));
+  return text::Json(nullptr);
+}
+
+base::Result<std::vector<text::Json>> ListedPods::Of(const text::Json& job) const {
+  std::vector<text::Json> pods;
+  const auto found = by_job_.find(fmt::format("{}/{}", api::Namespace(job), api::Name(job)));
+  if (found == by_job_.end()) return pods;
+  for (const std::string& text : found->second) {
+    TRY_ASSIGN(text::Json pod, text::ParseJson(text));
+    if (api::IsPodOfJob(pod, job)) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+}  // namespace arena
