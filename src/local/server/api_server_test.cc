@@ -284,6 +284,22 @@ TEST(ApiServer, SelectsByLabelFieldAndPage) {
   EXPECT_EQ(all, "abcde");
 }
 
+TEST(ApiServer, TellsOnEachPageHowManyAreLeft) {
+  TestServer server;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    server.Expect(201, "POST", kPodsPath, PodObject(name));
+  }
+  std::vector<std::optional<int64_t>> left;
+  std::string token;
+  do {
+    const text::Json page = server.Expect(
+        200, "GET", kPodsPath + std::string("?limit=1&continue=") + net::PercentEncode(token));
+    token = GetString(page, {"metadata", "continue"});
+    left.push_back(GetInt(page, {"metadata", "remainingItemCount"}));
+  } while (!token.empty());
+  EXPECT_EQ(left, (std::vector<std::optional<int64_t>>{3, 2, 1, std::nullopt}));
+}
+
 TEST(ApiServer, BindsAPodOnce) {
   TestServer server;
   server.Expect(201, "POST", kPodsPath, PodObject("a"));

@@ -20,15 +20,18 @@ namespace {
 struct Page {
   size_t limit = 0;  // 0 is none
   JobSummaries::Position after;
-  std::string version;  // of the first page; "" on it
+  std::string version;          // of the first page; "" on it
+  std::optional<int64_t> left;  // rows after `after`, where that was counted
 
   static Answer<Page> Of(const RestRequest& request);
   bool IsFull(size_t count) const { return limit != 0 && count == limit; }
 };
 
-std::string ContinueToken(std::string_view version, const JobSummaries::Position& last) {
-  return base::Base64Encode(text::ToJson(
-      text::Array{text::Json(version), text::Json(last.first), text::Json(last.second)}));
+std::string ContinueToken(std::string_view version, const JobSummaries::Position& last,
+                          std::optional<int64_t> left) {
+  return base::Base64Encode(
+      text::ToJson(text::Array{text::Json(version), text::Json(last.first), text::Json(last.second),
+                               left ? text::Json(*left) : text::Json(nullptr)}));
 }
 
 Answer<Page> Page::Of(const RestRequest& request) {
@@ -44,11 +47,13 @@ Answer<Page> Page::Of(const RestRequest& request) {
   const auto decoded = base::Base64Decode(token);
   if (!decoded) return refuse();
   const auto parts = text::ParseJson(*decoded);
-  if (!parts || !parts->is_array() || parts->get_array().size() != 3) return refuse();
-  for (const text::Json& part : parts->get_array()) {
-    if (!part.is_string()) return refuse();
+  if (!parts || !parts->is_array() || parts->get_array().size() != 4) return refuse();
+  const text::Array& array = parts->get_array();
+  for (size_t i = 0; i < 3; ++i) {
+    if (!array[i].is_string()) return refuse();
   }
-  const auto part = [&](size_t i) { return std::string(parts->get_array()[i].get_string()); };
+  if (array[3].is_int64()) page.left = array[3].get_int64();
+  const auto part = [&](size_t i) { return std::string(array[i].get_string()); };
   page.version = part(0);
   page.after = {part(1), part(2)};
   return page;
@@ -82,17 +87,26 @@ struct Listed {
   JobSummaries::Position last;
 };
 
+// Counted on the first page only: of a long list, to count before each would be most of the work.
+std::optional<int64_t> CountLeft(Backend& backend, const RestRequest& rest,
+                                 const Selection& selection, const Page& page,
+                                 const Listed& listed) {
+  if (page.left) return std::max<int64_t>(1, *page.left - static_cast<int64_t>(listed.count));
+  store::ListQuery query = selection.Narrow(rest);
+  query.after = listed.last;
+  const auto count = backend.store->Count(query);
+  return count ? std::optional<int64_t>(*count) : std::nullopt;
+}
+
 std::string ListMetadata(Backend& backend, const RestRequest& rest, const Selection& selection,
                          const Page& page, const Listed& listed, int64_t version) {
   const std::string told = page.version.empty() ? std::to_string(version) : page.version;
   text::Object metadata{{"resourceVersion", told}};
   if (listed.has_more) {
-    metadata["continue"] = ContinueToken(told, listed.last);
-    if (selection.IsAll()) {
-      store::ListQuery left = selection.Narrow(rest);
-      left.after = listed.last;
-      if (const auto count = backend.store->Count(left)) metadata["remainingItemCount"] = *count;
-    }
+    std::optional<int64_t> left;
+    if (selection.IsAll()) left = CountLeft(backend, rest, selection, page, listed);
+    metadata["continue"] = ContinueToken(told, listed.last, left);
+    if (left) metadata["remainingItemCount"] = *left;
   }
   return text::ToJson(metadata);
 }
