@@ -1,3 +1,4 @@
+#include "arena/build_info.h"
 #include "arena/refresh.h"
 #include "arena/verb_test_base.h"
 
@@ -317,9 +318,10 @@ class MetaTest : public VerbTest {};
 TEST_F(MetaTest, VersionAndWhoami) {
   EXPECT_EQ(Run({"version", "--short"}).out, "arena: v" MUSTER_VERSION "\n");
   EXPECT_TRUE(
-      Run({"version"}, "muster").out.starts_with("muster: v" MUSTER_VERSION "\n  Compiler: "));
-  EXPECT_EQ(text::GetString(Json(Run({"version", "-o", "json"}).out), {"version"}),
-            "v" MUSTER_VERSION);
+      Run({"version"}, "muster").out.starts_with("muster: v" MUSTER_VERSION "\n  BuildDate: "));
+  const text::Json version = Json(Run({"version", "-o", "json"}).out);
+  EXPECT_EQ(text::GetString(version, {"version"}), "v" MUSTER_VERSION);
+  EXPECT_EQ(text::GetString(version, {"gitCommit"}), kBuildInfo.commit);
   EXPECT_EQ(connects_, 0);
   EXPECT_EQ(
       Run({"whoami"}).out,

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "arena/build_info.h"
 #include "arena/job_output.h"
 #include "arena/verbs.h"
 
@@ -34,14 +35,19 @@ base::Result<int> RunVersion(const Context& context, const VersionFlags& flags,
                              cli::Invocation& call) {
   TRY_ASSIGN(const Format format, ParseFormat(flags.output));
   if (format == Format::kJson || format == Format::kYaml) {
-    const text::Json json = text::Object{
-        {"version", "v" MUSTER_VERSION}, {"compiler", kCompiler}, {"platform", Platform()}};
+    const text::Json json =
+        text::Object{{"version", "v" MUSTER_VERSION},  {"buildDate", kBuildInfo.date},
+                     {"gitCommit", kBuildInfo.commit}, {"gitTreeState", kBuildInfo.state},
+                     {"compiler", kCompiler},          {"platform", Platform()}};
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
     return 0;
   }
   TRY(call.out.Write(fmt::format("{}: v{}\n", context.program, MUSTER_VERSION)));
   if (!flags.is_short) {
-    TRY(call.out.Write(fmt::format("  Compiler: {}\n  Platform: {}\n", kCompiler, Platform())));
+    TRY(call.out.Write(
+        fmt::format("  BuildDate: {}\n  GitCommit: {}\n  GitTreeState: {}\n"
+                    "  Compiler: {}\n  Platform: {}\n",
+                    kBuildInfo.date, kBuildInfo.commit, kBuildInfo.state, kCompiler, Platform())));
   }
   return 0;
 }

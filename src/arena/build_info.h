@@ -1,0 +1,15 @@
+// Which source the program was built of; written at the build (cmake/BuildInfo.cmake).
+#pragma once
+
+namespace arena {
+
+// Each is "unknown" where the source is no git repository.
+struct BuildInfo {
+  const char* commit;  // its full hash
+  const char* date;    // of the commit, RFC 3339, UTC
+  const char* state;   // clean, or dirty where tracked files were changed
+};
+
+extern const BuildInfo kBuildInfo;
+
+}  // namespace arena
