@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/defer.h"
 #include "base/file.h"
@@ -80,13 +81,15 @@ void Agent::ReportFailure() {
     context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
   }
   const std::string report_file = folder_->run_path() + "/failure.json";
-  const std::string json = FailureJson(failures_, context);
   for (const std::string& path : {report_file, options_.failure_file}) {
     if (path.empty()) continue;
-    auto written = base::WriteFileAtomic(path, json, 0644, base::Durability::kNone);
+    auto written =
+        base::WriteFileAtomic(path, FailureJson(failures_, context), 0644, base::Durability::kNone);
     if (written) {
       context.report_file = path;
     } else {
+      const int reason = written.error().os_errno;
+      if (path == report_file) context.is_log_disk_full = reason == ENOSPC || reason == EDQUOT;
       Say(fmt::format("warning: failure report: {}", written.error().message));
     }
   }

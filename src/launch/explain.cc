@@ -92,6 +92,10 @@ std::string AdviceForSignal(int signal) {
     case SIGABRT:
       return "native code gave up: its reason is in the lines above (NCCL's watchdog does this "
              "after its time-out)";
+    case SIGUSR1:
+    case SIGUSR2:
+      return "the launcher passes it on to the ranks, and this program has no handler for it: "
+             "install one, or leave the signal away";
     default:
       return "somebody sent the signal to this process alone: a signal for the job goes to the "
              "launcher";
@@ -184,7 +188,11 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     const std::string text =
         (root.report ? root.report->message + "\n" : std::string()) +
         (traceback.empty() ? base::Join(LastLines(root.stderr_tail, kTailLines), "\n") : traceback);
-    if (const KnownError* const known = FindKnownError(text)) {
+    if (text.empty() && context.is_log_disk_full) {
+      explanation.kind = "disk-full";
+      explanation.cause += ", and the log folder's disk is full";
+      explanation.advice = "free space, or name another folder with --log-dir";
+    } else if (const KnownError* const known = FindKnownError(text)) {
       explanation.kind = known->kind;
       explanation.advice = known->advice;
       if (explanation.kind == "import" && !context.python.empty()) {

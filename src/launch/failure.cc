@@ -69,13 +69,18 @@ base::Time Failure::ReportedTime() const {
   return base::Time(std::chrono::seconds(*report->timestamp));
 }
 
+// An exception that it recorded before is its own, however late its process ended.
+static bool IsConsequence(const Failure& failure) {
+  return failure.was_stopped_by_us && !(failure.report && failure.report->timestamp);
+}
+
 size_t FindRootCause(const std::vector<Failure>& failures) {
   size_t root = 0;
   for (size_t i = 1; i < failures.size(); ++i) {
     const Failure& candidate = failures[i];
     const Failure& best = failures[root];
-    if (candidate.was_stopped_by_us != best.was_stopped_by_us) {
-      if (best.was_stopped_by_us) root = i;
+    if (IsConsequence(candidate) != IsConsequence(best)) {
+      if (IsConsequence(best)) root = i;
     } else if (WholeSeconds(candidate) < WholeSeconds(best)) {
       root = i;
     }

@@ -21,6 +21,7 @@ struct FailureContext {
   int max_restarts = 0;
   std::string report_file;  // "" is none
   std::string stderr_file;  // of the root cause; "" is none
+  bool is_log_disk_full = false;
 };
 
 struct Explanation {

@@ -81,6 +81,18 @@ TEST(RootCause, IsNeverOneThatTheLauncherEnded) {
   EXPECT_EQ(FindRootCause({stopped}), 0U);
 }
 
+// It raised first, and took long to end; a peer that lost it ended before.
+TEST(RootCause, IsTheOneThatRecordedAnExceptionFirst) {
+  Failure slow = FailureOf(1, 1, 20);
+  slow.was_stopped_by_us = true;
+  slow.report = ErrorReport{"x", "", 9};
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 1U);
+  slow.report->timestamp = 10;
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 0U);
+  slow.report->timestamp.reset();
+  EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 0U);
+}
+
 TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("warning\nTraceback (most recent call last):\n  File \"a\", line 1\n"
                           "    old\nKeyError: 1\n\nDuring handling of the above exception, another "
@@ -177,6 +189,15 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
   Failure killed = FailureOf(0, -SIGKILL, 1);
   killed.was_out_of_memory = true;
   EXPECT_EQ(Explain(killed, {}).kind, "out-of-memory");
+}
+
+TEST(ExplainFailure, SilenceOnAFullDiskIsTheDisks) {
+  FailureContext context;
+  context.is_log_disk_full = true;
+  Failure failure = FailureOf(0, 1, 1);
+  EXPECT_EQ(Explain(failure, context).kind, "disk-full");
+  failure.stderr_tail = "KeyError: 1\n";
+  EXPECT_EQ(Explain(failure, context).kind, "exit-code");
 }
 
 TEST(ExplainFailure, IsOneScreen) {

@@ -77,11 +77,18 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   return {};
 }
 
+// What stands in quotes that no shell took away, as torch's own tests pass --rdzv-conf.
+std::string_view Unquoted(std::string_view text) {
+  const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
+                         (text.front() == '\'' || text.front() == '"');
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 base::Status ReadMeeting(const CommandLine& line, Options& options) {
   std::string backend = base::ToLower(base::Trim(line.Text("rdzv-backend")));
   std::string endpoint = line.Text("rdzv-endpoint");
   options.run_id = line.Text("rdzv-id");
-  auto conf = ParseRendezvousConf(line.Text("rdzv-conf"));
+  auto conf = ParseRendezvousConf(Unquoted(line.Text("rdzv-conf")));
   if (!conf) return base::Fail(conf.error().Wrap("--rdzv-conf"));
   auto settings = ReadRendezvousConf(*conf);
   if (!settings) return base::Fail(settings.error().Wrap("--rdzv-conf"));

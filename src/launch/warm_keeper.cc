@@ -72,6 +72,9 @@ base::Result<Keeper> KeeperFor(const Options& options, const base::Environment& 
   if (options.kind == ProgramKind::kProgram) {
     return base::Fail(base::Code::kInvalidArgument, "--no-python starts a program");
   }
+  if (options.kind == ProgramKind::kScript && options.program == "-") {
+    return base::Fail(base::Code::kInvalidArgument, "the script is read from stdin");
+  }
   if (!options.numa_binding.empty() && options.numa_binding != "none") {
     return base::Fail(base::Code::kInvalidArgument,
                       "--numa-binding gives each rank CPUs of its own, and libraries count them "

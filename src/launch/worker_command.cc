@@ -39,6 +39,7 @@ bool IsExecutableFile(const std::string& path) {
 }
 
 base::Status CheckScript(const std::string& script) {
+  if (script == "-") return {};  // Python reads it from stdin
   struct stat info{};
   if (::stat(script.c_str(), &info) != 0) {
     std::error_code failed;

@@ -12,16 +12,11 @@ std::string NnodesOf(const NodeRequest& request) {
              : fmt::format("{}:{}", request.min_nodes, request.max_nodes);
 }
 
-std::string Difference(const std::string& host, const std::string& flag, const std::string& there,
-                       const std::string& others) {
-  return fmt::format("{} has {} {}, the others {} {}: give every node the same", host, flag, there,
-                     flag, others);
-}
-
 std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request) {
   const auto differ = [&](const std::string& flag, const std::string& there,
                           const std::string& here) {
-    return Difference(request.host, flag, there, here);
+    return fmt::format("{} has {} {}, the others {} {}: give every node the same", request.host,
+                       flag, there, flag, here);
   };
   if (request.run_id != job.run_id) return differ("--rdzv-id", request.run_id, job.run_id);
   if (NnodesOf(request) != NnodesOf(job)) {

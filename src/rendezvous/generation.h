@@ -48,10 +48,8 @@ struct Assignment {
 
 // "2" or "1:4".
 std::string NnodesOf(const NodeRequest& request);
-// "b has --nnodes 3, the others --nnodes 2: give every node the same".
-std::string Difference(const std::string& host, const std::string& flag, const std::string& there,
-                       const std::string& others);
-// What a node asks for that the job is not; nothing when they agree.
+// What a node asks for that the job is not; nothing when they agree: "b has --nnodes 3, the others
+// --nnodes 2: give every node the same".
 std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request);
 
 // Nodes in the order of their ranks. Without master_addr, master_port and self.

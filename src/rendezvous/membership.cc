@@ -69,13 +69,6 @@ void Membership::Progress(const std::string& line, Decisions& out) {
 
 std::optional<std::string> Membership::Disagreement(const NodeRequest& request) const {
   if (auto why = DisagreementOf(job_, request)) return why;
-  for (const auto& [node, member] : members_) {
-    if (member.state == State::kLost || member.request.role != request.role) continue;
-    if (member.request.nproc != request.nproc) {
-      return Difference(request.host, "--nproc-per-node", std::to_string(request.nproc),
-                        std::to_string(member.request.nproc));
-    }
-  }
   if (!job_.is_static) return std::nullopt;
   if (!request.node_rank || *request.node_rank < 0 || *request.node_rank >= job_.max_nodes) {
     return fmt::format("{} has no --node-rank from 0 to {}, which the static backend needs",

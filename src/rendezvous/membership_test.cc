@@ -303,10 +303,21 @@ TEST(Membership, ANodeThatDisagreesLaterEndsAlone) {
       job.Join("b", id),
       "b ends with error: the nodes disagree: b has --rdzv-id other, the others --rdzv-id none: "
       "give every node the same\n");
-  NodeRequest nproc = job.RequestOf("b");
-  nproc.nproc = 8;
-  EXPECT_NE(job.Join("b", nproc).find("b has --nproc-per-node 8"), std::string::npos);
   EXPECT_FALSE(job.membership().has_ended());
+}
+
+TEST(Membership, NodesMayHaveDifferentNumbersOfWorkers) {
+  Job job(3, 3);
+  job.Join("a");
+  NodeRequest b = job.RequestOf("b");
+  b.nproc = 1;
+  job.Join("b", b);
+  NodeRequest c = job.RequestOf("c");
+  c.nproc = 3;
+  EXPECT_EQ(job.Join("c", c),
+            "a starts 1:0/3 ranks 0..6 restarts 0\n"
+            "b starts 1:1/3 ranks 2..6 restarts 0\n"
+            "c starts 1:2/3 ranks 3..6 restarts 0\n");
 }
 
 TEST(Membership, ANodeRankIsGivenOnce) {

@@ -87,6 +87,9 @@ class Rendezvous::Impl {
   void Beat();
   void Finish(const End& end);
   void DropLink();
+  std::string EndpointText() const {
+    return fmt::format("{}:{}", config_.endpoint_host, config_.endpoint_port);
+  }
   void Fail(base::Code code, const std::string& message);
 
   process::EventLoop& loop_;
@@ -132,7 +135,7 @@ void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
 void Rendezvous::Impl::Retry(const std::string& why) {
   const auto now = clock_.Steady();
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
-  const std::string where = fmt::format("{}:{}", config_.endpoint_host, config_.endpoint_port);
+  const std::string where = EndpointText();
   if (now >= give_up_) {
     return Fail(base::Code::kTimeout,
                 fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}. Is the "
@@ -202,8 +205,11 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
 }
 
 void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
-  if (closed.is_refused)
-    return Fail(base::Code::kUnauthenticated, "the rendezvous refused this node: " + closed.why);
+  if (closed.is_refused) {
+    return Fail(base::Code::kUnauthenticated,
+                fmt::format("the rendezvous endpoint {} refused this node: {}", EndpointText(),
+                            closed.why));
+  }
   LoseHost(closed.why);
 }
 

@@ -207,16 +207,18 @@ TEST_F(RendezvousTest, AnEndpointThatCannotBeReachedIsAnErrorWithTheReason) {
 TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {
   config_.token = "secret";
   TestNode& a = Join("a");
+  const std::string refused = fmt::format(
+      "the rendezvous endpoint 127.0.0.1:{} refused this node: ", config_.endpoint_port);
   config_.token = "wrong";
   TestNode& stranger = Join("b");
   RunUntil([&] { return stranger.end().has_value(); });
   EXPECT_EQ(stranger.end()->error.message,
-            "the rendezvous refused this node: the token (--rdzv-conf token=) is not the job's");
+            refused + "the token (--rdzv-conf token=) is not the job's");
   config_.token.clear();
   TestNode& naked = Join("c");
   RunUntil([&] { return naked.end().has_value(); });
   EXPECT_EQ(naked.end()->error.message,
-            "the rendezvous refused this node: the job asks for a token: give --rdzv-conf token=");
+            refused + "the job asks for a token: give --rdzv-conf token=");
   config_.token = "secret";
   TestNode& d = Join("d");
   RunUntil([&] { return !a.log().empty() && !d.log().empty(); });

@@ -45,6 +45,7 @@ def touch(launch):
     (["--nproc-per-node=2", "--run-path", "--start-method=fork"], 2),
     (["--node-rank=0", "--nproc-per-node=2", "--master-addr=localhost", "--master-port=0"], 2),
     (["--nnodes=1:1", "--nproc-per-node=2", "--rdzv-conf=join_timeout=5,last_call_timeout=1"], 2),
+    (["--nproc-per-node=2", "--rdzv-conf='join_timeout=5,last_call_timeout=1,timeout=5'"], 2),
     (["--nproc-per-node=2", "--local-addr=127.0.0.1", "--role=trainer"], 2),
     (["--nproc-per-node=2", "--numa-binding=node"], 2),
     (["--nproc-per-node=2", "--numa-binding=exclusive"], 2),
@@ -91,6 +92,12 @@ def test_variables_stand_for_flags(launch, touch):
     assert touched(launch) == ["0", "1", "2"]
     launch.run("--nproc-per-node=5", touch, launch.path("d"), env={"PET_NPROC_PER_NODE": "3"})
     assert len(touched(launch)) == 5
+
+
+def test_a_script_on_stdin(launch):
+    with open(launch.script("import sys; print(sys.argv)")) as file:
+        done = launch.run("-", "a", stdin=file)
+    assert done.out == "['-', 'a']\n"
 
 
 def test_arguments_reach_the_script_untouched(launch):
@@ -212,6 +219,19 @@ def test_full_folder_for_logs(launch):
                           capture_output=True, text=True, cwd=launch.folder)
     assert done.returncode == 1 and "No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "started" not in done.stdout
+    launch.await_none_left()
+
+
+def test_a_log_disk_that_fills_up_is_named(launch):
+    script = launch.script("while True: print('x' * 1000)")
+    if os.getuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    os.mkdir(launch.path("small"))
+    mount = f"mount -t tmpfs -o size=64k none {launch.path('small')} && exec \"$@\""
+    done = subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", LAUNCHER, "-r3", "--log-dir",
+                           launch.path("small", "logs"), script], env=launch.env,
+                          capture_output=True, text=True, cwd=launch.folder)
+    assert done.returncode == 1 and "the log folder's disk is full" in done.stderr
     launch.await_none_left()
 
 

@@ -100,6 +100,21 @@ def test_gloo_over_two_nodes(launch, nodes, torch_version, backend, fails):
         assert out.splitlines()[-1] == f"sum 1.0 {int(fails >= 0)}"
 
 
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+def test_nodes_of_different_sizes(launch, nodes, torch_version, backend):
+    """Case 71: one, two and three workers on three nodes."""
+    script = launch.script(SUM.replace("FAILS", "-1"))
+    sizes = [f"--nproc-per-node={count}" for count in (1, 2, 3)]
+    if backend == "static":
+        started = [nodes.static(rank, 3, size, script) for rank, size in enumerate(sizes)]
+    else:
+        started = [nodes.c10d(name, 3, size, script) for name, size in enumerate(sizes, 1)]
+    for count, process in enumerate(started, 1):
+        code, out, err = ended(process)
+        assert code == 0, err
+        assert out.splitlines() == ["sum 15.0 0"] * count
+
+
 WAIT = """
 import os, sys, time
 name = "_".join(os.environ[n] for n in ("RANK", "WORLD_SIZE", "TORCHELASTIC_RESTART_COUNT"))
