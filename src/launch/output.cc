@@ -13,7 +13,8 @@
 namespace launch {
 namespace {
 
-constexpr size_t kReadBytes = 1 << 20;
+// What is read stays in the processor's cache until it is written.
+constexpr size_t kReadBytes = 128 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // A line longer than this is shown in pieces.
 constexpr size_t kLongestHeld = 1 << 20;

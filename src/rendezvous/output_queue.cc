@@ -11,6 +11,7 @@ namespace rendezvous {
 namespace {
 
 constexpr size_t kPiecesPerSend = 16;
+constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
 constexpr size_t kKeptCapacity = 64 << 10;
 
 // Adds data[skip..], or shortens skip by what is passed over.
@@ -38,23 +39,29 @@ void OutputQueue::Reset() {
   if (text_.capacity() > kKeptCapacity) text_.shrink_to_fit();
 }
 
+ssize_t OutputQueue::SendPieces(int fd) const {
+  std::array<iovec, kPiecesPerSend> pieces;
+  size_t count = 0;
+  size_t skip = sent_;
+  size_t at = 0;
+  const std::string_view text = text_;
+  for (const Shared& shared : shared_) {
+    AddPiece(pieces, count, text.substr(at, shared.at - at), skip);
+    at = shared.at;
+    AddPiece(pieces, count, *shared.bytes, skip);
+  }
+  AddPiece(pieces, count, text.substr(at), skip);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = count;
+  return ::sendmsg(fd, &message, kSendFlags);
+}
+
 OutputQueue::Flushed OutputQueue::Flush(int fd) {
   while (!empty()) {
-    std::array<iovec, kPiecesPerSend> pieces;
-    size_t count = 0;
-    size_t skip = sent_;
-    size_t at = 0;
-    const std::string_view text = text_;
-    for (const Shared& shared : shared_) {
-      AddPiece(pieces, count, text.substr(at, shared.at - at), skip);
-      at = shared.at;
-      AddPiece(pieces, count, *shared.bytes, skip);
-    }
-    AddPiece(pieces, count, text.substr(at), skip);
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = shared_.empty()
+                             ? ::send(fd, text_.data() + sent_, text_.size() - sent_, kSendFlags)
+                             : SendPieces(fd);
     if (sent < 0) {
       if (errno == EINTR) continue;
       return errno == EAGAIN || errno == EWOULDBLOCK ? Flushed::kBlocked : Flushed::kBroken;

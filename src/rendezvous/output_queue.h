@@ -1,6 +1,8 @@
 // OutputQueue: bytes on their way to one peer. Large values are shared with the store, not copied.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +35,7 @@ class OutputQueue {
     size_t at;  // in text_: it goes out before text_[at]
     std::shared_ptr<const std::string> bytes;
   };
+  ssize_t SendPieces(int fd) const;
   void Reset();
 
   std::string text_;

@@ -1,6 +1,7 @@
 #include "rendezvous/store_server.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,7 +133,7 @@ void StoreServer::OnReady(StoreClientId id, uint32_t events) {
 bool StoreServer::Read(Connection& connection) {
   for (int i = 0; i < kReadsPerWake; ++i) {
     if (IsBehind(connection)) return true;
-    const ssize_t got = ::read(connection.fd.get(), scratch_.data(), scratch_.size());
+    const ssize_t got = ::recv(connection.fd.get(), scratch_.data(), scratch_.size(), 0);
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0) {
       connection.has_ended = true;
