@@ -83,6 +83,7 @@ base::Status Agent::Prepare() {
   if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
   SaySettings();
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
+  SetVariablesOfTorch(options_, executable_, environment_);
   const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
   if (!said.empty()) Say(said);
   return options_.is_single_node ? base::Status() : JoinNodes();

@@ -81,6 +81,7 @@ base::Result<Keeper> KeeperFor(const Options& options, const base::Environment& 
                       "when they are imported");
   }
   base::Environment shared = environment;
+  SetVariablesOfTorch(options, executable, shared);
   (void)SetSharedVariables(options, UsableCpus(), shared);
   WarmWish wish;
   wish.python = executable;

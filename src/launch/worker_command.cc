@@ -16,6 +16,9 @@
 namespace launch {
 namespace {
 
+// "12.34." and more.
+constexpr size_t kLongestVersion = 20;
+
 // --run-path: what the original does in a child of multiprocessing, error file included.
 constexpr const char* kRunPathProgram =
     "import os, runpy, sys\n"
@@ -238,7 +241,7 @@ std::string TitleOf(const Options& options) {
   return options.kind == ProgramKind::kRunPath ? "run_script_path" : options.program;
 }
 
-bool UsesDashedLocalRank(const std::string& python) {
+std::optional<std::pair<int, int>> TorchVersionOf(const std::string& python) {
   namespace fs = std::filesystem;
   std::error_code failed;
   std::vector<fs::path> libraries;
@@ -250,12 +253,31 @@ bool UsesDashedLocalRank(const std::string& python) {
       libraries.push_back(entry.path() / "dist-packages");
     }
   }
+  constexpr std::string_view kBefore = "__version__ = '";
   for (const fs::path& library : libraries) {
     const auto text = base::ReadFile((library / "torch" / "version.py").string(), 1 << 16);
-    const size_t at = text ? text->find("__version__ = '") : std::string::npos;
-    if (at != std::string::npos) return (*text)[at + 15] != '1' || (*text)[at + 16] != '.';
+    const size_t at = text ? text->find(kBefore) : std::string::npos;
+    if (at == std::string::npos) continue;
+    const auto parts = base::Split(text->substr(at + kBefore.size(), kLongestVersion), '.');
+    const auto major = base::ParseInt(parts[0]);
+    const auto minor = parts.size() > 1 ? base::ParseInt(parts[1]) : std::nullopt;
+    if (major && minor) return std::pair(static_cast<int>(*major), static_cast<int>(*minor));
   }
-  return true;
+  return std::nullopt;
+}
+
+bool UsesDashedLocalRank(const std::string& python) {
+  const auto version = TorchVersionOf(python);
+  return !version || version->first >= 2;
+}
+
+void SetVariablesOfTorch(const Options& options, const std::string& python,
+                         base::Environment& environment) {
+  if (options.kind == ProgramKind::kProgram) return;
+  const auto version = TorchVersionOf(python);
+  const std::string name = "NCCL_ASYNC_ERROR_HANDLING";
+  if (!version || *version >= std::pair(2, 2) || environment.values().contains(name)) return;
+  environment.Set(name, "1");
 }
 
 }  // namespace launch

@@ -2,7 +2,9 @@
 // for FindPython, which looks at files.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/environment.h"
@@ -55,6 +57,15 @@ std::string ExpandTemplate(std::string_view template_text,
 
 // The name that reports give the program.
 std::string TitleOf(const Options& options);
+
+// Major and minor number of this interpreter's torch, which is not imported; nothing where its file
+// is not found.
+std::optional<std::pair<int, int>> TorchVersionOf(const std::string& python);
+
+// Torch before 2.2 reads NCCL_ASYNC_ERROR_HANDLING, without TORCH_ before it, and its own torchrun
+// sets that to 1.
+void SetVariablesOfTorch(const Options& options, const std::string& python,
+                         base::Environment& environment);
 
 // Whether the torch of this interpreter passes --local-rank with a dash (2.0 and later, and when
 // nothing is known) rather than --local_rank.

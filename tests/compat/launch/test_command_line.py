@@ -120,11 +120,12 @@ def test_launch_module_gives_the_local_rank(launch):
     launch.run("--no-python", "true", argv0="torch.distributed.launch", code=1)
 
 
-@pytest.mark.parametrize("name, value, version", [
-    ("1.13.1", "--local_rank=0", ""), ("2.1.0", "--local-rank=0", ""),
+@pytest.mark.parametrize("name, value, nccl", [
+    ("1.13.1", "--local_rank=0", "1"), ("2.1.0", "--local-rank=0", "1"),
+    ("2.2.0+cu118", "--local-rank=0", ""), ("2.15.0", "--local-rank=0", ""),
     ("12.0", "--local-rank=0", ""),
 ])
-def test_local_rank_is_spelt_as_this_torch_spells_it(launch, name, value, version):
+def test_arguments_and_environment_are_spelt_as_this_torch_spells_them(launch, name, value, nccl):
     """The interpreter's torch is looked at, never imported."""
     library = launch.path("env", "lib", "python3.9", "site-packages", "torch")
     os.makedirs(library)
@@ -132,11 +133,11 @@ def test_local_rank_is_spelt_as_this_torch_spells_it(launch, name, value, versio
         file.write(f"__version__ = '{name}'\nraise SystemExit('imported')\n")
     os.makedirs(launch.path("env", "bin"))
     with open(launch.path("env", "bin", "python"), "w") as file:
-        file.write('#!/bin/sh\necho "$@"\n')
+        file.write('#!/bin/sh\necho "nccl=$NCCL_ASYNC_ERROR_HANDLING $@"\n')
     os.chmod(launch.path("env", "bin", "python"), 0o755)
     done = launch.run(launch.script(""), argv0="torch.distributed.launch",
                       env={"PYTHON_EXEC": launch.path("env", "bin", "python")})
-    assert done.out.split()[-1] == value
+    assert done.out.split()[-1] == value and done.out.split()[0] == f"nccl={nccl}"
 
 
 @pytest.mark.parametrize("args, code, text", [
