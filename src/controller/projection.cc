@@ -112,6 +112,25 @@ text::Object StatusOf(const text::Json& pod) {
   return kept;
 }
 
+const text::Projection& ChildParts() {
+  static const text::Projection kParts{{"kind"},
+                                       {"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "uid"},
+                                       {"metadata", "resourceVersion"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "deletionGracePeriodSeconds"},
+                                       {"metadata", "labels", api::kOperatorNameLabel},
+                                       {"metadata", "labels", api::kJobNameLabel},
+                                       {"metadata", "labels", api::kReplicaTypeLabel},
+                                       {"metadata", "labels", api::kReplicaIndexLabel},
+                                       {"metadata", "annotations", api::kMasterPortAnnotation},
+                                       {"metadata", "annotations", api::kRestartsAnnotation},
+                                       {"metadata", "ownerReferences"}};
+  return kParts;
+}
+
 }  // namespace
 
 void ProjectJob(text::Json& job) {
@@ -170,49 +189,19 @@ void ProjectFiled(text::Json& child) {
 }
 
 base::Result<text::Json> ReadPod(std::string_view text) {
-  static const text::Projection kParts{{"kind"},
-                                       {"metadata", "name"},
-                                       {"metadata", "namespace"},
-                                       {"metadata", "uid"},
-                                       {"metadata", "resourceVersion"},
-                                       {"metadata", "creationTimestamp"},
-                                       {"metadata", "deletionTimestamp"},
-                                       {"metadata", "deletionGracePeriodSeconds"},
-                                       {"metadata", "labels", api::kOperatorNameLabel},
-                                       {"metadata", "labels", api::kJobNameLabel},
-                                       {"metadata", "labels", api::kReplicaTypeLabel},
-                                       {"metadata", "labels", api::kReplicaIndexLabel},
-                                       {"metadata", "annotations", api::kMasterPortAnnotation},
-                                       {"metadata", "annotations", api::kRestartsAnnotation},
-                                       {"metadata", "ownerReferences"},
-                                       {"spec", "nodeName"},
-                                       {"status", "phase"},
-                                       {"status", "reason"},
-                                       {"status", "message"},
-                                       {"status", "startTime"},
-                                       {"status", "conditions"},
-                                       {"status", "initContainerStatuses"},
-                                       {"status", "containerStatuses"}};
+  static const text::Projection kParts(ChildParts(), {{"spec", "nodeName"},
+                                                      {"status", "phase"},
+                                                      {"status", "reason"},
+                                                      {"status", "message"},
+                                                      {"status", "startTime"},
+                                                      {"status", "conditions"},
+                                                      {"status", "initContainerStatuses"},
+                                                      {"status", "containerStatuses"}});
   return text::ParsePart(text, kParts);
 }
 
 base::Result<text::Json> ReadService(std::string_view text) {
-  static const text::Projection kParts{{"kind"},
-                                       {"metadata", "name"},
-                                       {"metadata", "namespace"},
-                                       {"metadata", "uid"},
-                                       {"metadata", "resourceVersion"},
-                                       {"metadata", "creationTimestamp"},
-                                       {"metadata", "deletionTimestamp"},
-                                       {"metadata", "deletionGracePeriodSeconds"},
-                                       {"metadata", "labels", api::kOperatorNameLabel},
-                                       {"metadata", "labels", api::kJobNameLabel},
-                                       {"metadata", "labels", api::kReplicaTypeLabel},
-                                       {"metadata", "labels", api::kReplicaIndexLabel},
-                                       {"metadata", "annotations", api::kMasterPortAnnotation},
-                                       {"metadata", "annotations", api::kRestartsAnnotation},
-                                       {"metadata", "ownerReferences"}};
-  return text::ParsePart(text, kParts);
+  return text::ParsePart(text, ChildParts());
 }
 
 base::Result<text::Json> ReadNode(std::string_view text) {

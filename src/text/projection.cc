@@ -90,7 +90,7 @@ class Reduction {
 
 }  // namespace
 
-Projection::Projection(std::initializer_list<Path> paths) {
+void Projection::Add(std::initializer_list<Path> paths) {
   for (const Path& path : paths) {
     size_t at = 0;
     for (const std::string_view key : path) {

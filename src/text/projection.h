@@ -19,7 +19,11 @@ namespace text {
 // "*" is every key that is not named beside it.
 class Projection {
  public:
-  Projection(std::initializer_list<Path> paths);
+  Projection(std::initializer_list<Path> paths) { Add(paths); }
+  // All that `other` keeps, and these.
+  Projection(const Projection& other, std::initializer_list<Path> paths) : Projection(other) {
+    Add(paths);
+  }
 
   struct Node {
     std::vector<std::pair<std::string, size_t>> children;  // key, index of its node
@@ -31,6 +35,8 @@ class Projection {
   const Node& node(size_t index) const { return nodes_[index]; }  // 0 is the root
 
  private:
+  void Add(std::initializer_list<Path> paths);
+
   std::vector<Node> nodes_{1};
 };
 

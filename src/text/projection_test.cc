@@ -38,6 +38,13 @@ TEST(Projection, LooksThroughArrays) {
   EXPECT_EQ(Part(R"([{"a":1,"b":2},3,[{"b":4}]])", {{"b"}}), R"([{"b":2},3,[{"b":4}]])");
 }
 
+TEST(Projection, MayKeepMoreThanAnother) {
+  const Projection name{{"metadata", "name"}};
+  const Projection more(name, {{"metadata", "labels", "x"}, {"kind"}});
+  EXPECT_EQ(Part(kPod, more), R"({"kind":"Pod","metadata":{"name":"a","labels":{"x":"1"}}})");
+  EXPECT_EQ(Part(kPod, name), R"({"metadata":{"name":"a"}})");
+}
+
 TEST(Projection, AStarIsEveryOtherKey) {
   constexpr std::string_view kSpecs =
       R"({"specs":{"Master":{"a":1,"b":2},"Worker":{"a":3,"b":4},"*":{"b":5}}})";
