@@ -283,22 +283,29 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
   return std::optional<int>(port);
 }
 
+bool JobWorker::MayHaveAutoscaler(const text::Json& job, const std::string& uid) {
+  auto autoscaled = autoscaled_.Lock();
+  if (text::Find(job, {"spec", "elasticPolicy"}) != nullptr) {
+    // A job that has a status had an operator before this one, and perhaps metrics.
+    const bool is_inherited = text::FindArray(job, {"status", "conditions"}) != nullptr;
+    autoscaled->try_emplace(uid, is_inherited);
+  }
+  const auto known = autoscaled->find(uid);
+  return known != autoscaled->end() && known->second;
+}
+
 // An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
 // one: it is asked for.
 base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
-  const std::string uid(text::GetString(job, {"metadata", "uid"}));
+  const std::string uid = UidOf(job);
   const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
-  if (!has_metrics && !autoscaled_.Lock()->contains(uid)) return std::optional<text::Json>();
+  if (!MayHaveAutoscaler(job, uid) && !has_metrics) return std::optional<text::Json>();
   auto found =
       client_.Get(api::kHorizontalPodAutoscalers, text::GetString(job, {"metadata", "namespace"}),
                   text::GetString(job, {"metadata", "name"}));
-  if (found) {
-    autoscaled_.Lock()->insert(uid);
-    return std::optional<text::Json>(std::move(*found));
-  }
-  if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
-  autoscaled_.Lock()->erase(uid);
-  return std::optional<text::Json>();
+  if (!found && found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+  (*autoscaled_.Lock())[uid] = found.has_value();
+  return found ? std::optional<text::Json>(std::move(*found)) : std::nullopt;
 }
 
 }  // namespace controller

@@ -8,12 +8,13 @@ namespace {
 // The simulated server, as a transport, and one autoscaler beside it.
 class DirectLink final : public cluster::Transport {
  public:
-  DirectLink(SimulatedServer& server, std::string& autoscaler)
-      : server_(server), autoscaler_(autoscaler) {}
+  DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests)
+      : server_(server), autoscaler_(autoscaler), autoscaler_requests_(autoscaler_requests) {}
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     if (request.target.find("/horizontalpodautoscalers") == std::string::npos) {
       return server_.Handle(request);
     }
+    ++autoscaler_requests_;
     if (request.method == "POST") autoscaler_ = request.body;
     if (request.method == "DELETE") autoscaler_.clear();
     if (request.method == "GET" && autoscaler_.empty()) return net::HttpResponse{404, {}, "{}"};
@@ -26,6 +27,7 @@ class DirectLink final : public cluster::Transport {
  private:
   SimulatedServer& server_;
   std::string& autoscaler_;
+  int& autoscaler_requests_;
 };
 
 text::Json OneWorkerJob(const std::string& name) {
@@ -37,12 +39,24 @@ text::Json OneWorkerJob(const std::string& name) {
   return *job;
 }
 
+text::Json ElasticJob(const std::string& name) {
+  text::Json job = OneWorkerJob(name);
+  text::Set(job, {"spec", "elasticPolicy"},
+            text::Object{{"metrics", text::Array{text::Object{{"type", "Resource"}}}}});
+  return job;
+}
+
 struct JobWorkerTest : testing::Test {
   JobWorkerTest() { options.is_operator = true; }
-  void Hear() {
+  void Hear() { Hear(worker); }
+  void Hear(JobWorker& who) {
     std::vector<text::Json> jobs;
     for (const auto& [name, job] : server.Of(SimKind::kJob)) jobs.push_back(job);
-    worker.ReplaceJobs(std::move(jobs));
+    who.ReplaceJobs(std::move(jobs));
+  }
+  void TakeMetrics(const std::string& job) {
+    const text::Object none{{"metrics", nullptr}};
+    server.Patch(SimKind::kJob, job, text::Object{{"spec", text::Object{{"elasticPolicy", none}}}});
   }
   bool HasStatus(const std::string& job) {
     return text::Find(server.Of(SimKind::kJob).at(job), {"status"}) != nullptr;
@@ -51,7 +65,8 @@ struct JobWorkerTest : testing::Test {
   base::FakeClock clock{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
   SimulatedServer server{clock};
   std::string autoscaler;
-  cluster::Client client{std::make_unique<DirectLink>(server, autoscaler)};
+  int autoscaler_requests = 0;
+  cluster::Client client{std::make_unique<DirectLink>(server, autoscaler, autoscaler_requests)};
   Options options;
   JobWorker worker{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
 };
@@ -82,20 +97,39 @@ TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
 }
 
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {
-  text::Json job = OneWorkerJob("a");
-  text::Set(job, {"spec", "elasticPolicy"},
-            text::Object{{"metrics", text::Array{text::Object{{"type", "Resource"}}}}});
-  server.CreateJob(std::move(job));
+  server.CreateJob(ElasticJob("a"));
   Hear();
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_NE(autoscaler, "");
-  server.Patch(
-      SimKind::kJob, "a",
-      text::Object{{"spec", text::Object{{"elasticPolicy", text::Object{{"metrics", nullptr}}}}}});
+  TakeMetrics("a");
   Hear();
   while (worker.WorkOneNow()) {
   }
   EXPECT_EQ(autoscaler, "");
+}
+
+TEST_F(JobWorkerTest, AnAutoscalerGoesWhoseMetricsWentWhileNobodyWorked) {
+  server.CreateJob(ElasticJob("a"));
+  Hear();
+  while (worker.WorkOneNow()) {
+  }
+  ASSERT_TRUE(HasStatus("a"));
+  TakeMetrics("a");
+  JobWorker next{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
+  Hear(next);
+  while (next.WorkOneNow()) {
+  }
+  EXPECT_EQ(autoscaler, "");
+}
+
+TEST_F(JobWorkerTest, AJobThatIsNewAndHasNoMetricsIsNotAskedAnAutoscalerOf) {
+  server.CreateJob(ElasticJob("a"));
+  TakeMetrics("a");
+  Hear();
+  while (worker.WorkOneNow()) {
+  }
+  ASSERT_TRUE(HasStatus("a"));
+  EXPECT_EQ(autoscaler_requests, 0);
 }
 
 TEST_F(JobWorkerTest, AloneAJobHasItsStatusAtOnce) {
