@@ -12,6 +12,10 @@
 namespace controller {
 namespace {
 
+// A child beyond this number is held as a value: a pass over ten thousand would read for
+// milliseconds what it is to think about.
+constexpr size_t kFewChildren = 64;
+
 uint64_t VersionOf(const text::Json& object) {
   const auto version = base::ParseInt(text::GetString(object, {"metadata", "resourceVersion"}));
   return version ? static_cast<uint64_t>(*version) : 0;
@@ -44,6 +48,12 @@ std::string OwnerKey(ChildKind kind, const text::Json& child) {
   }
   if (job.empty()) return "";
   return Key(text::GetString(child, {"metadata", "namespace"}), job);
+}
+
+ObjectPtr JobCache::Child::Value() const {
+  if (object != nullptr) return object;
+  auto read = text::ParseJson(text);
+  return std::make_shared<const text::Json>(read ? std::move(*read) : text::Json());
 }
 
 std::string JobCache::PutJob(text::Json job) {
@@ -88,17 +98,22 @@ std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   if (!entry.settled_uid.empty()) return "";
   Children& children = entry.Of(kind);
   const std::string name = NameOf(child);
-  const auto deleted = children.deleted_at.find(name);
-  if (deleted != children.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
-  ObjectPtr& known = children.by_name[name];
+  const auto deleted = entry.deleted_at.find({kind, name});
+  if (deleted != entry.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
+  const auto [place, is_new] = children.try_emplace(name);
+  Child& known = place->second;
   // Seen already, or overtaken.
-  if (known != nullptr && VersionOf(child) <= VersionOf(*known)) return "";
-  if (kind == ChildKind::kPod && known != nullptr && api::Phase(child) == "Failed" &&
-      api::Phase(*known) != "Failed") {
-    ++failed_pods_;
-  }
+  if (!is_new && VersionOf(child) <= known.version) return "";
+  const bool has_failed = kind == ChildKind::kPod && api::Phase(child) == "Failed";
+  if (has_failed && !is_new && !known.has_failed) ++failed_pods_;
+  known = {{}, nullptr, VersionOf(child), has_failed};
   if (kind != ChildKind::kPodGroup) ProjectFiled(child);
-  known = std::make_shared<const text::Json>(std::move(child));
+  if (children.size() > kFewChildren) {
+    known.object = std::make_shared<const text::Json>(std::move(child));
+  } else {
+    known.text = text::ToJson(child);
+    known.text.shrink_to_fit();
+  }
   return key;
 }
 
@@ -109,10 +124,11 @@ std::string JobCache::RemoveChild(ChildKind kind, const text::Json& child) {
   if (entry == entries_.end() || !entry->second.settled_uid.empty()) return "";
   Children& children = entry->second.Of(kind);
   const std::string name = NameOf(child);
-  children.deleted_at[name] = std::max(children.deleted_at[name], VersionOf(child));
-  const auto known = children.by_name.find(name);
-  if (known != children.by_name.end() && VersionOf(*known->second) <= VersionOf(child)) {
-    children.by_name.erase(known);
+  uint64_t& deleted_at = entry->second.deleted_at[{kind, name}];
+  deleted_at = std::max(deleted_at, VersionOf(child));
+  const auto known = children.find(name);
+  if (known != children.end() && known->second.version <= VersionOf(child)) {
+    children.erase(known);
   }
   DropIfEmptyLocked(key);
   return key;
@@ -122,9 +138,8 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   const Entry& entry = found->second;
-  const bool has_children =
-      std::any_of(entry.children.begin(), entry.children.end(),
-                  [](const Children& children) { return !children.by_name.empty(); });
+  const bool has_children = std::any_of(entry.children.begin(), entry.children.end(),
+                                        [](const Children& children) { return !children.empty(); });
   if (!entry.has_job() && entry.settled_uid.empty() && !has_children) entries_.erase(found);
 }
 
@@ -160,7 +175,7 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
   std::vector<std::string> touched;
   for (auto& [key, entry] : entries_) {
     const auto names = listed.find(key);
-    const size_t erased = std::erase_if(entry.Of(kind).by_name, [&](const auto& known) {
+    const size_t erased = std::erase_if(entry.Of(kind), [&](const auto& known) {
       return names == listed.end() || !names->second.contains(known.first);
     });
     if (erased != 0) touched.push_back(key);
@@ -173,31 +188,32 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
 }
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
-  Snapshot snapshot;
   std::string job;
+  std::array<std::vector<Child>, 3> children;
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end() || !found->second.has_job()) return std::nullopt;
     const Entry& entry = found->second;
     job = entry.job.text;
-    CopyChildren(entry, snapshot);
+    for (size_t kind = 0; kind < children.size(); ++kind) {
+      children[kind].reserve(entry.children[kind].size());
+      for (const auto& [name, child] : entry.children[kind]) children[kind].push_back(child);
+    }
   }
   auto read = text::ParseJson(job);
   if (!read) return std::nullopt;
+  Snapshot snapshot;
   snapshot.job = std::make_shared<const text::Json>(std::move(*read));
-  return snapshot;
-}
-
-void JobCache::CopyChildren(const Entry& entry, Snapshot& snapshot) {
-  const auto copy = [&entry](ChildKind kind, std::vector<ObjectPtr>& to) {
-    const auto& by_name = entry.Of(kind).by_name;
-    to.reserve(by_name.size());
-    for (const auto& [name, child] : by_name) to.push_back(child);
+  const auto read_all = [&children](ChildKind kind, std::vector<ObjectPtr>& to) {
+    const auto& from = children[static_cast<size_t>(kind)];
+    to.reserve(from.size());
+    for (const Child& child : from) to.push_back(child.Value());
   };
-  copy(ChildKind::kPod, snapshot.pods);
-  copy(ChildKind::kService, snapshot.services);
-  copy(ChildKind::kPodGroup, snapshot.pod_groups);
+  read_all(ChildKind::kPod, snapshot.pods);
+  read_all(ChildKind::kService, snapshot.services);
+  read_all(ChildKind::kPodGroup, snapshot.pod_groups);
+  return snapshot;
 }
 
 void JobCache::Settle(const std::string& key, const std::string& uid) {
@@ -209,14 +225,17 @@ void JobCache::Settle(const std::string& key, const std::string& uid) {
 }
 
 std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {
+  const auto is_on_node = [node](const auto& pod) {
+    const Child& child = pod.second;
+    // Few are worth reading.
+    if (child.object == nullptr && child.text.find(node) == std::string::npos) return false;
+    return api::NodeName(*child.Value()) == node;
+  };
   const std::lock_guard lock(mutex_);
   std::vector<std::string> keys;
   for (const auto& [key, entry] : entries_) {
-    const auto& pods = entry.Of(ChildKind::kPod).by_name;
-    if (std::any_of(pods.begin(), pods.end(),
-                    [&](const auto& pod) { return api::NodeName(*pod.second) == node; })) {
-      keys.push_back(key);
-    }
+    const Children& pods = entry.Of(ChildKind::kPod);
+    if (std::any_of(pods.begin(), pods.end(), is_on_node)) keys.push_back(key);
   }
   return keys;
 }

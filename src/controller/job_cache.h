@@ -1,6 +1,7 @@
 // What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
-// left: a settled job costs its name. A job is held as text, of which Get makes values: ten
-// thousand wait, and few are looked at.
+// left: a settled job costs its name. Jobs and children are held as text, of which Get makes
+// values: ten thousand wait, and few are looked at. Only a job that has many children is spared
+// reading them at each look.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "text/json.h"
@@ -64,11 +66,14 @@ class JobCache {
   int64_t FailedPods() const;
 
  private:
-  struct Children {
-    std::map<std::string, ObjectPtr> by_name;
-    // Newest version at which a name was seen deleted.
-    std::map<std::string, uint64_t> deleted_at;
+  struct Child {
+    std::string text;  // or
+    ObjectPtr object;
+    uint64_t version = 0;
+    bool has_failed = false;  // of a pod
+    ObjectPtr Value() const;
   };
+  using Children = std::map<std::string, Child>;  // by name
   struct Job {
     std::string text;  // "" is none
     std::string uid;
@@ -79,13 +84,14 @@ class JobCache {
     std::string settled_uid;
     bool has_job() const { return !job.text.empty(); }
     std::array<Children, 3> children;
+    // Newest version at which a child was seen deleted.
+    std::map<std::pair<ChildKind, std::string>, uint64_t> deleted_at;
     Children& Of(ChildKind kind) { return children[static_cast<size_t>(kind)]; }
     const Children& Of(ChildKind kind) const { return children[static_cast<size_t>(kind)]; }
   };
 
   std::string PutJobLocked(text::Json job);
   std::string PutChildLocked(ChildKind kind, text::Json child);
-  static void CopyChildren(const Entry& entry, Snapshot& snapshot);
   void DropIfEmptyLocked(const std::string& key);
 
   mutable std::mutex mutex_;

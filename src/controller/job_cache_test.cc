@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "controller/projection.h"
 
 namespace controller {
@@ -44,6 +45,43 @@ TEST(JobCache, GivesBackAJobThatCamePacked) {
   EXPECT_EQ(cache.PutJob(std::move(job)), "default/j");
   EXPECT_EQ(*cache.Get("default/j")->job, whole);
   EXPECT_EQ(cache.PutJob(whole), "");
+}
+
+TEST(JobCache, GivesBackTheChildrenOfAJobThatHasManyAsOfOneThatHasFew) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  for (int i = 0; i < 200; ++i) {
+    text::Json pod = Child("j-worker-" + std::to_string(i), "j", 2 + i);
+    text::Set(pod, {"spec", "nodeName"}, text::Json("node-" + std::to_string(i)));
+    text::Set(pod, {"status", "phase"}, text::Json(i % 2 == 0 ? "Running" : "Failed"));
+    EXPECT_EQ(cache.PutChild(ChildKind::kPod, pod), "default/j");
+    EXPECT_EQ(cache.PutChild(ChildKind::kPod, pod), "");
+    const auto snapshot = cache.Get("default/j");
+    ASSERT_EQ(snapshot->pods.size(), static_cast<size_t>(i) + 1);
+  }
+  EXPECT_EQ(cache.FailedPods(), 0);
+  EXPECT_EQ(cache.KeysOnNode("node-1"), std::vector<std::string>{"default/j"});
+  EXPECT_EQ(cache.KeysOnNode("node-199"), std::vector<std::string>{"default/j"});
+  EXPECT_TRUE(cache.KeysOnNode("node").empty());
+  const auto snapshot = cache.Get("default/j");
+  for (const auto& pod : snapshot->pods) {
+    EXPECT_EQ(api::Uid(*pod), "u-" + std::string(api::Name(*pod)));
+    EXPECT_EQ(text::GetString(*pod, {"spec", "nodeName"}),
+              "node-" + std::string(api::Name(*pod)).substr(9));
+  }
+}
+
+TEST(JobCache, CountsAPodThatBecomesFailedOnce) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  text::Json pod = Child("j-worker-0", "j", 2);
+  cache.PutChild(ChildKind::kPod, pod);
+  for (const char* const version : {"3", "4"}) {
+    text::Set(pod, {"metadata", "resourceVersion"}, text::Json(version));
+    text::Set(pod, {"status", "phase"}, text::Json("Failed"));
+    cache.PutChild(ChildKind::kPod, pod);
+    EXPECT_EQ(cache.FailedPods(), 1);
+  }
 }
 
 TEST(JobCache, IgnoresNewsOlderThanWhatIsKnown) {
