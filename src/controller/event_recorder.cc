@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "api/resources.h"
@@ -46,24 +47,51 @@ int64_t EventRecorder::Dropped() const {
   return dropped_;
 }
 
+EventRecorder::PackedEvent EventRecorder::Pack(const WaitingEvent& event) {
+  PackedEvent packed{{}, event.event.is_warning, event.at};
+  for (const std::string* const text :
+       {&event.api_version, &event.kind, &event.namespace_name, &event.name, &event.uid,
+        &event.version, &event.event.reason, &event.event.message}) {
+    packed.texts += *text;
+    packed.texts += '\0';
+  }
+  packed.texts.shrink_to_fit();
+  return packed;
+}
+
+EventRecorder::WaitingEvent EventRecorder::Unpack(const PackedEvent& packed) {
+  WaitingEvent event;
+  event.event.is_warning = packed.is_warning;
+  event.at = packed.at;
+  std::string_view left = packed.texts;
+  for (std::string* const text :
+       {&event.api_version, &event.kind, &event.namespace_name, &event.name, &event.uid,
+        &event.version, &event.event.reason, &event.event.message}) {
+    *text = left.substr(0, left.find('\0'));
+    left.remove_prefix(text->size() + 1);
+  }
+  return event;
+}
+
 void EventRecorder::Record(const text::Json& involved, const reconcile::Event& event) {
   const auto read = [&involved](text::Path path) {
     return std::string(text::GetString(involved, path));
   };
-  WaitingEvent waiting{read({"apiVersion"}),
-                       read({"kind"}),
-                       read({"metadata", "namespace"}),
-                       read({"metadata", "name"}),
-                       read({"metadata", "uid"}),
-                       read({"metadata", "resourceVersion"}),
-                       event,
-                       clock_.Now()};
+  const WaitingEvent waiting{read({"apiVersion"}),
+                             read({"kind"}),
+                             read({"metadata", "namespace"}),
+                             read({"metadata", "name"}),
+                             read({"metadata", "uid"}),
+                             read({"metadata", "resourceVersion"}),
+                             event,
+                             clock_.Now()};
+  PackedEvent packed = Pack(waiting);
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= kMaxWaiting) {
     waiting_.pop_front();
     ++dropped_;
   }
-  waiting_.push_back(std::move(waiting));
+  waiting_.push_back(std::move(packed));
   wake_.notify_one();
 }
 
@@ -94,18 +122,18 @@ void EventRecorder::Run() {
   while (true) {
     wake_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    std::deque<WaitingEvent> batch;
+    std::vector<WaitingEvent> batch;
     while (!waiting_.empty() && batch.size() < kMaxBatch) {
-      batch.push_back(std::move(waiting_.front()));
+      batch.push_back(Unpack(waiting_.front()));
       waiting_.pop_front();
     }
     lock.unlock();
-    WriteAll(std::move(batch));
+    WriteAll(batch);
     lock.lock();
   }
 }
 
-void EventRecorder::WriteAll(std::deque<WaitingEvent> batch) {
+void EventRecorder::WriteAll(const std::vector<WaitingEvent>& batch) {
   if (written_.size() > kMaxRemembered) written_.clear();
   std::vector<cluster::BatchWrite> writes;
   std::vector<uint64_t> keys;

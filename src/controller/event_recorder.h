@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "cluster/client.h"
@@ -37,12 +38,20 @@ class EventRecorder {
     reconcile::Event event;
     base::Time at;
   };
+  // The same in one string, each text ended by a NUL: as many as kMaxWaiting may wait.
+  struct PackedEvent {
+    std::string texts;
+    bool is_warning = false;
+    base::Time at;
+  };
+  static PackedEvent Pack(const WaitingEvent& event);
+  static WaitingEvent Unpack(const PackedEvent& packed);
   struct Written {
     std::string name;
     int64_t count = 1;
   };
   void Run();
-  void WriteAll(std::deque<WaitingEvent> batch);
+  void WriteAll(const std::vector<WaitingEvent>& batch);
   text::Json ToObject(const WaitingEvent& waiting, std::string name) const;
 
   cluster::Client& client_;
@@ -52,7 +61,7 @@ class EventRecorder {
   std::condition_variable wake_;
   bool is_stopped_ = false;
   int64_t dropped_ = 0;
-  std::deque<WaitingEvent> waiting_;
+  std::deque<PackedEvent> waiting_;
   std::unordered_map<uint64_t, Written> written_;  // the thread's; by a hash of what was said
   std::thread thread_;
 };
