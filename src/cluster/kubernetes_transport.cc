@@ -25,9 +25,9 @@ class Kubernetes final : public Transport {
         client_(std::move(client)) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-    TRY_ASSIGN(Signed made, Sign(request));
+    TRY_ASSIGN(const Signed made, Sign(request));
     auto answer = client_->Send(made.request);
-    return Settle(request, std::move(made), std::move(answer));
+    return Settle(request, made.generation, std::move(answer));
   }
 
   std::vector<base::Result<net::HttpResponse>> SendAll(
@@ -44,11 +44,12 @@ class Kubernetes final : public Transport {
 
   base::Result<Signed> Sign(net::HttpRequest request);
   // Whether the request is to be sent once more, after a pause; `attempt` is counted.
-  base::Result<bool> MustRepeat(const net::HttpRequest& request, const Signed& made, int status,
+  base::Result<bool> MustRepeat(const net::HttpRequest& request, int generation, int status,
                                 const net::Headers& headers, int& attempt, bool& has_renewed);
   // Whether to try once more after no connection came about: certificates may have been rotated.
   bool MustConnectAgain(const base::Error& error, int generation, bool& has_renewed);
-  base::Result<net::HttpResponse> Settle(const net::HttpRequest& request, Signed made,
+  // `generation`: of the credentials that were shown for `answer`.
+  base::Result<net::HttpResponse> Settle(const net::HttpRequest& request, int generation,
                                          base::Result<net::HttpResponse> answer);
 
   const std::unique_ptr<Credentials> credentials_;
@@ -78,11 +79,11 @@ base::Result<Kubernetes::Signed> Kubernetes::Sign(net::HttpRequest request) {
   return Signed{std::move(request), shown.generation};
 }
 
-base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, const Signed& made,
+base::Result<bool> Kubernetes::MustRepeat(const net::HttpRequest& request, int generation,
                                           int status, const net::Headers& headers, int& attempt,
                                           bool& has_renewed) {
   if (status == kUnauthorized) {
-    if (!has_renewed && credentials_->Refused(made.generation)) {
+    if (!has_renewed && credentials_->Refused(generation)) {
       has_renewed = true;
       return true;
     }
@@ -105,19 +106,20 @@ bool Kubernetes::MustConnectAgain(const base::Error& error, int generation, bool
   return has_renewed;
 }
 
-base::Result<net::HttpResponse> Kubernetes::Settle(const net::HttpRequest& request, Signed made,
+base::Result<net::HttpResponse> Kubernetes::Settle(const net::HttpRequest& request, int generation,
                                                    base::Result<net::HttpResponse> answer) {
   int attempt = 1;
   bool has_renewed = false;
   while (true) {
     if (answer) {
-      TRY_ASSIGN(const bool again,
-                 MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
+      TRY_ASSIGN(const bool again, MustRepeat(request, generation, answer->status, answer->headers,
+                                              attempt, has_renewed));
       if (!again) break;
-    } else if (!MustConnectAgain(answer.error(), made.generation, has_renewed)) {
+    } else if (!MustConnectAgain(answer.error(), generation, has_renewed)) {
       break;
     }
-    TRY_ASSIGN(made, Sign(request));
+    TRY_ASSIGN(const Signed made, Sign(request));
+    generation = made.generation;
     answer = client_->Send(made.request);
   }
   return answer;
@@ -126,20 +128,21 @@ base::Result<net::HttpResponse> Kubernetes::Settle(const net::HttpRequest& reque
 std::vector<base::Result<net::HttpResponse>> Kubernetes::SendAll(
     std::span<const net::HttpRequest> requests) {
   std::vector<base::Result<net::HttpResponse>> answers;
-  std::vector<Signed> made;
+  std::vector<int> generations;
   std::vector<net::HttpRequest> sent;
+  sent.reserve(requests.size());
   for (const net::HttpRequest& request : requests) {
-    auto one = Sign(request);
-    if (!one) {
-      for (size_t i = 0; i < requests.size(); ++i) answers.push_back(Fail(one.error()));
+    auto made = Sign(request);
+    if (!made) {
+      for (size_t i = 0; i < requests.size(); ++i) answers.push_back(Fail(made.error()));
       return answers;
     }
-    sent.push_back(one->request);
-    made.push_back(std::move(*one));
+    generations.push_back(made->generation);
+    sent.push_back(std::move(made->request));
   }
   answers = client_->SendAll(sent);
   for (size_t i = 0; i < answers.size(); ++i) {
-    answers[i] = Settle(requests[i], std::move(made[i]), std::move(answers[i]));
+    answers[i] = Settle(requests[i], generations[i], std::move(answers[i]));
   }
   return answers;
 }
@@ -152,7 +155,7 @@ base::Result<std::unique_ptr<net::BodyStream>> Kubernetes::Open(const net::HttpR
     auto stream = client_->Open(made.request);
     if (!stream && MustConnectAgain(stream.error(), made.generation, has_renewed)) continue;
     if (!stream) return stream;
-    TRY_ASSIGN(const bool again, MustRepeat(request, made, (*stream)->status(),
+    TRY_ASSIGN(const bool again, MustRepeat(request, made.generation, (*stream)->status(),
                                             (*stream)->headers(), attempt, has_renewed));
     if (!again) return stream;
   }
@@ -167,8 +170,8 @@ base::Result<net::WebSocketAnswer> Kubernetes::OpenWebSocket(
     auto answer = net::OpenWebSocket(*client_, made.request, protocols);
     if (!answer && MustConnectAgain(answer.error(), made.generation, has_renewed)) continue;
     if (!answer) return answer;
-    TRY_ASSIGN(const bool again,
-               MustRepeat(request, made, answer->status, answer->headers, attempt, has_renewed));
+    TRY_ASSIGN(const bool again, MustRepeat(request, made.generation, answer->status,
+                                            answer->headers, attempt, has_renewed));
     if (!again) return answer;
   }
 }

@@ -76,6 +76,10 @@ base::Status CheckRequest(const HttpRequest& request) {
               fmt::format("malformed request: {} {}", request.method, request.target));
 }
 
+std::string UrlOf(const Url& server, const HttpRequest& request) {
+  return fmt::format("{}://{}{}{}", server.scheme, server.Authority(), server.path, request.target);
+}
+
 // An open answer; takes its transfer from the loop when it goes.
 class CurlBodyStream final : public BodyStream {
  public:
@@ -167,6 +171,9 @@ class Client final : public CurlClient {
     return transfer;
   }
   base::Result<HttpResponse> Complete(const HttpRequest& request, CurlTransfer& transfer);
+  // Whether handles that have sent such requests differ in what SetSmallWrite sets alone.
+  bool IsSmallWrite(const HttpRequest& request) const;
+  void SetSmallWrite(CurlTransfer& transfer) const;
   void SetRequest(CurlTransfer& transfer) const;
   void SetConnection(CURL* handle, const Security& security) const;
   void SetDeadlines(const CurlTransfer& transfer, bool is_stream) const;
@@ -180,37 +187,38 @@ class Client final : public CurlClient {
   const CurlLibrary& curl_;
   const CurlClientOptions options_;
   base::Guarded<std::shared_ptr<const Security>> security_;
+  const std::shared_ptr<CurlHandlePool> pool_ = std::make_shared<CurlHandlePool>();
   std::unique_ptr<CurlLoop> loop_;  // last: its thread uses the above
 };
+
+bool Client::IsSmallWrite(const HttpRequest& request) const {
+  return options_.tls_server_name.empty() && request.method != "GET" && request.method != "HEAD" &&
+         !request.body.empty() && request.body.size() <= kShortBody;
+}
+
+void Client::SetSmallWrite(CurlTransfer& transfer) const {
+  CURL* const handle = transfer.handle();
+  const HttpRequest& request = transfer.request();
+  transfer.curl_handle().SetHeaders(request.headers, "");
+  Set(handle, CURLOPT_URL, UrlOf(options_.url, request).c_str());  // copied
+  Set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  Set(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+  Set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+}
 
 void Client::SetRequest(CurlTransfer& transfer) const {
   CURL* const handle = transfer.handle();
   const HttpRequest& request = transfer.request();
   const bool is_renamed = !options_.tls_server_name.empty();
   Url url = options_.url;
-  curl_slist* headers = nullptr;
-  const auto add = [&](const std::string& line) {
-    headers = curl_.slist_append(headers, line.c_str());
-  };
   if (is_renamed) {
     // libcurl greets and verifies by the URL's name: the certificate's goes there, and the
     // connection where the server is.
-    add("Host: " + url.Authority());
-    const std::string to = "::" + url.Authority();
-    curl_slist* const connect_to = curl_.slist_append(nullptr, to.c_str());
-    Set(handle, CURLOPT_CONNECT_TO, connect_to);
-    transfer.KeepRoute(connect_to);
+    transfer.curl_handle().SetRoute("::" + url.Authority());
     url.host = options_.tls_server_name;
   }
-  for (const auto& [name, value] : request.headers) {
-    add(value.empty() ? name + ";" : name + ": " + value);
-  }
-  add("Expect:");
-  transfer.Keep(headers);
-  Set(handle, CURLOPT_HTTPHEADER, headers);
-  const std::string target =
-      fmt::format("{}://{}{}{}", url.scheme, url.Authority(), url.path, request.target);
-  Set(handle, CURLOPT_URL, target.c_str());  // copied
+  transfer.curl_handle().SetHeaders(request.headers, is_renamed ? options_.url.Authority() : "");
+  Set(handle, CURLOPT_URL, UrlOf(url, request).c_str());  // copied
   Set(handle, CURLOPT_PATH_AS_IS, 1L);
   Set(handle, CURLOPT_BUFFERSIZE, request.method == "GET" ? kLongAnswerBuffer : kShortAnswerBuffer);
   if (request.method == "HEAD") {
@@ -295,19 +303,31 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
                                                             std::optional<size_t> body_limit,
                                                             long version, const FileRange* file) {
   TRY(CheckRequest(request));
-  CURL* const handle = curl_.easy_init();
-  if (handle == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
   std::shared_ptr<const Security> security = *security_.Lock();
-  auto transfer = std::make_shared<CurlTransfer>(curl_, handle, request, security, body_limit);
-  if (file != nullptr) transfer->SendFrom(*file);
-  SetConnection(handle, *security);
-  Set(handle, CURLOPT_HTTP_VERSION, version);
-  SetRequest(*transfer);
-  SetDeadlines(*transfer, !body_limit);
-  Set(handle, CURLOPT_ERRORBUFFER, transfer->error_buffer());
-  Set(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
+  const bool is_of_pool =
+      body_limit && file == nullptr && version == CURL_HTTP_VERSION_2TLS && IsSmallWrite(request);
+  std::unique_ptr<CurlHandle> pooled = is_of_pool ? pool_->Take(security.get()) : nullptr;
+  const bool is_set = pooled != nullptr;
+  if (!is_set) {
+    CURL* const made = curl_.easy_init();
+    if (made == nullptr) return Fail(Code::kExhausted, "libcurl has no memory left");
+    pooled = std::make_unique<CurlHandle>(curl_, made, security);
+  }
+  auto transfer = std::make_shared<CurlTransfer>(std::move(pooled), request, body_limit);
+  CURL* const handle = transfer->handle();
+  if (is_of_pool) transfer->ReturnHandleTo(pool_);
+  if (is_set) {
+    SetSmallWrite(*transfer);
+  } else {
+    if (file != nullptr) transfer->SendFrom(*file);
+    SetConnection(handle, *security);
+    Set(handle, CURLOPT_HTTP_VERSION, version);
+    SetRequest(*transfer);
+    SetDeadlines(*transfer, !body_limit);
+    Set(handle, CURLOPT_HEADERFUNCTION, &OnHeader);
+    Set(handle, CURLOPT_WRITEFUNCTION, &OnBody);
+  }
   Set(handle, CURLOPT_HEADERDATA, static_cast<void*>(transfer.get()));
-  Set(handle, CURLOPT_WRITEFUNCTION, &OnBody);
   Set(handle, CURLOPT_WRITEDATA, static_cast<void*>(transfer.get()));
   return transfer;
 }
@@ -341,9 +361,8 @@ base::Error Client::Explain(int code, CurlTransfer& transfer) const {
   curl_.easy_getinfo(transfer.handle(), CURLINFO_PRETRANSFER_TIME_T, &connected);
   failure.os_errno = static_cast<int>(os_errno);
   failure.was_connected = connected > 0;
-  failure.detail = transfer.error_buffer()[0] != '\0'
-                       ? transfer.error_buffer()
-                       : curl_.easy_strerror(static_cast<CURLcode>(code));
+  const char* const detail = transfer.curl_handle().error_buffer();
+  failure.detail = detail[0] != '\0' ? detail : curl_.easy_strerror(static_cast<CURLcode>(code));
   return ErrorFromCurl(failure, options_.url, options_.proxy);
 }
 

@@ -75,6 +75,22 @@ std::string ReadRequest(int fd) {
   return text;
 }
 
+// With as much of a body as it says.
+std::string ReadWithBody(int fd) {
+  std::string text = ReadRequest(fd);
+  const size_t end = text.find("\r\n\r\n") + 4;
+  const size_t length = text.find("Content-Length: ");
+  if (length == std::string::npos) return text;
+  const size_t whole = end + std::stoul(text.substr(length + 16));
+  char buffer[4096];
+  while (text.size() < whole) {
+    const ssize_t count = ::recv(fd, buffer, sizeof buffer, 0);
+    if (count <= 0) break;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+  return text;
+}
+
 bool Send(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
@@ -107,6 +123,48 @@ TEST(CurlClient, SendsRequestsAndReadsAnswers) {
   EXPECT_TRUE(seen.starts_with("PATCH /p?q=1 HTTP/1.1\r\n")) << seen;
   EXPECT_NE(seen.find("Content-Type: t\r\n"), std::string::npos);
   EXPECT_EQ(seen.find("Expect:"), std::string::npos);
+}
+
+HttpRequest Write(std::string method, std::string target, Headers headers, std::string body) {
+  return {std::move(method), std::move(target), std::move(headers), std::move(body)};
+}
+
+// libcurl's handles serve one small write after another.
+TEST(CurlClient, ARequestHasNothingOfTheOneBefore) {
+  std::string seen;
+  const TcpServer server([&](int fd) {
+    seen = ReadWithBody(fd);
+    if (seen.starts_with("POST /broken")) return;
+    Send(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto client = server.Client();
+  const Headers type{{"Content-Type", "t"}};
+  const HttpRequest requests[] = {
+      Write("PATCH", "/a", {{"Content-Type", "merge"}, {"Authorization", "me"}}, "a long body"),
+      Write("POST", "/b", type, "b"),
+      Write("POST", "/broken", type, "x"),
+      Write("POST", "/b2", type, "after what broke"),
+      Write("DELETE", "/c", type, "{}"),
+      Get("/d"),
+      Write("PUT", "/e", type, std::string(100'000, 'e')),
+      Write("POST", "/f", {{"Content-Type", "t"}, {"X-Empty", ""}}, "f"),
+      Write("POST", "/g", {}, ""),
+      Write("PATCH", "/h", type, std::string(16'000, 'h'))};
+  for (const HttpRequest& request : requests) {
+    if (request.target == "/f") client->UseAuthorities("");
+    const auto answer = client->Send(request);
+    EXPECT_EQ(answer.has_value(), request.target != "/broken");
+    EXPECT_TRUE(seen.starts_with(request.method + " " + request.target + " HTTP/1.1\r\n")) << seen;
+    EXPECT_EQ(seen.substr(seen.find("\r\n\r\n") + 4), request.body);
+    const bool has_type = !FindHeader(request.headers, "Content-Type").empty();
+    const bool has_form = seen.find("application/x-www-form-urlencoded") != std::string::npos;
+    EXPECT_EQ(seen.find("Content-Type: t\r\n") != std::string::npos,
+              has_type && request.target != "/a");
+    EXPECT_EQ(has_form, request.target == "/g");
+    EXPECT_EQ(seen.find("Authorization: me\r\n") != std::string::npos, request.target == "/a");
+    EXPECT_EQ(seen.find("X-Empty:\r\n") != std::string::npos, request.target == "/f");
+    EXPECT_EQ(seen.find("Expect:"), std::string::npos);
+  }
 }
 
 // A file without a name, in the folder for temporary ones.

@@ -15,7 +15,7 @@ constexpr long kMaxStreams = 250;
 // so many of them the answers of a moment are read in one round: a third less of CPU for a thousand
 // jobs of `muster operator`, and the server, which has the others to work on, is not kept waiting.
 constexpr size_t kManyUnderWay = 12;
-constexpr std::chrono::milliseconds kMoment{2};
+constexpr std::chrono::milliseconds kMoment{4};
 
 // Signals are the main thread's; and a connection that breaks is an error, not SIGPIPE.
 class BlockSignals {
@@ -57,24 +57,27 @@ CurlLoop::~CurlLoop() {
   stopped_.notify_one();
   curl_.multi_wakeup(multi_);
   thread_.join();
-  CarryOut(std::move(*orders_.Lock()));
+  CarryOut(std::move(mail_.Lock()->orders));
   const base::Status cancelled = base::Fail(base::Code::kCancelled, "cancelled");
   while (!running_.empty()) Drop(running_.begin()->first, cancelled);
   curl_.multi_cleanup(multi_);
 }
 
 void CurlLoop::Post(Order order, std::shared_ptr<CurlTransfer> transfer) {
-  orders_.Lock()->emplace_back(order, std::move(transfer));
-  curl_.multi_wakeup(multi_);
+  auto mail = mail_.Lock();
+  mail->orders.emplace_back(order, std::move(transfer));
+  Wake(std::move(mail));
 }
 
 void CurlLoop::AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers) {
   if (transfers.empty()) return;
-  {
-    auto orders = orders_.Lock();
-    for (const auto& transfer : transfers) orders->emplace_back(Order::kAdd, transfer);
-  }
-  curl_.multi_wakeup(multi_);
+  auto mail = mail_.Lock();
+  for (const auto& transfer : transfers) mail->orders.emplace_back(Order::kAdd, transfer);
+  Wake(std::move(mail));
+}
+
+void CurlLoop::Wake(base::Guarded<Mail>::Access mail) {
+  if (std::exchange(mail->is_awaited, false)) curl_.multi_wakeup(multi_);
 }
 
 void CurlLoop::Drop(CURL* handle, base::Status status) {
@@ -120,6 +123,23 @@ void CurlLoop::EndFinished() {
   }
 }
 
+void CurlLoop::TellReaders() {
+  for (const auto& [handle, transfer] : running_) {
+    if (transfer->is_stream()) transfer->TellOfNews();
+  }
+}
+
+// Woken by bytes, by libcurl's own timers and by Wake.
+void CurlLoop::Await() {
+  {
+    auto mail = mail_.Lock();
+    if (!mail->orders.empty()) return;
+    mail->is_awaited = true;
+  }
+  curl_.multi_poll(multi_, nullptr, 0, INT_MAX, nullptr);
+  mail_.Lock()->is_awaited = false;
+}
+
 void CurlLoop::Gather() {
   if (running_.size() < kManyUnderWay) return;
   std::unique_lock lock(stop_mutex_);
@@ -130,13 +150,13 @@ void CurlLoop::Run() {
   ::pthread_setname_np(::pthread_self(), "kubernetes");
   while (!is_stopped_) {
     Orders orders;
-    orders.swap(*orders_.Lock());
+    orders.swap(mail_.Lock()->orders);
     CarryOut(std::move(orders));
     int running = 0;
     curl_.multi_perform(multi_, &running);
     EndFinished();
-    // Woken by bytes, by libcurl's own timers and by Post.
-    curl_.multi_poll(multi_, nullptr, 0, INT_MAX, nullptr);
+    TellReaders();
+    Await();
     Gather();
   }
 }

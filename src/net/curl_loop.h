@@ -38,19 +38,26 @@ class CurlLoop {
  private:
   enum class Order { kAdd, kResume, kRemove };
   using Orders = std::vector<std::pair<Order, std::shared_ptr<CurlTransfer>>>;
+  struct Mail {
+    Orders orders;
+    bool is_awaited = false;  // the thread sleeps until it is woken
+  };
 
   CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
+  void Wake(base::Guarded<Mail>::Access mail);
   void Run();
+  void Await();
   void Gather();
   void CarryOut(Orders orders);
   void Drop(CURL* handle, base::Status status);
   void EndFinished();
+  void TellReaders();
 
   const CurlLibrary& curl_;
   CURLM* const multi_;
   const Explain explain_;
-  base::Guarded<Orders> orders_;
+  base::Guarded<Mail> mail_;
   std::atomic<bool> is_stopped_{false};
   std::mutex stop_mutex_;
   std::condition_variable stopped_;

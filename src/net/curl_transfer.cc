@@ -25,19 +25,12 @@ int StatusOf(std::string_view line) {
 
 }  // namespace
 
-CurlTransfer::CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
-                           std::shared_ptr<const Security> security,
+CurlTransfer::CurlTransfer(std::unique_ptr<CurlHandle> handle, HttpRequest request,
                            std::optional<size_t> body_limit)
-    : curl_(curl),
-      handle_(handle),
-      request_(std::move(request)),
-      security_(std::move(security)),
-      body_limit_(body_limit) {}
+    : handle_(std::move(handle)), request_(std::move(request)), body_limit_(body_limit) {}
 
 CurlTransfer::~CurlTransfer() {
-  curl_.easy_cleanup(handle_);
-  curl_.slist_free_all(headers_sent_);
-  curl_.slist_free_all(route_);
+  if (pool_ != nullptr && end_ && *end_) pool_->Give(std::move(handle_));
 }
 
 size_t CurlTransfer::TakeHeader(std::string_view line) {
@@ -54,7 +47,7 @@ size_t CurlTransfer::TakeHeader(std::string_view line) {
     response_.headers.clear();
   } else if (text.empty()) {
     has_head_ = has_head_ || response_.status >= 200;
-    if (!body_limit_) changed_.notify_all();
+    has_news_ = true;
   } else if (const size_t colon = text.find(':'); colon != std::string_view::npos && !has_head_) {
     response_.headers.emplace_back(text.substr(0, colon), base::Trim(text.substr(colon + 1)));
   }
@@ -77,7 +70,7 @@ size_t CurlTransfer::TakeBody(std::string_view bytes) {
     return 0;
   }
   body.append(bytes);
-  if (!body_limit_) changed_.notify_all();
+  has_news_ = true;
   return bytes.size();
 }
 
@@ -104,6 +97,12 @@ bool CurlTransfer::SeekBody(uint64_t position) {
   if (position > file_->size) return false;
   file_sent_ = position;
   return true;
+}
+
+void CurlTransfer::TellOfNews() {
+  if (!std::exchange(has_news_, false)) return;
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
 }
 
 void CurlTransfer::End(base::Status status) {

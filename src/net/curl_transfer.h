@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "net/client_identity.h"
-#include "net/curl_library.h"
+#include "net/curl_handle.h"
 #include "net/file_uploader.h"
 #include "net/http.h"
 
@@ -45,18 +44,18 @@ class CurlTransfer {
   static constexpr size_t kMaxBuffered = 1 << 20;
 
   // `body_limit`: bytes of a whole answer; with none it is a stream.
-  CurlTransfer(const CurlLibrary& curl, CURL* handle, HttpRequest request,
-               std::shared_ptr<const Security> security, std::optional<size_t> body_limit);
+  CurlTransfer(std::unique_ptr<CurlHandle> handle, HttpRequest request,
+               std::optional<size_t> body_limit);
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
 
-  CURL* handle() const { return handle_; }
+  CURL* handle() const { return handle_->get(); }
+  CurlHandle& curl_handle() { return *handle_; }
   const HttpRequest& request() const { return request_; }
-  char* error_buffer() { return error_buffer_; }
-  // Frees the list with the transfer.
-  void Keep(curl_slist* headers) { headers_sent_ = headers; }
-  void KeepRoute(curl_slist* route) { route_ = route; }
+  bool is_stream() const { return !body_limit_; }
+  // The handle goes there when the transfer has ended well.
+  void ReturnHandleTo(std::shared_ptr<CurlHandlePool> pool) { pool_ = std::move(pool); }
   // To be told of the end; before the loop has the transfer.
   void JoinWave(std::shared_ptr<CurlWave> wave) { wave_ = std::move(wave); }
 
@@ -71,6 +70,9 @@ class CurlTransfer {
   // And: how many bytes were taken, another number ends the transfer.
   size_t TakeHeader(std::string_view line);
   size_t TakeBody(std::string_view bytes);
+  // Of a stream: wakes its reader if something has come since the last call. The reader is not
+  // woken for each of the pieces that come together.
+  void TellOfNews();
   void End(base::Status status);
 
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -88,17 +90,14 @@ class CurlTransfer {
   const Headers& headers() const { return response_.headers; }
 
  private:
-  const CurlLibrary& curl_;
-  CURL* const handle_;
+  std::unique_ptr<CurlHandle> handle_;
+  std::shared_ptr<CurlHandlePool> pool_;
   const HttpRequest request_;
-  const std::shared_ptr<const Security> security_;
   const std::optional<size_t> body_limit_;
   std::optional<FileRange> file_;
   uint64_t file_sent_ = 0;
   std::shared_ptr<CurlWave> wave_;
-  curl_slist* headers_sent_ = nullptr;
-  curl_slist* route_ = nullptr;
-  char error_buffer_[CURL_ERROR_SIZE] = {};
+  bool has_news_ = false;  // the loop's thread only
 
   std::mutex mutex_;
   std::condition_variable changed_;

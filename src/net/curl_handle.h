@@ -1,0 +1,58 @@
+// A handle of libcurl's with what it borrows, and those that wait to serve again.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "net/client_identity.h"
+#include "net/curl_library.h"
+#include "net/http.h"
+
+namespace net {
+
+// Of one user at a time.
+class CurlHandle {
+ public:
+  // Takes `handle`; its options may point into `security`.
+  CurlHandle(const CurlLibrary& curl, CURL* handle, std::shared_ptr<const Security> security);
+  ~CurlHandle();
+  CurlHandle(const CurlHandle&) = delete;
+  CurlHandle& operator=(const CurlHandle&) = delete;
+
+  CURL* get() const { return handle_; }
+  const Security* security() const { return security_.get(); }
+  // Whether nothing of what it has done can be seen in the errors of what it does next.
+  bool IsClean() const;
+  // Where libcurl writes what went wrong.
+  char* error_buffer() { return error_buffer_; }
+  // The headers of the next request. `host`: another than the URL's; "" is none.
+  void SetHeaders(const Headers& headers, const std::string& host);
+  // Where to connect in place of the URL's host (CURLOPT_CONNECT_TO).
+  void SetRoute(const std::string& route);
+
+ private:
+  const CurlLibrary& curl_;
+  CURL* const handle_;
+  const std::shared_ptr<const Security> security_;
+  Headers headers_;
+  std::string host_;
+  curl_slist* lines_ = nullptr;  // of headers_ and host_
+  curl_slist* route_ = nullptr;
+  char error_buffer_[CURL_ERROR_SIZE] = {};
+};
+
+// Handles that have sent a small request well, with all their options set: for the next only those
+// are set that are the request's. Thread safe.
+class CurlHandlePool {
+ public:
+  // One whose options point into `security`; null when there is none.
+  std::unique_ptr<CurlHandle> Take(const Security* security);
+  void Give(std::unique_ptr<CurlHandle> handle);
+
+ private:
+  base::Guarded<std::vector<std::unique_ptr<CurlHandle>>> idle_;
+};
+
+}  // namespace net
