@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/guarded.h"
 #include "net/curl_library.h"
 
 namespace net {
@@ -131,10 +132,12 @@ HttpRequest Write(std::string method, std::string target, Headers headers, std::
 
 // libcurl's handles serve one small write after another.
 TEST(CurlClient, ARequestHasNothingOfTheOneBefore) {
-  std::string seen;
+  base::Guarded<std::string> received;
   const TcpServer server([&](int fd) {
-    seen = ReadWithBody(fd);
-    if (seen.starts_with("POST /broken")) return;
+    std::string request = ReadWithBody(fd);
+    const bool is_broken = request.starts_with("POST /broken");
+    *received.Lock() = std::move(request);
+    if (is_broken) return;
     Send(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
   });
   const auto client = server.Client();
@@ -154,6 +157,7 @@ TEST(CurlClient, ARequestHasNothingOfTheOneBefore) {
     if (request.target == "/f") client->UseAuthorities("");
     const auto answer = client->Send(request);
     EXPECT_EQ(answer.has_value(), request.target != "/broken");
+    const std::string seen = *received.Lock();
     EXPECT_TRUE(seen.starts_with(request.method + " " + request.target + " HTTP/1.1\r\n")) << seen;
     EXPECT_EQ(seen.substr(seen.find("\r\n\r\n") + 4), request.body);
     const bool has_type = !FindHeader(request.headers, "Content-Type").empty();
