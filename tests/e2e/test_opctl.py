@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -186,7 +187,7 @@ def test_the_profile_is_seen(cluster, opctl):
                                   "torch-tb-profiler", "tensorboard", "setuptools"], text=True, stdout=subprocess.PIPE,
                                  check=True).stdout.splitlines()[-1]
     board = subprocess.Popen([os.path.join(environment, "bin", "python"), "-m", "tensorboard.main", "--logdir", job,
-                              "--port", "0"], stderr=subprocess.PIPE, text=True, env=cluster.env)
+                              "--port", "0"], stderr=subprocess.PIPE, text=True, env=cluster.env, start_new_session=True)
     page = None
     try:
         url = next(match[1] for match in (re.search(r" at (http://\S+)", line) for line in board.stderr) if match)
@@ -213,7 +214,7 @@ def test_the_profile_is_seen(cluster, opctl):
     finally:
         if page:
             page.close()
-        board.kill()
+        os.killpg(board.pid, signal.SIGKILL)  # it has processes of its own
         board.wait()
 
 
