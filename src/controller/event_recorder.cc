@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,15 @@ constexpr size_t kMaxBatch = 64;
 
 // What the server made of an event is of no use.
 base::Result<text::Json> PassOver(std::string_view) { return text::Json(); }
+
+// What of an event is text, in the order in which it is packed.
+template <typename WaitingEvent>
+auto TextsOf(WaitingEvent& event) {
+  return std::array{&event.api_version,  &event.kind,         &event.namespace_name,
+                    &event.name,         &event.uid,          &event.version,
+                    &event.event.reason, &event.event.message};
+}
+
 }  // namespace
 
 EventRecorder::EventRecorder(cluster::Client& client, base::Clock& clock, std::string component)
@@ -49,9 +59,7 @@ int64_t EventRecorder::Dropped() const {
 
 EventRecorder::PackedEvent EventRecorder::Pack(const WaitingEvent& event) {
   PackedEvent packed{{}, event.event.is_warning, event.at};
-  for (const std::string* const text :
-       {&event.api_version, &event.kind, &event.namespace_name, &event.name, &event.uid,
-        &event.version, &event.event.reason, &event.event.message}) {
+  for (const std::string* const text : TextsOf(event)) {
     packed.texts += *text;
     packed.texts += '\0';
   }
@@ -64,9 +72,7 @@ EventRecorder::WaitingEvent EventRecorder::Unpack(const PackedEvent& packed) {
   event.event.is_warning = packed.is_warning;
   event.at = packed.at;
   std::string_view left = packed.texts;
-  for (std::string* const text :
-       {&event.api_version, &event.kind, &event.namespace_name, &event.name, &event.uid,
-        &event.version, &event.event.reason, &event.event.message}) {
+  for (std::string* const text : TextsOf(event)) {
     *text = left.substr(0, left.find('\0'));
     left.remove_prefix(text->size() + 1);
   }

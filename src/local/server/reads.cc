@@ -159,8 +159,8 @@ struct ItemForm {
 void PutObject(const store::Row& row, const ItemForm& item, std::string& items) {
   if (item.parts != nullptr) {
     const size_t before = items.size();
-    if (!text::AppendPart(row.json, *item.parts, items))
-      items.replace(before, items.npos, row.json);
+    const base::Status reduced = text::AppendPart(row.json, *item.parts, items);
+    if (!reduced) items.replace(before, items.npos, row.json);
   } else if (item.form == Form::kObject) {
     items += row.json;
   } else if (const auto object = text::ParseJson(row.json)) {

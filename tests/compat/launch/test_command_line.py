@@ -209,15 +209,20 @@ def test_is_static_and_small():
         assert b"/lib64/ld-linux" not in file.read()
 
 
-def test_full_folder_for_logs(launch):
-    script = launch.script("print('started')")
+def run_with_small_log_disk(launch, options, *args):
+    """The launcher with its logs on a file system of its own, mounted with `options`."""
     if os.getuid() != 0:
         pytest.skip("needs root to mount a small file system")
     os.mkdir(launch.path("small"))
-    mount = f"mount -t tmpfs -o size=4k,nr_inodes=2 none {launch.path('small')} && exec \"$@\""
-    done = subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", LAUNCHER, "--log-dir",
-                           launch.path("small", "logs"), script], env=launch.env,
+    mount = f"mount -t tmpfs -o {options} none {launch.path('small')} && exec \"$@\""
+    return subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", LAUNCHER, "--log-dir",
+                           launch.path("small", "logs"), *args], env=launch.env,
                           capture_output=True, text=True, cwd=launch.folder)
+
+
+def test_full_folder_for_logs(launch):
+    script = launch.script("print('started')")
+    done = run_with_small_log_disk(launch, "size=4k,nr_inodes=2", script)
     assert done.returncode == 1 and "No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "started" not in done.stdout
     launch.await_none_left()
@@ -225,13 +230,7 @@ def test_full_folder_for_logs(launch):
 
 def test_a_log_disk_that_fills_up_is_named(launch):
     script = launch.script("while True: print('x' * 1000)")
-    if os.getuid() != 0:
-        pytest.skip("needs root to mount a small file system")
-    os.mkdir(launch.path("small"))
-    mount = f"mount -t tmpfs -o size=64k none {launch.path('small')} && exec \"$@\""
-    done = subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", LAUNCHER, "-r3", "--log-dir",
-                           launch.path("small", "logs"), script], env=launch.env,
-                          capture_output=True, text=True, cwd=launch.folder)
+    done = run_with_small_log_disk(launch, "size=64k", "-r3", script)
     assert done.returncode == 1 and "the log folder's disk is full" in done.stderr
     launch.await_none_left()
 
