@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -90,6 +91,12 @@ std::string ReadWithBody(int fd) {
     text.append(buffer, static_cast<size_t>(count));
   }
   return text;
+}
+
+// To close with bytes unread would take back, on the way, the answer to them.
+void AwaitThatThePeerCloses(int fd) {
+  pollfd closed{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  while (::poll(&closed, 1, -1) < 0 && errno == EINTR) continue;
 }
 
 bool Send(int fd, std::string_view text) {
@@ -225,6 +232,7 @@ TEST(CurlClient_SendFile, GivesTheAnswerThatComesBeforeTheBodyIsRead) {
   const TcpServer server([&](int fd) {
     ReadRequest(fd);
     Send(fd, "HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+    AwaitThatThePeerCloses(fd);
   });
   const base::Fd file = FileOf(std::string(8 << 20, 'x'));
   const auto client = server.Client();
