@@ -56,7 +56,7 @@ function(muster_room name)
     add_executable(${test_target} ${tests})
     target_link_libraries(${test_target} PRIVATE ${target} ${ROOM_TEST_LIBS} GTest::gtest
                                                  GTest::gtest_main)
-    gtest_discover_tests(${test_target} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS unit TIMEOUT 120)
+    gtest_discover_tests(${test_target} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 300
+                         PROPERTIES LABELS unit TIMEOUT 600)
   endif()
 endfunction()
