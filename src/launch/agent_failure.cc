@@ -13,11 +13,13 @@
 #include "launch/agent.h"
 #include "launch/json.h"
 #include "launch/process_tree.h"
+#include "rendezvous/resolve.h"
 
 namespace launch {
 namespace {
 
 constexpr size_t kErrorFileLimit = 16 << 20;
+constexpr size_t kHostsLimit = 1 << 20;
 constexpr off_t kTailOfFile = 16 << 10;
 
 // The end of a log that the worker wrote itself.
@@ -33,6 +35,15 @@ std::string TailOfFile(const std::string& path) {
   return text;
 }
 
+// As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
+// for a name server. Of several nodes none is called localhost.
+std::string ReportedHost(const std::string& host, bool is_single_node) {
+  const auto hosts = base::ReadFile("/etc/hosts", kHostsLimit);
+  if (!hosts) return host;
+  const std::string name = rendezvous::FullName(*hosts, host);
+  return name == "localhost" && !is_single_node ? host : name;
+}
+
 }  // namespace
 
 void Agent::CollectFailure(const WorkerEnd& end) {
@@ -43,7 +54,7 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   failure.exit_code = end.exit_code;
   failure.time = end.time;
   failure.was_stopped_by_us = end.was_stopped_by_us;
-  failure.host = host_;
+  failure.host = ReportedHost(host_, options_.is_single_node);
   failure.was_out_of_memory =
       end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
   failures_.push_back(std::move(failure));

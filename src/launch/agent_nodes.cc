@@ -45,6 +45,7 @@ rendezvous::RendezvousConfig ConfigOf(const Options& options, const std::string&
   if (options.is_static || options.has_node_rank) config.node.node_rank = options.node_rank;
   config.endpoint_host = options.endpoint_host;
   config.endpoint_port = static_cast<uint16_t>(options.endpoint_port);
+  config.endpoint_flag = options.endpoint_flag;
   config.is_host = options.conf.is_host;
   config.token = options.conf.token;
   const auto set = [](const std::optional<base::Duration>& from, base::Duration& to) {

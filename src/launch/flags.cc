@@ -19,11 +19,35 @@ tl::unexpected<base::Error> Refuse(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-// Both spellings are one.
+std::string WithUnderscores(std::string_view name) {
+  std::string spelling(name);
+  std::replace(spelling.begin(), spelling.end(), '-', '_');
+  return spelling;
+}
+
 std::string WithDashes(std::string_view word) {
   std::string name(word);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+struct Spelling {
+  std::string text;
+  const FlagSpec* flag;
+};
+
+// As argparse has them: both spellings of a name are words of their own.
+const std::vector<Spelling>& AllSpellings() {
+  static const std::vector<Spelling> spellings = [] {
+    std::vector<Spelling> all;
+    for (const FlagSpec& flag : AllFlags()) {
+      all.push_back({std::string(flag.name), &flag});
+      if (flag.name.find('-') == std::string_view::npos) continue;
+      all.push_back({WithUnderscores(flag.name), &flag});
+    }
+    return all;
+  }();
+  return spellings;
 }
 
 std::string Shown(const FlagSpec& flag) {
@@ -107,12 +131,13 @@ class ArgumentReader {
 
   base::Status ReadLong(const std::string& word) {
     const size_t equals = word.find('=');
-    const std::string name = WithDashes(word.substr(2, equals - 2));
-    if (name == "help" || name == "version") {
-      (name == "help" ? line_.wants_help : line_.wants_version) = true;
+    const std::string name = word.substr(2, equals - 2);
+    // No other flag of torchrun begins with h.
+    if ((!name.empty() && std::string_view("help").starts_with(name)) || name == "version") {
+      (name == "version" ? line_.wants_version : line_.wants_help) = true;
       return {};
     }
-    TRY_ASSIGN(const FlagSpec* const flag, FindLong(word.substr(0, equals), name));
+    TRY_ASSIGN(const FlagSpec* const flag, FindLong(word, name));
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     ++next_;
@@ -144,31 +169,36 @@ class ArgumentReader {
     return {};
   }
 
+  // An abbreviation must fit one spelling of one flag: --nproc fits two, --nproc- and --stan one.
   base::Result<const FlagSpec*> FindLong(const std::string& word, const std::string& name) {
-    std::vector<const FlagSpec*> matches;
-    for (const FlagSpec& flag : AllFlags()) {
-      if (flag.name == name) return &flag;
-      if (!flag.is_ours && !name.empty() && flag.name.starts_with(name)) matches.push_back(&flag);
+    const FlagSpec* match = nullptr;
+    std::vector<std::string> matches;
+    for (const Spelling& spelling : AllSpellings()) {
+      if (spelling.text == name) return spelling.flag;
+      if (spelling.flag->is_ours || name.empty() || !spelling.text.starts_with(name)) continue;
+      match = spelling.flag;
+      matches.push_back("--" + spelling.text);
     }
-    if (matches.size() == 1) return matches[0];
+    if (matches.size() == 1) return match;
     if (matches.size() > 1) {
-      std::vector<std::string> names;
-      for (const FlagSpec* match : matches) names.push_back(fmt::format("--{}", match->name));
       return Refuse(
-          fmt::format("ambiguous option: {} could match {}", word, base::Join(names, ", ")));
+          fmt::format("ambiguous option: {} could match {}", word, base::Join(matches, ", ")));
     }
+    return Refuse(fmt::format("unrecognized arguments: {}{}", word, DidYouMean(name)));
+  }
+
+  static std::string DidYouMean(const std::string& name) {
+    const std::string dashed = WithDashes(name);
     const FlagSpec* closest = nullptr;
     size_t distance = kLargestTypo + 1;
     for (const FlagSpec& flag : AllFlags()) {
-      const size_t edits = base::EditDistance(name, flag.name);
+      const size_t edits = base::EditDistance(dashed, flag.name);
       if (edits < distance && !flag.is_hidden) {
         distance = edits;
         closest = &flag;
       }
     }
-    return Refuse(fmt::format(
-        "unrecognized arguments: {}{}", word,
-        closest == nullptr ? std::string() : fmt::format(" (did you mean --{}?)", closest->name)));
+    return closest == nullptr ? "" : fmt::format(" (did you mean --{}?)", closest->name);
   }
 
   base::Status Take(const FlagSpec& flag, const std::optional<std::string>& attached) {
@@ -222,12 +252,19 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
   return {};
 }
 
+void SetDefaults(CommandLine& line) {
+  for (const FlagSpec& flag : AllFlags()) {
+    line.values[std::string(flag.name)] = std::string(flag.otherwise);
+    if (flag.kind == FlagKind::kList) line.lists[std::string(flag.name)];
+  }
+}
+
+// Of the flags that the command line does not give: as in argparse, a value that loses may be
+// wrong.
 base::Status ReadVariables(const base::Environment& environment, CommandLine& line) {
   const auto& values = environment.values();
   for (const FlagSpec& flag : AllFlags()) {
-    const std::string name(flag.name);
-    line.values[name] = std::string(flag.otherwise);
-    if (flag.kind == FlagKind::kList) line.lists[name];
+    if (line.IsGiven(flag.name)) continue;
     for (const std::string& variable : {VariableOf(flag), std::string(flag.second_variable)}) {
       const auto found = values.find(variable);
       if (variable.empty() || found == values.end()) continue;
@@ -243,9 +280,11 @@ base::Status ReadVariables(const base::Environment& environment, CommandLine& li
 base::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& args,
                                            const base::Environment& environment) {
   CommandLine line;
-  TRY(ReadVariables(environment, line));
-  line.given.erase("print-completion");
+  SetDefaults(line);
   TRY(ArgumentReader(args, line).Read());
+  const bool wants_completion = line.IsGiven("print-completion");
+  if (!line.wants_help && !line.wants_version) TRY(ReadVariables(environment, line));
+  if (!wants_completion) line.given.erase("print-completion");
   if (!line.has_script && !line.wants_help && !line.wants_version &&
       !line.IsGiven("print-completion")) {
     return Refuse("the following arguments are required: training_script, training_script_args");

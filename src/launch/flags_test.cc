@@ -4,6 +4,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace launch {
@@ -27,7 +29,7 @@ TEST(ParseCommandLine, BothSpellingsAndBothForms) {
        {std::vector<std::string>{"--nproc-per-node=4", "x.py"},
         {"--nproc_per_node=4", "x.py"},
         {"--nproc-per-node", "4", "x.py"},
-        {"--nproc_per-node", "4", "x.py"},
+        {"--nproc_per_node", "4", "x.py"},
         {"--nproc-per", "4", "x.py"}}) {
     const auto line = ParseFlags(args);
     ASSERT_TRUE(line) << line.error().message;
@@ -51,6 +53,14 @@ TEST(ParseCommandLine, EveryFlagHasItsVariableAndLosesToTheCommandLine) {
     ASSERT_TRUE(both);
     EXPECT_EQ(both->Text(flag.name), "7");
   }
+}
+
+TEST(ParseCommandLine, AVariableThatTheCommandLineOverridesIsNotRead) {
+  EXPECT_EQ(ParseFlags({"--node-rank=1", "x.py"}, {{"PET_NODE_RANK", "x"}})->Text("node-rank"),
+            "1");
+  EXPECT_EQ(FlagRefusal({"x.py"}, {{"PET_NODE_RANK", "x"}}),
+            "argument --node-rank (environment variable PET_NODE_RANK): invalid int value: 'x'");
+  EXPECT_TRUE(ParseFlags({"--help"}, {{"PET_NODE_RANK", "x"}})->wants_help);
 }
 
 TEST(ParseCommandLine, SwitchesOfTheEnvironmentAreNumbers) {
@@ -85,9 +95,92 @@ TEST(ParseCommandLine, PrefixesAndShortForms) {
   EXPECT_EQ(both->Text("tee"), "3");
 }
 
+// Of every long flag of torch 2.15.0, in both spellings: the shortest abbreviation that its
+// argparse (Python 3.11) takes. Each shorter one is ambiguous.
+constexpr std::pair<std::string_view, std::string_view> kShortest[] = {
+    {"nnodes", "nn"},
+    {"nproc-per-node", "nproc-"},
+    {"nproc_per_node", "nproc_"},
+    {"rdzv-backend", "rdzv-b"},
+    {"rdzv_backend", "rdzv_b"},
+    {"rdzv-endpoint", "rdzv-e"},
+    {"rdzv_endpoint", "rdzv_e"},
+    {"rdzv-id", "rdzv-i"},
+    {"rdzv_id", "rdzv_i"},
+    {"rdzv-conf", "rdzv-c"},
+    {"rdzv_conf", "rdzv_c"},
+    {"standalone", "stan"},
+    {"max-restarts", "max-"},
+    {"max_restarts", "max_"},
+    {"monitor-interval", "monitor-"},
+    {"monitor_interval", "monitor_"},
+    {"start-method", "start-"},
+    {"start_method", "start_"},
+    {"event-log-handler", "event-"},
+    {"event_log_handler", "event_"},
+    {"role", "ro"},
+    {"module", "mod"},
+    {"no-python", "no-"},
+    {"no_python", "no_"},
+    {"run-path", "run-"},
+    {"run_path", "run_"},
+    {"log-dir", "log-d"},
+    {"log_dir", "log_d"},
+    {"redirects", "re"},
+    {"tee", "t"},
+    {"log-line-prefix-template", "log-l"},
+    {"log_line_prefix_template", "log_l"},
+    {"local-ranks-filter", "local-r"},
+    {"local_ranks_filter", "local_r"},
+    {"duplicate-stdout-filters", "duplicate-stdo"},
+    {"duplicate_stdout_filters", "duplicate_stdo"},
+    {"duplicate-stderr-filters", "duplicate-stde"},
+    {"duplicate_stderr_filters", "duplicate_stde"},
+    {"node-rank", "node-"},
+    {"node_rank", "node_"},
+    {"master-addr", "master-a"},
+    {"master_addr", "master_a"},
+    {"master-port", "master-p"},
+    {"master_port", "master_p"},
+    {"local-addr", "local-a"},
+    {"local_addr", "local_a"},
+    {"logs-specs", "logs-"},
+    {"logs_specs", "logs_"},
+    {"numa-binding", "numa-"},
+    {"numa_binding", "numa_"},
+    {"signals-to-handle", "signals-"},
+    {"signals_to_handle", "signals_"},
+    {"shutdown-timeout", "shutdown-"},
+    {"shutdown_timeout", "shutdown_"},
+    {"virtual-local-rank", "virtual-"},
+    {"virtual_local_rank", "virtual_"},
+    {"print-completion", "print-"},
+    {"print_completion", "print_"},
+};
+
+TEST(ParseCommandLine, AbbreviationsAreArgparses) {
+  for (const auto& [spelling, shortest] : kShortest) {
+    for (size_t size = 1; size <= spelling.size(); ++size) {
+      const std::string word = "--" + std::string(spelling.substr(0, size));
+      // An int, a word that every list of choices lacks, and what no switch takes.
+      const std::string refusal = FlagRefusal({word + "=1", "x.py"});
+      const bool is_ambiguous =
+          refusal.starts_with("ambiguous option: " + word + "=1 could match ");
+      EXPECT_EQ(is_ambiguous, size < shortest.size()) << word << ": " << refusal;
+      EXPECT_EQ(refusal.find("unrecognized"), std::string::npos) << word << ": " << refusal;
+      if (is_ambiguous) {
+        EXPECT_NE((refusal + ",").find("--" + std::string(spelling) + ","), std::string::npos)
+            << refusal;
+      }
+    }
+  }
+}
+
 TEST(ParseCommandLine, PrefixesNeverStandForOurOwnFlags) {
-  // --pr is --print-completion; --p would be --python too.
-  EXPECT_TRUE(ParseFlags({"--pr", "bash"})->IsGiven("print-completion"));
+  // --print- is --print-completion; --pr would be --preload too.
+  EXPECT_TRUE(ParseFlags({"--print-", "bash"})->IsGiven("print-completion"));
+  EXPECT_EQ(FlagRefusal({"--pr", "bash"}),
+            "ambiguous option: --pr could match --print-completion, --print_completion");
   EXPECT_NE(FlagRefusal({"--expl", "off", "x.py"}), "");
   EXPECT_EQ(ParseFlags({"--explain", "off", "x.py"})->Text("explain"), "off");
 }
@@ -115,8 +208,12 @@ TEST(ParseCommandLine, Refusals) {
       {{"--no-such-flag-at-all", "x.py"}, "unrecognized arguments: --no-such-flag-at-all"},
       {{"-z", "x.py"}, "unrecognized arguments: -z"},
       {{"--rdzv", "1", "x.py"},
-       "ambiguous option: --rdzv could match --rdzv-backend, --rdzv-endpoint, --rdzv-id, "
-       "--rdzv-conf"},
+       "ambiguous option: --rdzv could match --rdzv-backend, --rdzv_backend, --rdzv-endpoint, "
+       "--rdzv_endpoint, --rdzv-id, --rdzv_id, --rdzv-conf, --rdzv_conf"},
+      {{"--nproc=2", "x.py"},
+       "ambiguous option: --nproc=2 could match --nproc-per-node, --nproc_per_node"},
+      {{"--nproc-per_node=2", "x.py"},
+       "unrecognized arguments: --nproc-per_node=2 (did you mean --nproc-per-node?)"},
       {{"--max-restarts", "two", "x.py"}, "argument --max-restarts: invalid int value: 'two'"},
       {{"--monitor-interval", "often", "x.py"},
        "argument --monitor-interval: invalid float value: 'often'"},

@@ -65,6 +65,8 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
   if (line.IsGiven("master-port")) master.port = static_cast<int>(IntegerOf(line, "master-port"));
   if (line.IsGiven("rdzv-endpoint") && !base::Trim(line.Text("rdzv-endpoint")).empty()) {
     TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kMasterPort));
+  } else {
+    options.endpoint_flag = "--master-addr";
   }
   if (master.port < 0 || master.port > 65535) {
     return Invalid(fmt::format("--master-port {}: must be from 0 to 65535", master.port));

@@ -31,8 +31,9 @@ struct Options {
   bool is_static = false;  // backend static; c10d otherwise
   // Nobody else takes part: the rendezvous needs no other node.
   bool is_single_node = true;
-  std::string endpoint_host;  // c10d: where the nodes meet; static: MASTER_ADDR
-  int endpoint_port = 0;      // 0: a free one
+  std::string endpoint_flag = "--rdzv-endpoint";  // which named the endpoint
+  std::string endpoint_host;                      // c10d: where the nodes meet; static: MASTER_ADDR
+  int endpoint_port = 0;                          // 0: a free one
   std::string run_id;
   RendezvousConf conf;
 

@@ -65,10 +65,19 @@ TEST(MakeOptions, StandaloneOverridesTheMeeting) {
   EXPECT_NE(OptionsRefusal({"--standalone", "--nnodes", "2"}), "");
 }
 
+TEST(MakeOptions, TheStoreIsATcpStore) {
+  EXPECT_TRUE(OptionsOf({"--rdzv-conf", "store_type=tcp,close_timeout=3"}));
+  EXPECT_NE(OptionsRefusal({"--rdzv-conf", "store_type=file"}).find("store_type=file"),
+            std::string::npos);
+}
+
 TEST(MakeOptions, StaticNodesHaveRanks) {
   const auto options = OptionsOf({"--nnodes", "2", "--node-rank", "1", "--master-addr", "a"});
   EXPECT_EQ(options->node_rank, 1);
   EXPECT_EQ(options->endpoint_host, "a");
+  EXPECT_EQ(options->endpoint_flag, "--master-addr");
+  EXPECT_EQ(OptionsOf({"--nnodes", "2", "--rdzv-endpoint", "a:1"})->endpoint_flag,
+            "--rdzv-endpoint");
   EXPECT_EQ(options->endpoint_port, 29500);
   EXPECT_FALSE(options->is_single_node);
   EXPECT_NE(OptionsRefusal({"--nnodes", "2", "--node-rank", "2"}), "");

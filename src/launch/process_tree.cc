@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -79,6 +80,25 @@ std::vector<pid_t> RunningDescendantsOf(pid_t root, const std::vector<pid_t>& ex
 
 void SignalAll(const std::vector<pid_t>& pids, int signal) {
   for (const pid_t pid : pids) ::kill(pid, signal);
+}
+
+EndedBySignal WouldEnd(std::string_view status, int signal) {
+  bool is_held = false;
+  for (const std::string& line : base::Split(status, '\n')) {
+    if (line.starts_with("State:\tZ") || line.starts_with("State:\tX")) {
+      return EndedBySignal::kHasEnded;
+    }
+    for (const std::string_view mask : {"SigBlk:\t", "SigIgn:\t", "SigCgt:\t"}) {
+      if (!line.starts_with(mask)) continue;
+      is_held |= (std::strtoull(line.c_str() + mask.size(), nullptr, 16) >> (signal - 1) & 1) != 0;
+    }
+  }
+  return is_held ? EndedBySignal::kNo : EndedBySignal::kYes;
+}
+
+EndedBySignal WouldEnd(pid_t pid, int signal) {
+  const auto status = base::ReadFile(fmt::format("/proc/{}/status", pid));
+  return status ? WouldEnd(*status, signal) : EndedBySignal::kHasEnded;
 }
 
 void ReapOrphans(const std::vector<pid_t>& kept) {

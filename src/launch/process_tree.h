@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace launch {
@@ -18,6 +19,13 @@ std::vector<pid_t> RunningDescendants(const std::vector<pid_t>& except = {});
 std::vector<pid_t> RunningDescendantsOf(pid_t root, const std::vector<pid_t>& except);
 
 void SignalAll(const std::vector<pid_t>& pids, int signal);
+
+// Whether `signal` would end a process that still runs: it has not ended, and the signal is neither
+// caught nor ignored nor blocked.
+enum class EndedBySignal { kYes, kNo, kHasEnded };
+EndedBySignal WouldEnd(pid_t pid, int signal);
+// The same from the text of /proc/<pid>/status.
+EndedBySignal WouldEnd(std::string_view status, int signal);
 
 // Reaps children that have ended and are none of `kept`.
 void ReapOrphans(const std::vector<pid_t>& kept);

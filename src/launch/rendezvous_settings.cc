@@ -79,6 +79,11 @@ base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std:
     }
     *to = std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
   }
+  if (const auto type = values.find("store_type");
+      type != values.end() && base::ToLower(type->second) != "tcp") {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("store_type={}: only tcp is known here", type->second));
+  }
   if (const auto token = values.find("token"); token != values.end()) conf.token = token->second;
   if (const auto host = values.find("is_host"); host != values.end()) {
     const std::string text = base::ToLower(host->second);

@@ -72,8 +72,9 @@ void WorkerGroup::End(size_t local_rank, int exit_code) {
   Worker& worker = workers_[local_rank];
   worker.has_ended = true;
   --running_;
+  const bool was_ended_by_signal = exit_code == -stop_signal_ || exit_code == -SIGKILL;
   const WorkerEnd end{static_cast<int>(local_rank), worker.pid, exit_code, clock_.Now(),
-                      worker.was_running_at_stop};
+                      worker.was_running_at_stop && (was_ended_by_signal || !worker.obeys_stop)};
   on_end_(end);
   FinishWhenEmpty();
 }
@@ -116,7 +117,13 @@ void WorkerGroup::Signal(int signal) {
 void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> done) {
   if (IsStopping()) return KillAll();
   done_ = std::move(done);
-  for (Worker& worker : workers_) worker.was_running_at_stop = !worker.has_ended;
+  stop_signal_ = signal;
+  for (Worker& worker : workers_) {
+    if (worker.has_ended) continue;
+    const EndedBySignal fate = WouldEnd(worker.pid, signal);
+    worker.was_running_at_stop = fate != EndedBySignal::kHasEnded;
+    worker.obeys_stop = fate == EndedBySignal::kYes;
+  }
   Signal(signal);
   // Children of those that have ended: their groups have nobody left to be asked for.
   const auto descendants = RunningBelow(Pids());

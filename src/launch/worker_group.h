@@ -23,7 +23,8 @@ struct WorkerEnd {
   pid_t pid = 0;
   int exit_code = 0;  // negative: minus the signal
   base::Time time;
-  bool was_stopped_by_us = false;  // it ran when Stop was called
+  // Stop was called while it ran. Not so one that was ending already: its end is its own.
+  bool was_stopped_by_us = false;
 };
 
 // Every worker leads a session of its own. One thread: the loop's.
@@ -73,6 +74,7 @@ class WorkerGroup {
     bool is_forked = false;  // the keeper's child, not ours
     bool has_ended = false;
     bool was_running_at_stop = false;
+    bool obeys_stop = false;  // the signal of Stop ends it, and nothing else can
   };
 
   std::vector<pid_t> RunningBelow(const std::vector<pid_t>& except) const;
@@ -94,6 +96,7 @@ class WorkerGroup {
   process::EventLoop::TimerId give_up_timer_ = 0;
   bool is_killing_ = false;
   bool has_asked_leftovers_ = false;
+  int stop_signal_ = 0;
 };
 
 }  // namespace launch

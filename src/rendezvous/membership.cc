@@ -12,6 +12,8 @@
 namespace rendezvous {
 namespace {
 
+constexpr size_t kMostNamed = 8;
+
 int64_t InSeconds(base::Duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
@@ -48,6 +50,19 @@ std::string Membership::Place(const Member& member) const {
   return job_.is_static && member.request.node_rank
              ? fmt::format("{} (node rank {})", member.request.host, *member.request.node_rank)
              : member.request.host;
+}
+
+// "waiting for node rank 1, 2", where it is known who is missing.
+std::string Membership::Awaited() const {
+  std::vector<std::string> ranks;
+  for (int rank = 0; job_.is_static && rank < job_.max_nodes && ranks.size() < kMostNamed; ++rank) {
+    const bool is_here = std::any_of(members_.begin(), members_.end(), [&](const auto& entry) {
+      return entry.second.request.node_rank == rank;
+    });
+    if (!is_here) ranks.push_back(fmt::format("{}", rank));
+  }
+  return ranks.empty() ? "waiting for the others"
+                       : "waiting for node rank " + base::Join(ranks, ", ");
 }
 
 size_t Membership::Count(State state) const {
@@ -139,8 +154,8 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
   } else if (phase_ == Phase::kGathering) {
     const size_t waiting = Count(State::kWaiting);
     if (static_cast<int>(waiting) < job_.max_nodes) {
-      Progress(fmt::format("{} of {} nodes have joined; {} is here", waiting, NnodesOf(job_),
-                           Place(member)),
+      Progress(fmt::format("{} of {} nodes have joined; {} is here; {}", waiting, NnodesOf(job_),
+                           Place(member), Awaited()),
                out);
     }
     StartIfReady(now, out);

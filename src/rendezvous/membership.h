@@ -94,6 +94,7 @@ class Membership {
 
   std::optional<std::string> Disagreement(const NodeRequest& request) const;
   std::string Place(const Member& member) const;
+  std::string Awaited() const;
   void Refuse(NodeId node, const std::string& why, Decisions& out);
   void Progress(const std::string& line, Decisions& out);
   void Gather(Moment now, Decisions& out);

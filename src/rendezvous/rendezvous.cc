@@ -23,6 +23,8 @@ constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::seconds kLastRetry{2};
 constexpr std::chrono::seconds kFirstReport{2};
+// For the endpoint's name to become known where it may be this machine's own.
+constexpr std::chrono::seconds kOwnNameTimeout{60};
 
 NodeId NewNodeId() {
   NodeId id = 0;
@@ -62,9 +64,8 @@ class Rendezvous::Impl {
     loop_.Cancel(heartbeat_);
   }
 
-  base::Status Begin(std::unique_ptr<RendezvousHost> host) {
-    host_ = std::move(host);
-    if (host_) config_.endpoint_port = host_->port();
+  base::Status Begin() {
+    TRY(DecideHost());
     give_up_ = clock_.Steady() + config_.join_timeout;
     since_ = clock_.Steady();
     Connect();
@@ -77,9 +78,10 @@ class Rendezvous::Impl {
   uint16_t port() const { return config_.endpoint_port; }
 
  private:
+  base::Status DecideHost();
   void Connect();
   void OnConnected(base::Result<base::Fd> fd);
-  void Retry(const std::string& why);
+  void Retry(const std::string& why, base::Duration patience = base::Duration::max());
   void OnReady();
   void OnMessage(const AgentMessage& message);
   void OnClosed(const AgentLink::Closed& closed);
@@ -98,6 +100,7 @@ class Rendezvous::Impl {
   RendezvousEvents& events_;
   NodeId node_;
   std::unique_ptr<RendezvousHost> host_;
+  bool is_undecided_ = false;  // the endpoint's name is not known yet: it may be this node's
   std::unique_ptr<Connector> connector_;
   std::shared_ptr<AgentLink> link_;
   base::Backoff backoff_{kFirstRetry, kLastRetry};
@@ -113,14 +116,73 @@ class Rendezvous::Impl {
   std::string lost_why_;
 };
 
+namespace {
+
+// Nothing: this node is none of the endpoint's, or someone else of this machine listens there.
+base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
+                                                         const RendezvousConfig& config,
+                                                         NodeId node) {
+  bool must = config.is_host.value_or(config.endpoint_port == 0);
+  if (config.node.is_static) must = *config.node.node_rank == 0;
+  const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
+  if (may_not) return std::unique_ptr<RendezvousHost>();
+  if (!must) {
+    TRY_ASSIGN(const std::vector<std::string> addresses,
+               Resolve(clock, config.endpoint_host, kLookUpTimeout));
+    if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
+      return std::unique_ptr<RendezvousHost>();
+    }
+  }
+  base::Result<Listener> listener = Listener::Bind("", config.endpoint_port);
+  if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
+    return std::unique_ptr<RendezvousHost>();
+  }
+  if (!listener) return base::Fail(listener.error().Wrap("rendezvous"));
+  AuthorityConfig authority;
+  authority.job = config.node;
+  authority.host = node;
+  authority.token = config.token;
+  authority.times.join_timeout = config.join_timeout;
+  authority.times.last_call_timeout = config.last_call_timeout;
+  authority.times.heartbeat_timeout = config.heartbeat_timeout;
+  authority.times.stop_timeout = config.stop_timeout;
+  return RendezvousHost::Start(clock, std::move(*listener), std::move(authority));
+}
+
+}  // namespace
+
+base::Status Rendezvous::Impl::DecideHost() {
+  auto host = BecomeHost(clock_, config_, node_);
+  is_undecided_ = false;
+  if (host) {
+    host_ = std::move(*host);
+    if (host_) config_.endpoint_port = host_->port();
+    return {};
+  }
+  const base::Code code = host.error().code;
+  is_undecided_ = code == base::Code::kNotFound || code == base::Code::kTimeout;
+  return is_undecided_ ? base::Status() : base::Fail(std::move(host.error()));
+}
+
 void Rendezvous::Impl::Connect() {
+  // Where a flag alone has made it the host, the address may be another machine's.
+  const bool is_known_here = host_ && !config_.node.is_static;
   connector_ = std::make_unique<Connector>(
-      loop_, clock_, host_ ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
+      loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
       kConnectTimeout, [this](base::Result<base::Fd> fd) { OnConnected(std::move(fd)); });
 }
 
 void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
-  if (!fd) return Retry(fd.error().message);
+  const bool is_unknown = !fd && fd.error().code == base::Code::kNotFound;
+  if (is_undecided_ && !is_unknown && (fd || fd.error().code != base::Code::kTimeout)) {
+    if (auto decided = DecideHost(); !decided) {
+      return Fail(decided.error().code, decided.error().message);
+    }
+  }
+  if (!fd) {
+    const bool may_be_own = is_unknown && (host_ || is_undecided_);
+    return Retry(fd.error().message, may_be_own ? kOwnNameTimeout : base::Duration::max());
+  }
   AgentLink::Callbacks callbacks;
   callbacks.on_ready = [this] { OnReady(); };
   callbacks.on_message = [this](const AgentMessage& message) { OnMessage(message); };
@@ -132,15 +194,18 @@ void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
   link_->Start();
 }
 
-void Rendezvous::Impl::Retry(const std::string& why) {
+void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
   const auto now = clock_.Steady();
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
-  const std::string where = EndpointText();
-  if (now >= give_up_) {
+  const std::string where = fmt::format("{} ({})", EndpointText(), config_.endpoint_flag);
+  if (now >= give_up_ || waited >= patience) {
     return Fail(base::Code::kTimeout,
-                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}. Is the "
-                            "node that hosts it up, and is the address one that this node reaches?",
-                            where, waited.count(), why));
+                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}. {}",
+                            where, waited.count(), why,
+                            host_ ? "This node serves it: it must be an address of this machine, "
+                                    "and one that every node reaches."
+                                  : "Is the node that hosts it up, and is the address one that "
+                                    "this node reaches?"));
   }
   if (waited >= next_report_) {
     next_report_ =
@@ -299,50 +364,14 @@ void Rendezvous::Impl::Fail(base::Code code, const std::string& message) {
 Rendezvous::Rendezvous(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Rendezvous::~Rendezvous() = default;
 
-namespace {
-
-// Nothing: this node is none of the endpoint's, or someone else of this machine listens there.
-base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
-                                                         const RendezvousConfig& config,
-                                                         NodeId node) {
-  bool must = config.is_host.value_or(config.endpoint_port == 0);
-  if (config.node.is_static) must = *config.node.node_rank == 0;
-  const bool may_not = (config.is_host && !*config.is_host) || (config.node.is_static && !must);
-  if (may_not) return std::unique_ptr<RendezvousHost>();
-  if (!must) {
-    TRY_ASSIGN(const std::vector<std::string> addresses,
-               Resolve(clock, config.endpoint_host, kLookUpTimeout));
-    if (!std::any_of(addresses.begin(), addresses.end(), IsOwnAddress)) {
-      return std::unique_ptr<RendezvousHost>();
-    }
-  }
-  base::Result<Listener> listener = Listener::Bind("", config.endpoint_port);
-  if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
-    return std::unique_ptr<RendezvousHost>();
-  }
-  if (!listener) return base::Fail(listener.error().Wrap("rendezvous"));
-  AuthorityConfig authority;
-  authority.job = config.node;
-  authority.host = node;
-  authority.token = config.token;
-  authority.times.join_timeout = config.join_timeout;
-  authority.times.last_call_timeout = config.last_call_timeout;
-  authority.times.heartbeat_timeout = config.heartbeat_timeout;
-  authority.times.stop_timeout = config.stop_timeout;
-  return RendezvousHost::Start(clock, std::move(*listener), std::move(authority));
-}
-
-}  // namespace
-
 base::Result<std::unique_ptr<Rendezvous>> Rendezvous::Join(process::EventLoop& loop,
                                                            base::Clock& clock,
                                                            const RendezvousConfig& config,
                                                            RendezvousEvents& events) {
   TRY(CheckConfig(config));
   const NodeId node = NewNodeId();
-  TRY_ASSIGN(std::unique_ptr<RendezvousHost> host, BecomeHost(clock, config, node));
   auto impl = std::make_unique<Impl>(loop, clock, config, events, node);
-  TRY(impl->Begin(std::move(host)));
+  TRY(impl->Begin());
   return std::unique_ptr<Rendezvous>(new Rendezvous(std::move(impl)));
 }
 

@@ -30,6 +30,7 @@ struct RendezvousConfig {
   // Where the agents meet; port 0 only where this node is the one that listens.
   std::string endpoint_host = "localhost";
   uint16_t endpoint_port = 0;
+  std::string endpoint_flag = "--rdzv-endpoint";  // which said so
   // Whether this node listens there. Not said: it does when the host is one of this machine's
   // addresses and the port is free; static: when node_rank is 0.
   std::optional<bool> is_host;
@@ -66,8 +67,8 @@ class RendezvousEvents {
 class Rendezvous {
  public:
   // Listens if this node is the host, and begins to join; never waits for other nodes. Blocks for
-  // as long as it takes to look up the endpoint's name, a few seconds at most. Errors: the
-  // endpoint's name is unknown, its port is in use (static, or is_host), the request makes no
+  // as long as it takes to look up the endpoint's name, a few seconds at most; a name that is not
+  // known is asked for again. Errors: the port is in use (static, or is_host), the request makes no
   // sense. Borrows loop, clock and events, which must outlive it.
   static base::Result<std::unique_ptr<Rendezvous>> Join(process::EventLoop& loop,
                                                         base::Clock& clock,

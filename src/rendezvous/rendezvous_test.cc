@@ -180,9 +180,10 @@ TEST_F(RendezvousTest, ANodeThatWaitsForItsHostSaysSoAndFindsItLater) {
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
-  EXPECT_NE(b.progress().find(fmt::format("waiting for the rendezvous endpoint 127.0.0.1:{}: "
-                                          "127.0.0.1:{}: Connection refused (",
-                                          config_.endpoint_port, config_.endpoint_port)),
+  EXPECT_NE(b.progress().find(
+                fmt::format("waiting for the rendezvous endpoint 127.0.0.1:{} (--rdzv-endpoint): "
+                            "127.0.0.1:{}: Connection refused (",
+                            config_.endpoint_port, config_.endpoint_port)),
             std::string::npos)
       << b.progress();
   config_.is_host = true;
@@ -202,6 +203,47 @@ TEST_F(RendezvousTest, AnEndpointThatCannotBeReachedIsAnErrorWithTheReason) {
   RunUntil([&] { return b.end().has_value(); });
   EXPECT_EQ(b.end()->kind, EndKind::kError);
   EXPECT_NE(b.end()->error.message.find("Connection refused"), std::string::npos);
+}
+
+// Longer than a name in DNS can be: no server is asked.
+const std::string kUnknownName(64, 'x');
+
+TEST_F(RendezvousTest, TheHostIsReachedByTheAddressThatTheOthersUse) {
+  config_.node.is_static = true;
+  config_.node.node_rank = 0;
+  config_.endpoint_flag = "--master-addr";
+  config_.endpoint_host = kUnknownName;
+  config_.join_timeout = milliseconds(200);
+  TestNode& a = Join("a");
+  EXPECT_TRUE(a.rendezvous().is_host());
+  RunUntil([&] { return a.end().has_value(); });
+  EXPECT_EQ(a.end()->kind, EndKind::kError);
+  const std::string& said = a.end()->error.message;
+  EXPECT_NE(said.find("(--master-addr) cannot be reached"), std::string::npos) << said;
+  EXPECT_NE(said.find("no address is known for host " + kUnknownName), std::string::npos) << said;
+  EXPECT_NE(said.find("This node serves it"), std::string::npos) << said;
+}
+
+TEST_F(RendezvousTest, ANameThatIsNotKnownYetIsAskedForAgain) {
+  config_.endpoint_host = kUnknownName;
+  config_.endpoint_port = 29400;
+  config_.join_timeout = milliseconds(200);
+  TestNode& a = Join("a");
+  EXPECT_FALSE(a.rendezvous().is_host());
+  RunUntil([&] { return a.end().has_value(); });
+  const std::string& said = a.end()->error.message;
+  EXPECT_NE(said.find("(--rdzv-endpoint) cannot be reached"), std::string::npos) << said;
+}
+
+TEST_F(RendezvousTest, WhoWaitsIsToldForWhom) {
+  config_.node.is_static = true;
+  config_.node.node_rank = 0;
+  config_.node.min_nodes = 3;
+  config_.node.max_nodes = 3;
+  TestNode& a = Join("a");
+  RunUntil([&] { return !a.progress().empty(); });
+  EXPECT_EQ(a.progress(),
+            "1 of 3 nodes have joined; a (node rank 0) is here; waiting for node rank 1, 2\n");
 }
 
 TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {

@@ -121,6 +121,20 @@ std::vector<std::string> FindInHosts(std::string_view hosts_file, std::string_vi
   return found;
 }
 
+std::string FullName(std::string_view hosts_file, std::string_view host) {
+  const std::vector<std::string> addresses = FindInHosts(hosts_file, host);
+  if (addresses.empty()) return std::string(host);
+  for (const std::string& line : base::Split(hosts_file, '\n')) {
+    const std::vector<std::string> words = Words(line.substr(0, line.find('#')));
+    if (words.size() < 2 || words[0] != addresses[0]) continue;
+    const auto dotted = std::find_if(words.begin() + 1, words.end(), [](const std::string& name) {
+      return name.find('.') != std::string::npos;
+    });
+    return dotted == words.end() ? words[1] : *dotted;
+  }
+  return std::string(host);
+}
+
 ResolverConfig ParseResolvConf(std::string_view text) {
   ResolverConfig config;
   for (const std::string& line : base::Split(text, '\n')) {

@@ -24,6 +24,10 @@ bool IsOwnAddress(std::string_view address);
 
 // Pure parts, for tests and fuzzing.
 std::vector<std::string> FindInHosts(std::string_view hosts_file, std::string_view host);
+// The name that a machine called `host` has in the file, as Python's socket.getfqdn() finds it: the
+// first with a dot among those of its address, else the address's first; `host` where it is not
+// in the file.
+std::string FullName(std::string_view hosts_file, std::string_view host);
 struct ResolverConfig {
   std::vector<std::string> servers;  // 127.0.0.1 when there is none, resolv.conf(5)
   std::vector<std::string> search;

@@ -22,6 +22,18 @@ TEST(FindInHosts, ReadsNamesAndAliasesButNotComments) {
   EXPECT_EQ(FindInHosts(file, "second"), Texts());
 }
 
+TEST(FullName, IsWhatPythonsGetfqdnFinds) {
+  const char* const file =
+      "127.0.0.1 localhost\n127.0.0.1 vm\n127.0.1.1 a.example.org a\n10.0.0.2 b b.example.org\n"
+      "10.0.0.3 c c2\n::1 localhost ip6\n";
+  EXPECT_EQ(FullName(file, "vm"), "localhost");
+  EXPECT_EQ(FullName(file, "a"), "a.example.org");
+  EXPECT_EQ(FullName(file, "b"), "b.example.org");
+  EXPECT_EQ(FullName(file, "c2"), "c");
+  EXPECT_EQ(FullName(file, "elsewhere"), "elsewhere");
+  EXPECT_EQ(FullName("", "vm"), "vm");
+}
+
 TEST(ParseResolvConf, TakesServersSearchAndNdots) {
   const ResolverConfig config = ParseResolvConf(
       "# made by hand\nnameserver 10.96.0.10\nnameserver ::1 ; comment\n"

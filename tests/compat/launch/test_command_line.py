@@ -146,6 +146,8 @@ def test_arguments_and_environment_are_spelt_as_this_torch_spells_them(launch, n
     (["--nproc-per-nod=2x", "--start-method=thread", "x.py"], 2, "invalid choice"),
     (["--max-restarts=x", "x.py"], 2, "invalid int value: 'x'"),
     (["--rdzv", "x", "x.py"], 2, "ambiguous option"),
+    (["--nproc", "2", "x.py"], 2,
+     "ambiguous option: --nproc could match --nproc-per-node, --nproc_per_node"),
     (["--nnodes=0", "x.py"], 1, "--nnodes '0'"),
     (["--nnodes=3:2", "x.py"], 1, "MIN <= MAX"),
     (["--nnodes=2:20:30", "x.py"], 1, "MIN:MAX"),

@@ -61,6 +61,50 @@ Root Cause \(first observed failure\):
     assert done.err.count("FAILED") == 1
 
 
+def test_the_host_is_named_as_torchrun_names_it(launch):
+    # From /etc/hosts alone: elsewhere torchrun asks a name server too.
+    with open("/etc/hosts") as file:
+        known = [line.split("#")[0].split()[1:] for line in file]
+    name = os.uname().nodename
+    expected = socket.getfqdn() if any(name in names for names in known) else name
+    done = launch.run(launch.script("raise SystemExit(3)"), code=3)
+    assert re.findall(r"^  host      : (.*)$", done.err, re.M) == [expected]
+
+
+def has_ended(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+def test_ranks_that_fail_at_the_same_time_are_failures_of_their_own(launch):
+    script = launch.script("""
+import os, sys, time
+rank = int(os.environ["RANK"])
+with open(f"new{rank}", "w") as file: file.write(str(os.getpid()))
+os.rename(f"new{rank}", f"up{rank}")
+while not os.path.exists("go"): time.sleep(0.01)
+if rank == 2: time.sleep(1000)
+sys.exit(3 + rank)
+""")
+    process = launch.start("--nproc-per-node=3", script)
+    pids = [int(launch.await_file(f"up{rank}")) for rank in range(3)]
+    agent = launch.agent(process)
+    # What it learns of both, it learns at once.
+    os.kill(agent, signal.SIGSTOP)
+    open(launch.path("go"), "w").close()
+    launch.await_true(lambda: all(map(has_ended, pids[:2])), "they have not ended")
+    os.kill(agent, signal.SIGCONT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode in (3, 4)
+    assert "others    : 1 failed too" in err and "ended     : 1 more, because of it" in err
+    for rank, code in enumerate((3, 4, -15)):
+        assert f"  rank      : {rank} (local_rank: {rank})\n  exitcode  : {code} (" in err
+    (report,) = glob.glob(launch.path("tmp", "*", "*", "failure.json"))
+    with open(report) as file:
+        failures = json.load(file)["failures"]
+    assert {f["rank"]: f["stopped_by_launcher"] for f in failures} == {0: False, 1: False, 2: True}
+
+
 def test_explanation_comes_last_with_or_without_record(launch):
     script = launch.script("""
 import os, time

@@ -235,6 +235,21 @@ def test_an_endpoint_that_nobody_serves_is_named(launch, nodes):
     assert code == 1 and f"127.0.0.1:{nodes.port}" in err and "Connection refused" in err
 
 
+@pytest.mark.parametrize("flags, flag", [
+    (["--node-rank=0", f"--master-addr={'x' * 64}"], "--master-addr"),
+    (["--node-rank=1", f"--master-addr={'x' * 64}"], "--master-addr"),
+    (["--node-rank=0", f"--rdzv-endpoint={'x' * 64}:29411"], "--rdzv-endpoint"),
+    (["--rdzv-backend=c10d", f"--rdzv-endpoint={'x' * 64}:29411"], "--rdzv-endpoint"),
+])
+def test_an_address_that_has_no_name_is_an_error_that_names_the_flag(launch, port, flags, flag):
+    if flag == "--master-addr":
+        flags = [*flags, f"--master-port={port}"]
+    done = launch.run("--nnodes=2", "--rdzv-conf=join_timeout=1", *flags, launch.script(WAIT), code=1,
+                      env=ENV)
+    assert len(done.err.splitlines()) == 1
+    assert flag in done.err and f"no address is known for host {'x' * 64}" in done.err
+
+
 @pytest.mark.parametrize("conf", ["join_timeout=soon", "is_host=perhaps", "timeout=-1"])
 def test_bad_settings_are_refused(launch, nodes, conf):
     code, _, err = ended(nodes.c10d(1, 2, launch.script(WAIT), conf=conf))

@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -211,6 +212,128 @@ def test_strangers_do_not_disturb_clients(python, store):
         strangers.append(socket.create_connection(("127.0.0.1", store.port)))
         strangers[-1].sendall(half)
     assert run(python, CLIENT + "store.set('k', 'v'); print(other.get('k'))", store.port) == "b'v'\n"
+
+
+# Requests as docs/formats/tcpstore.md has them (from 2.2).
+def number(n, code="<q"):
+    return struct.pack(code, n)
+
+
+def text(value):
+    return number(len(value)) + value
+
+
+def texts(*values):
+    return number(len(values)) + b"".join(map(text, values))
+
+
+def request(opcode, *fields):
+    return bytes([opcode, *b"".join(fields)])
+
+
+HELLO = request(0, number(0x3C85F7CE, "<I"))
+GETNUMKEYS, CANCEL, LIST = request(7), request(12), request(17)
+
+
+def SET(key, value): return request(1, text(key), text(value))
+def CAS(key, expected, value): return request(2, text(key), text(expected), text(value))
+def GET(key): return request(3, text(key))
+def ADD(key, n): return request(4, text(key), number(n))
+def CHECK(*keys): return request(5, texts(*keys))
+def WAIT(*keys): return request(6, texts(*keys))
+def DELETE(key): return request(8, text(key))
+def APPEND(key, value): return request(9, text(key), text(value))
+def MULTI_GET(*keys): return request(10, texts(*keys))
+def MULTI_SET(key, value): return request(11, number(1), text(key), text(value))
+def PING(nonce): return request(13, number(nonce, "<I"))
+def PUSH(key, value): return request(14, text(key), text(value))
+def POP(key): return request(15, text(key))
+def LEN(key): return request(16, text(key))
+def BARRIER(key, size): return request(18, text(key), number(size))
+
+
+# Each a list of requests; (n, request) is sent on the n-th connection, others on the first.
+RAW = {
+    "missing keys": [GET(b"k"), CHECK(b"k"), CHECK(), MULTI_GET(b"k", b"l"), MULTI_GET(), WAIT(), DELETE(b"k"),
+                     APPEND(b"k", b"x"), GET(b"k"), GETNUMKEYS],
+    "set and delete": [SET(b"k", b"x"), SET(b"", b"y"), GET(b""), GETNUMKEYS, DELETE(b"k"), DELETE(b"k"), GETNUMKEYS],
+    "multi": [MULTI_SET(b"k", b""), MULTI_GET(b"k", b"l"), CHECK(b"k"), LIST],
+    "compare and set": [CAS(b"k", b"x", b"1"), CAS(b"k", b"", b"1"), CAS(b"k", b"x", b"2"), CAS(b"k", b"1", b"2")],
+    "what wakes": [WAIT(b"a"), (1, WAIT(b"b")), (2, WAIT(b"c")), (3, WAIT(b"d", b"d")), (4, ADD(b"a", 0)),
+                   (4, APPEND(b"b", b"")), (4, CAS(b"c", b"", b"1")), (4, MULTI_SET(b"d", b"1"))],
+    "cancel": [CANCEL, WAIT(b"k"), CANCEL, (1, SET(b"k", b"1"))],
+    "requests while waiting": [WAIT(b"k"), GET(b"k"), (1, SET(b"k", b"1")), GET(b"k")],
+    "deleted while waited for": [WAIT(b"a", b"b"), (1, SET(b"a", b"1")), (1, DELETE(b"a")), (1, SET(b"b", b"1"))],
+    "queue": [POP(b"q"), LEN(b"q"), PUSH(b"q", b"x"), PUSH(b"q", b"y"), LEN(b"q"), CHECK(b"q"), GET(b"q"),
+              GETNUMKEYS, LIST, DELETE(b"q"), WAIT(b"q"), POP(b"q"), POP(b"q"), LEN(b"q"), CHECK(b"q")],
+    "queue wakes one": [WAIT(b"q"), (1, WAIT(b"q")), (2, PUSH(b"q", b"x")), (2, PUSH(b"q", b"y"))],
+    "barrier": [BARRIER(b"b", 2), (1, BARRIER(b"b", 2)), (2, BARRIER(b"b", 2)), GET(b"b"), GETNUMKEYS],
+    "barrier of one and of none": [BARRIER(b"b", 1), GET(b"b"), BARRIER(b"c", 0), GET(b"c")],
+    "barrier and wait": [WAIT(b"b"), (1, BARRIER(b"b", 2)), (2, BARRIER(b"b", 2))],
+    "barrier and set": [BARRIER(b"b", 2), (1, SET(b"b", b"9"))],
+    "barrier given up": [BARRIER(b"b", 2), CANCEL, (1, BARRIER(b"b", 2)), GET(b"b")],
+    "numbers": [SET(b"k", b" +5x"), ADD(b"k", 1), SET(b"k", b"9223372036854775807"), ADD(b"k", 1), ADD(b"k", -1)],
+    "no number": [SET(b"k", b"abc"), ADD(b"k", 1)],
+    "empty number": [SET(b"k", b""), ADD(b"k", 1)],
+    "number past 64 bits": [SET(b"k", b"9223372036854775808"), ADD(b"k", 1)],
+    "validated twice": [HELLO],
+    "unknown request": [request(19)],
+}
+
+
+def raw_answers(port, steps):
+    """What each connection was told after each step: what came before the answer to a PING."""
+    told, connections = [], {}
+    for nonce, step in enumerate(steps, 1 << 24):
+        at, sent = step if isinstance(step, tuple) else (0, step)
+        if at not in connections:
+            connections[at] = socket.create_connection(("127.0.0.1", port))
+            connections[at].settimeout(PATIENCE)
+            connections[at].sendall(HELLO)
+        connections[at].sendall(sent)
+        # The one that asked comes first: what it did to others is done when it is answered.
+        for i in sorted(connections, key=lambda i: i != at):
+            told.append((i, until_ping(connections[i], nonce)))
+            if told[-1][1] == "closed":
+                return told
+    for connection in connections.values():
+        connection.close()
+    return told
+
+
+def until_ping(connection, nonce):
+    got, end = b"", number(nonce, "<I")
+    try:
+        connection.sendall(PING(nonce))
+        while not got.endswith(end):
+            part = connection.recv(1 << 16)
+            if not part:
+                return "closed"
+            got += part
+    except ConnectionError:
+        return "closed"
+    return got[:-len(end)]
+
+
+@pytest.mark.skipif(not os.path.exists(NEWEST), reason="no torch 2.15: scripts/python-environment torch-2.15 "
+                                                       "torch torch==2.15.0 numpy (3 GB)")
+def test_answers_are_those_of_pytorchs_newest_server_byte_for_byte():
+    serve = ("import sys, torch.distributed as dist\n"
+             "for _ in sys.stdin:\n"
+             "    store = dist.TCPStore('127.0.0.1', 0, None, True)\n"
+             "    print(store.port, flush=True)\n")
+    theirs = subprocess.Popen([NEWEST, "-c", serve], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for name, steps in RAW.items():
+            theirs.stdin.write("\n")
+            theirs.stdin.flush()
+            expected = raw_answers(int(theirs.stdout.readline()), steps)
+            store = Store()
+            assert raw_answers(store.port, steps) == expected, name
+            store.close()
+    finally:
+        theirs.kill()
+        theirs.communicate()
 
 
 def ping(port):
