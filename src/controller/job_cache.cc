@@ -7,6 +7,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
+#include "controller/object_packing.h"
 #include "controller/projection.h"
 
 namespace controller {
@@ -14,7 +15,7 @@ namespace {
 
 // A child beyond this number is held as a value: a pass over ten thousand would read for
 // milliseconds what it is to think about.
-constexpr size_t kFewChildren = 64;
+constexpr size_t kFewChildren = 128;
 
 uint64_t VersionOf(const text::Json& object) {
   const auto version = base::ParseInt(text::GetString(object, {"metadata", "resourceVersion"}));
@@ -52,8 +53,13 @@ std::string OwnerKey(ChildKind kind, const text::Json& child) {
 
 ObjectPtr JobCache::Child::Value() const {
   if (object != nullptr) return object;
-  auto read = text::ParseJson(text);
+  auto read = text::ParseJson(ObjectPacking().Unpack(packed));
   return std::make_shared<const text::Json>(read ? std::move(*read) : text::Json());
+}
+
+void JobCache::Entry::ForgetJob() {
+  uid.clear();
+  std::exchange(job, {});  // with its room
 }
 
 std::string JobCache::PutJob(text::Json job) {
@@ -64,13 +70,11 @@ std::string JobCache::PutJob(text::Json job) {
 std::string JobCache::PutJobLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
-  if (!entry.settled_uid.empty()) {
-    if (UidOfJob(job) == entry.settled_uid) return "";
-    entry.settled_uid.clear();
-  }
-  if (entry.has_job() && VersionOf(job) <= entry.job.version) return "";
-  entry.job = {TextOfJob(job), UidOfJob(job), VersionOf(job)};
-  entry.job.text.shrink_to_fit();  // it grew by doubling
+  if (entry.is_settled() && UidOfJob(job) == entry.uid) return "";
+  if (entry.has_job() && VersionOf(job) <= entry.job_version) return "";
+  entry.job = PackedTextOfJob(job);
+  entry.job_version = VersionOf(job);
+  entry.uid = UidOfJob(job);
   return key;
 }
 
@@ -80,8 +84,7 @@ std::string JobCache::RemoveJob(const text::Json& job) {
   const auto entry = entries_.find(key);
   if (entry == entries_.end()) return "";
   const std::string uid = UidOfJob(job);
-  if (entry->second.settled_uid == uid) entry->second.settled_uid.clear();
-  if (entry->second.has_job() && entry->second.job.uid == uid) entry->second.job = {};
+  if (entry->second.uid == uid) entry->second.ForgetJob();
   DropIfEmptyLocked(key);
   return key;
 }
@@ -95,12 +98,13 @@ std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   std::string key = OwnerKey(kind, child);
   if (key.empty()) return "";
   Entry& entry = entries_[key];
-  if (!entry.settled_uid.empty()) return "";
-  Children& children = entry.Of(kind);
-  const std::string name = NameOf(child);
-  const auto deleted = entry.deleted_at.find({kind, name});
-  if (deleted != entry.deleted_at.end() && VersionOf(child) <= deleted->second) return "";
-  const auto [place, is_new] = children.try_emplace(name);
+  if (entry.is_settled()) return "";
+  const ChildName name(kind, NameOf(child));
+  if (entry.deleted_at != nullptr) {
+    const auto deleted = entry.deleted_at->find(name);
+    if (deleted != entry.deleted_at->end() && VersionOf(child) <= deleted->second) return "";
+  }
+  const auto [place, is_new] = entry.children.try_emplace(name);
   Child& known = place->second;
   // Seen already, or overtaken.
   if (!is_new && VersionOf(child) <= known.version) return "";
@@ -108,11 +112,10 @@ std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   if (has_failed && !is_new && !known.has_failed) ++failed_pods_;
   known = {{}, nullptr, VersionOf(child), has_failed};
   if (kind != ChildKind::kPodGroup) ProjectFiled(child);
-  if (children.size() > kFewChildren) {
+  if (entry.children.size() > kFewChildren) {
     known.object = std::make_shared<const text::Json>(std::move(child));
   } else {
-    known.text = text::ToJson(child);
-    known.text.shrink_to_fit();
+    known.packed = ObjectPacking().Pack(text::ToJson(child));
   }
   return key;
 }
@@ -121,11 +124,13 @@ std::string JobCache::RemoveChild(ChildKind kind, const text::Json& child) {
   const std::lock_guard lock(mutex_);
   std::string key = OwnerKey(kind, child);
   const auto entry = key.empty() ? entries_.end() : entries_.find(key);
-  if (entry == entries_.end() || !entry->second.settled_uid.empty()) return "";
-  Children& children = entry->second.Of(kind);
-  const std::string name = NameOf(child);
-  uint64_t& deleted_at = entry->second.deleted_at[{kind, name}];
+  if (entry == entries_.end() || entry->second.is_settled()) return "";
+  const ChildName name(kind, NameOf(child));
+  auto& deletions = entry->second.deleted_at;
+  if (deletions == nullptr) deletions = std::make_unique<Deletions>();
+  uint64_t& deleted_at = (*deletions)[name];
   deleted_at = std::max(deleted_at, VersionOf(child));
+  auto& children = entry->second.children;
   const auto known = children.find(name);
   if (known != children.end() && known->second.version <= VersionOf(child)) {
     children.erase(known);
@@ -138,9 +143,7 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   const Entry& entry = found->second;
-  const bool has_children = std::any_of(entry.children.begin(), entry.children.end(),
-                                        [](const Children& children) { return !children.empty(); });
-  if (!entry.has_job() && entry.settled_uid.empty() && !has_children) entries_.erase(found);
+  if (!entry.has_job() && !entry.is_settled() && entry.children.empty()) entries_.erase(found);
 }
 
 std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
@@ -155,8 +158,7 @@ std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
   std::vector<std::string> gone;
   for (auto& [key, entry] : entries_) {
     if (listed.contains(key)) continue;
-    entry.job = {};
-    entry.settled_uid.clear();
+    entry.ForgetJob();
     gone.push_back(key);
   }
   for (const std::string& key : gone) DropIfEmptyLocked(key);
@@ -175,8 +177,9 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
   std::vector<std::string> touched;
   for (auto& [key, entry] : entries_) {
     const auto names = listed.find(key);
-    const size_t erased = std::erase_if(entry.Of(kind), [&](const auto& known) {
-      return names == listed.end() || !names->second.contains(known.first);
+    const size_t erased = std::erase_if(entry.children, [&](const auto& known) {
+      return known.first.first == kind &&
+             (names == listed.end() || !names->second.contains(known.first.second));
     });
     if (erased != 0) touched.push_back(key);
   }
@@ -189,53 +192,53 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
   std::string job;
-  std::array<std::vector<Child>, 3> children;
+  std::vector<std::pair<ChildKind, Child>> children;
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end() || !found->second.has_job()) return std::nullopt;
-    const Entry& entry = found->second;
-    job = entry.job.text;
-    for (size_t kind = 0; kind < children.size(); ++kind) {
-      children[kind].reserve(entry.children[kind].size());
-      for (const auto& [name, child] : entry.children[kind]) children[kind].push_back(child);
+    job = found->second.job;
+    children.reserve(found->second.children.size());
+    for (const auto& [name, child] : found->second.children) {
+      children.emplace_back(name.first, child);
     }
   }
-  auto read = text::ParseJson(job);
+  auto read = text::ParseJson(ObjectPacking().Unpack(job));
   if (!read) return std::nullopt;
   Snapshot snapshot;
   snapshot.job = std::make_shared<const text::Json>(std::move(*read));
-  const auto read_all = [&children](ChildKind kind, std::vector<ObjectPtr>& to) {
-    const auto& from = children[static_cast<size_t>(kind)];
-    to.reserve(from.size());
-    for (const Child& child : from) to.push_back(child.Value());
-  };
-  read_all(ChildKind::kPod, snapshot.pods);
-  read_all(ChildKind::kService, snapshot.services);
-  read_all(ChildKind::kPodGroup, snapshot.pod_groups);
+  for (const auto& [kind, child] : children) {
+    auto& to = kind == ChildKind::kPod       ? snapshot.pods
+               : kind == ChildKind::kService ? snapshot.services
+                                             : snapshot.pod_groups;
+    to.push_back(child.Value());
+  }
   return snapshot;
 }
 
 void JobCache::Settle(const std::string& key, const std::string& uid) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  if (found == entries_.end() || !found->second.has_job() || found->second.job.uid != uid) return;
-  found->second = Entry{};
-  found->second.settled_uid = uid;
+  if (found == entries_.end() || !found->second.has_job() || found->second.uid != uid) return;
+  std::exchange(found->second, {});  // with the room of its texts
+  found->second.uid = uid;
 }
 
 std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {
-  const auto is_on_node = [node](const auto& pod) {
-    const Child& child = pod.second;
+  const auto is_on_node = [node](const auto& named) {
+    const auto& [name, child] = named;
+    if (name.first != ChildKind::kPod) return false;
     // Few are worth reading.
-    if (child.object == nullptr && child.text.find(node) == std::string::npos) return false;
+    if (child.object == nullptr &&
+        ObjectPacking().Unpack(child.packed).find(node) == std::string::npos) {
+      return false;
+    }
     return api::NodeName(*child.Value()) == node;
   };
   const std::lock_guard lock(mutex_);
   std::vector<std::string> keys;
   for (const auto& [key, entry] : entries_) {
-    const Children& pods = entry.Of(ChildKind::kPod);
-    if (std::any_of(pods.begin(), pods.end(), is_on_node)) keys.push_back(key);
+    if (std::any_of(entry.children.begin(), entry.children.end(), is_on_node)) keys.push_back(key);
   }
   return keys;
 }

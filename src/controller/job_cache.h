@@ -1,10 +1,9 @@
 // What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
-// left: a settled job costs its name. Jobs and children are held as text, of which Get makes
+// left: a settled job costs its name. Jobs and children are held as packed text, of which Get makes
 // values: ten thousand wait, and few are looked at. Only a job that has many children is spared
 // reading them at each look.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -67,27 +66,24 @@ class JobCache {
 
  private:
   struct Child {
-    std::string text;  // or
+    std::string packed;  // or
     ObjectPtr object;
     uint64_t version = 0;
     bool has_failed = false;  // of a pod
     ObjectPtr Value() const;
   };
-  using Children = std::map<std::string, Child>;  // by name
-  struct Job {
-    std::string text;  // "" is none
-    std::string uid;
-    uint64_t version = 0;
-  };
+  using ChildName = std::pair<ChildKind, std::string>;
+  using Deletions = std::map<ChildName, uint64_t>;
   struct Entry {
-    Job job;
-    std::string settled_uid;
-    bool has_job() const { return !job.text.empty(); }
-    std::array<Children, 3> children;
-    // Newest version at which a child was seen deleted.
-    std::map<std::pair<ChildKind, std::string>, uint64_t> deleted_at;
-    Children& Of(ChildKind kind) { return children[static_cast<size_t>(kind)]; }
-    const Children& Of(ChildKind kind) const { return children[static_cast<size_t>(kind)]; }
+    std::string uid;  // of the job; "" is none
+    std::string job;  // packed; "" is none, or a settled one
+    uint64_t job_version = 0;
+    std::map<ChildName, Child> children;
+    // Newest version at which a child was seen deleted; null: none was.
+    std::unique_ptr<Deletions> deleted_at;
+    bool has_job() const { return !job.empty(); }
+    bool is_settled() const { return job.empty() && !uid.empty(); }
+    void ForgetJob();
   };
 
   std::string PutJobLocked(text::Json job);

@@ -114,6 +114,29 @@ TEST(JobCache, ForgetsASettledJobButKnowsASuccessorOfTheSameName) {
   EXPECT_TRUE(cache.Get("default/j"));
 }
 
+TEST(JobCache, KeepsPodsApartFromServicesOfTheSameName) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  for (const ChildKind kind : {ChildKind::kPod, ChildKind::kService}) {
+    cache.PutChild(kind, Child("j-master-0", "j", 2));
+  }
+  cache.RemoveChild(ChildKind::kPod, Child("j-master-0", "j", 3));
+  EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2)), "");
+  EXPECT_TRUE(cache.Get("default/j")->pods.empty());
+  EXPECT_EQ(cache.Get("default/j")->services.size(), 1U);
+  cache.ReplaceChildren(ChildKind::kPod, {});
+  EXPECT_EQ(cache.Get("default/j")->services.size(), 1U);
+}
+
+TEST(JobCache, KnowsAJobAgainThatWasGoneAndHasTheSameVersion) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 5));
+  cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2));
+  cache.RemoveJob(Job("j", "1", 6));
+  EXPECT_FALSE(cache.Get("default/j"));
+  EXPECT_EQ(cache.PutJob(Job("j", "2", 5)), "default/j");
+}
+
 TEST(JobCache, DropsWhatARelistDoesNotName) {
   JobCache cache;
   cache.ReplaceJobs({Job("a", "1", 1), Job("b", "2", 2)});

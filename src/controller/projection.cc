@@ -8,6 +8,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
+#include "controller/object_packing.h"
 #include "text/projection.h"
 
 namespace controller {
@@ -146,14 +147,15 @@ void PackJob(text::Json& job) {
   if (const text::Object* const metadata = text::FindObject(job, {"metadata"})) {
     packed["metadata"] = Pick(*metadata, {"name", "namespace", "uid", "resourceVersion"});
   }
-  packed[kPacked] = text::ToJson(job);
+  packed[kPacked] = PackedTextOfJob(job);
   job = std::move(packed);
 }
 
-std::string TextOfJob(const text::Json& job) {
+std::string PackedTextOfJob(const text::Json& job) {
   const text::Object* const object = job.if_object();
   const text::Json* const packed = object != nullptr ? object->if_contains(kPacked) : nullptr;
-  return packed != nullptr ? std::string(text::GetString(*packed, {})) : text::ToJson(job);
+  return packed != nullptr ? std::string(text::GetString(*packed, {}))
+                           : ObjectPacking().Pack(text::ToJson(job));
 }
 
 void ProjectPod(text::Json& pod) {

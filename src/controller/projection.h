@@ -12,11 +12,11 @@ namespace controller {
 
 // Job: everything but managedFields and kubectl's copy of what was applied.
 void ProjectJob(text::Json& job);
-// Job: as above, and only its identity left as values: the rest is its text, which takes a quarter
-// of the room.
+// Job: as above, and only its identity left as values: the rest is its packed text, which takes a
+// tenth of the room.
 void PackJob(text::Json& job);
-// A job's text, packed or not.
-std::string TextOfJob(const text::Json& job);
+// A job's text as ObjectPacking packs it, whether PackJob was called or not.
+std::string PackedTextOfJob(const text::Json& job);
 // Pod: identity, owner, the job's labels, node, phase, and what its containers came to.
 void ProjectPod(text::Json& pod);
 // Service: identity, owner, the job's labels.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "controller/object_packing.h"
+
 namespace controller {
 namespace {
 
@@ -113,9 +115,9 @@ TEST(Projection, APackedJobIsItsIdentityAndItsText) {
   EXPECT_EQ(text::Find(job, {"spec"}), nullptr);
   text::Json plain = Parse(kJob);
   ProjectJob(plain);
-  EXPECT_EQ(Parse(TextOfJob(job)), plain);
+  EXPECT_EQ(Parse(ObjectPacking().Unpack(PackedTextOfJob(job))), plain);
   EXPECT_EQ(text::Find(plain, {"#packed"}), nullptr);
-  EXPECT_EQ(Parse(TextOfJob(plain)), plain);
+  EXPECT_EQ(Parse(ObjectPacking().Unpack(PackedTextOfJob(plain))), plain);
 }
 
 TEST(Projection, AFiledChildKeepsWhatIsReadOfIt) {
