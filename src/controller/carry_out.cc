@@ -135,8 +135,7 @@ base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
     }
     if (write.resource == &api::kHorizontalPodAutoscalers && write.verb == Verb::kCreate) {
       // Looked for from now on, even if the job's metrics go before the next pass.
-      const std::string uid(text::GetString(*snapshot.job, {"metadata", "uid"}));
-      (*autoscaled_.Lock())[uid] = true;
+      autoscaled_.Lock()->emplace(text::GetString(*snapshot.job, {"metadata", "uid"}));
     }
     CountWrite(write, true);
     if (write.on_success) events.push_back(*write.on_success);

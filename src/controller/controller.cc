@@ -188,7 +188,9 @@ void Controller::Work() {
   {
     std::unique_lock lock(lists_mutex_);
     lists_changed_.wait(lock, [this] { return is_stopping_ || lists_missing_ == 0; });
+    if (is_stopping_) return;
   }
+  std::call_once(autoscalers_learnt_, [this] { worker_.LearnAutoscalers(); });
   while (worker_.WorkOne()) {
   }
 }

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
+#include "text/projection.h"
 
 namespace controller {
 namespace {
@@ -30,6 +31,7 @@ constexpr int kRestFactor = 3;
 constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
+constexpr int64_t kAutoscalersAPage = 500;
 
 int32_t PriorityValue(const text::Json& priority_class) {
   return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
@@ -283,15 +285,24 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
   return std::optional<int>(port);
 }
 
-bool JobWorker::MayHaveAutoscaler(const text::Json& job, const std::string& uid) {
-  auto autoscaled = autoscaled_.Lock();
-  if (text::Find(job, {"spec", "elasticPolicy"}) != nullptr) {
-    // A job that has a status had an operator before this one, and perhaps metrics.
-    const bool is_inherited = text::FindArray(job, {"status", "conditions"}) != nullptr;
-    autoscaled->try_emplace(uid, is_inherited);
-  }
-  const auto known = autoscaled->find(uid);
-  return known != autoscaled->end() && known->second;
+void JobWorker::LearnAutoscalers() {
+  static const text::Projection kParts{{"metadata", "ownerReferences"}};
+  cluster::ListOptions list;
+  list.namespace_name = options_.namespace_name;
+  list.limit = kAutoscalersAPage;
+  list.read_listed = [this](std::string_view text) -> base::Result<text::Json> {
+    TRY_ASSIGN(const text::Json autoscaler, text::ParsePart(text, kParts));
+    const text::Json* const owner = api::ControllerReference(autoscaler);
+    if (owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind) {
+      autoscaled_.Lock()->emplace(text::GetString(*owner, {"uid"}));
+    }
+    return text::Json();
+  };
+  const auto listed = client_.List(api::kHorizontalPodAutoscalers, list);
+  if (listed) return;
+  base::Log(options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
+            fmt::format("list {}: {}; one that its job did away with before this start stays",
+                        api::kHorizontalPodAutoscalers.plural, listed.error().message));
 }
 
 // An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
@@ -299,13 +310,17 @@ bool JobWorker::MayHaveAutoscaler(const text::Json& job, const std::string& uid)
 base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
   const std::string uid = UidOf(job);
   const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
-  if (!MayHaveAutoscaler(job, uid) && !has_metrics) return std::optional<text::Json>();
+  if (!has_metrics && !autoscaled_.Lock()->contains(uid)) return std::optional<text::Json>();
   auto found =
       client_.Get(api::kHorizontalPodAutoscalers, text::GetString(job, {"metadata", "namespace"}),
                   text::GetString(job, {"metadata", "name"}));
-  if (!found && found.error().code != base::Code::kNotFound) return base::Fail(found.error());
-  (*autoscaled_.Lock())[uid] = found.has_value();
-  return found ? std::optional<text::Json>(std::move(*found)) : std::nullopt;
+  if (found) {
+    autoscaled_.Lock()->insert(uid);
+    return std::optional<text::Json>(std::move(*found));
+  }
+  if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+  autoscaled_.Lock()->erase(uid);
+  return std::optional<text::Json>();
 }
 
 }  // namespace controller

@@ -64,6 +64,9 @@ class JobWorker {
   void ReplaceNodes(const std::vector<text::Json>& nodes);
   void TakeNode(const cluster::WatchEvent& event);
 
+  // Once, before the first look: which jobs have an autoscaler, wanted or not. Blocks.
+  void LearnAutoscalers();
+
   // Waits for a job to look at, and looks. False once stopped.
   bool WorkOne();
   // The same without waiting. False when no job is due.
@@ -100,7 +103,6 @@ class JobWorker {
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
-  bool MayHaveAutoscaler(const text::Json& job, const std::string& uid);
   base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);
 
   cluster::Client& client_;
@@ -111,8 +113,8 @@ class JobWorker {
   WorkQueue queue_;
   base::Guarded<std::map<std::string, int32_t>> priorities_;     // of PriorityClasses, by name
   base::Guarded<std::map<std::string, base::Time>> lost_nodes_;  // since when
-  base::Guarded<std::map<std::string, bool>> autoscaled_;  // uids of elastic jobs: may have one
-  base::Guarded<std::set<std::string>> complained_;        // keys whose passes fail
+  base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
+  base::Guarded<std::set<std::string>> complained_;              // keys whose passes fail
 };
 
 }  // namespace controller

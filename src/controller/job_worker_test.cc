@@ -15,6 +15,10 @@ class DirectLink final : public cluster::Transport {
       return server_.Handle(request);
     }
     ++autoscaler_requests_;
+    if (request.method == "GET" &&
+        request.target.find("/horizontalpodautoscalers/") == std::string::npos) {
+      return net::HttpResponse{200, {}, R"({"items": [)" + autoscaler_ + "]}"};
+    }
     if (request.method == "POST") autoscaler_ = request.body;
     if (request.method == "DELETE") autoscaler_.clear();
     if (request.method == "GET" && autoscaler_.empty()) return net::HttpResponse{404, {}, "{}"};
@@ -55,8 +59,11 @@ struct JobWorkerTest : testing::Test {
     who.ReplaceJobs(std::move(jobs));
   }
   void TakeMetrics(const std::string& job) {
-    const text::Object none{{"metrics", nullptr}};
-    server.Patch(SimKind::kJob, job, text::Object{{"spec", text::Object{{"elasticPolicy", none}}}});
+    SetElasticPolicy(job, text::Object{{"metrics", nullptr}});
+  }
+  void SetElasticPolicy(const std::string& job, const text::Json& policy) {
+    server.Patch(SimKind::kJob, job,
+                 text::Object{{"spec", text::Object{{"elasticPolicy", policy}}}});
   }
   bool HasStatus(const std::string& job) {
     return text::Find(server.Of(SimKind::kJob).at(job), {"status"}) != nullptr;
@@ -114,22 +121,39 @@ TEST_F(JobWorkerTest, AnAutoscalerGoesWhoseMetricsWentWhileNobodyWorked) {
   while (worker.WorkOneNow()) {
   }
   ASSERT_TRUE(HasStatus("a"));
-  TakeMetrics("a");
-  JobWorker next{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
-  Hear(next);
-  while (next.WorkOneNow()) {
+  const std::string first = autoscaler;
+  for (const text::Json& policy : {text::Json(text::Object{{"metrics", nullptr}}), text::Json()}) {
+    SetElasticPolicy("a", policy);
+    autoscaler = first;
+    JobWorker next{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
+    next.LearnAutoscalers();
+    Hear(next);
+    while (next.WorkOneNow()) {
+    }
+    EXPECT_EQ(autoscaler, "") << text::ToJson(policy);
   }
-  EXPECT_EQ(autoscaler, "");
 }
 
-TEST_F(JobWorkerTest, AJobThatIsNewAndHasNoMetricsIsNotAskedAnAutoscalerOf) {
+TEST_F(JobWorkerTest, OnlyJobsThatHaveOneAreAskedForTheirAutoscaler) {
   server.CreateJob(ElasticJob("a"));
-  TakeMetrics("a");
   Hear();
   while (worker.WorkOneNow()) {
   }
-  ASSERT_TRUE(HasStatus("a"));
-  EXPECT_EQ(autoscaler_requests, 0);
+  const std::string others = R"({"metadata": {"name": "web", "ownerReferences": [
+      {"kind": "Deployment", "name": "web", "uid": "uid-of-web", "controller": true}]}}, {}, )";
+  autoscaler = others + autoscaler;
+  server.CreateJob(ElasticJob("b"));
+  TakeMetrics("b");
+  JobWorker next{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
+  autoscaler_requests = 0;
+  next.LearnAutoscalers();
+  EXPECT_EQ(autoscaler_requests, 1);
+  server.Remove(SimKind::kJob, "a");
+  Hear(next);
+  while (next.WorkOneNow()) {
+  }
+  ASSERT_TRUE(HasStatus("b"));
+  EXPECT_EQ(autoscaler_requests, 1);
 }
 
 TEST_F(JobWorkerTest, AloneAJobHasItsStatusAtOnce) {

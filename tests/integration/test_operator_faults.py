@@ -113,7 +113,8 @@ def test_waits_for_the_crd(cluster, api, namespace, operator):
 
 RULES = [
     {"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs", "pytorchjobs/status"], "verbs": ["*"]},
-    {"apiGroups": [""], "resources": ["pods", "services", "events"], "verbs": ["*"]}]
+    {"apiGroups": [""], "resources": ["pods", "services", "events"], "verbs": ["*"]},
+    {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]}]
 
 
 def test_rights_taken_away_and_given_back(cluster, api, namespace, operator):
@@ -127,6 +128,34 @@ def test_rights_taken_away_and_given_back(cluster, api, namespace, operator):
     cluster.allow(namespace, "operators", RULES)
     await_pods(api, namespace, ["before-master-0", "meanwhile-master-0"])
     assert ours.process.poll() is None
+
+
+METRIC = {"type": "Resource", "resource": {
+    "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
+
+
+@pytest.mark.parametrize("policy", [{"metrics": None}, None], ids=["metrics", "whole policy"])
+def test_an_autoscaler_goes_that_was_taken_out_while_no_operator_ran(api, namespace, operator, policy):
+    names = ["elastic", "kept"]
+    first = operator()
+    for name in names:
+        api.create("pytorchjobs", namespace, job(name, master=False, workers=1, spec={
+            "elasticPolicy": {"minReplicas": 1, "maxReplicas": 3, "metrics": [METRIC]}}))
+    autoscalers = lambda: api.names("horizontalpodautoscalers", namespace)  # noqa: E731
+    wait_until("autoscalers", lambda: autoscalers() == names)
+    wait_until("a status", lambda: all(api.conditions(namespace, name) for name in names))
+    assert first.stop() == 0, first.log()
+    api.patch("pytorchjobs", namespace, "elastic", {"spec": {"elasticPolicy": policy}})
+    operator()
+    wait_until("one autoscaler", lambda: autoscalers() == ["kept"])
+
+
+def test_works_without_the_right_to_list_autoscalers(cluster, api, namespace, operator):
+    cluster.allow(namespace, "operators", RULES[:2])
+    ours = operator(kubeconfig=cluster.user_kubeconfig("oscar", ["operators"]))
+    api.create("pytorchjobs", namespace, job("plain", workers=None))
+    await_pods(api, namespace, ["plain-master-0"])
+    assert "list horizontalpodautoscalers: " in ours.log()
 
 
 def test_outlives_the_api_server(cluster, api, namespace, operator):
