@@ -161,6 +161,11 @@ int RunAds(const std::vector<std::string>& args) {
   return outcome.exit_code;
 }
 
+// Which of its names the kubeconfig was given by: --kubeconfig comes before --config.
+std::string_view FlagOfKubeconfig(const arena::GlobalFlags& flags) {
+  return flags.kubeconfig.empty() && !flags.config.empty() ? "--config" : "--kubeconfig";
+}
+
 int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   const bool is_arena = program == kArena;
   base::SetLogForm(is_arena ? base::LogForm::kArena : base::LogForm::kText);
@@ -181,7 +186,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       context.environment, context.clock,
       [&context] {
         return local::command::ClusterFlags{context.flags.local, context.flags.KubeconfigPath(),
-                                            context.flags.context};
+                                            context.flags.context, FlagOfKubeconfig(context.flags)};
       },
       Pause};
   local::command::AddClusterCommands(root, cluster_context);

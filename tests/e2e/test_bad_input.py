@@ -42,6 +42,8 @@ LINE_CASES = [
     (["operator", "--zap-devel", "--zap-log-level=2", "--zap-encoder=json", "--enable-scheme=tfjob",
       "--enable-scheme=PyTorchJob", "--kubeconfig=/does/not/exist"], FAILURE,
      ["--enable-scheme=tfjob: muster runs PyTorchJobs only", "open /does/not/exist"]),
+    (["list", "--config=/does/not/exist"], FAILURE, ["open /does/not/exist", "flag --config /does/not/exist"]),
+    (["list", "--config=/x", "--kubeconfig=/does/not/exist"], FAILURE, ["flag --kubeconfig /does/not/exist"]),
     (["data", "create", "d", "--path", "relative"], None, ["absolute"]),
     (["data", "create", "d", "--path", "/does/not/exist"], None, ["/does/not/exist"]),
 ]

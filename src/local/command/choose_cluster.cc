@@ -59,8 +59,9 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
   }
   if (flags.local) return Embedded("flag --local");
   if (!flags.kubeconfig.empty()) {
-    ClusterChoice choice = Kubernetes(WithHome(flags.kubeconfig, environment), flags.context,
-                                      fmt::format("flag --kubeconfig {}", flags.kubeconfig));
+    ClusterChoice choice =
+        Kubernetes(WithHome(flags.kubeconfig, environment), flags.context,
+                   fmt::format("flag {} {}", flags.kubeconfig_flag, flags.kubeconfig));
     choice.is_named_file = true;
     return choice;
   }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -15,6 +16,7 @@ struct ClusterFlags {
   bool local = false;
   std::string kubeconfig;  // --kubeconfig or --config
   std::string context;
+  std::string_view kubeconfig_flag = "--kubeconfig";  // by which of its names it was given
 };
 
 struct ClusterChoice {

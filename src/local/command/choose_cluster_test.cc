@@ -60,7 +60,14 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              false,
              false,
-             "flag --kubeconfig /k"}),
+             "flag --kubeconfig /k"},
+        Case{"config_flag",
+             {false, "/k", "", "--config"},
+             {{"KUBECONFIG", "/a"}},
+             {},
+             false,
+             false,
+             "flag --config /k"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ChooseCluster, RefusesFlagsThatContradict) {
