@@ -139,6 +139,27 @@ base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
   return 0;
 }
 
+// Without a script, or without the place of its code, every node would start and fail.
+base::Status CheckRuntime(const TrainConfig& config) {
+  const RuntimeConfig& runtime = config.runtime;
+  if (!runtime.entry_point && runtime.env.Find("OCI__ENTRY_SCRIPT") == nullptr) {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("ValueError: {}: spec.runtime.spec.entryPoint is missing: the script "
+                    "to run",
+                    config.path));
+  }
+  constexpr std::string_view kUri = "OCI__RUNTIME_URI";
+  const bool has_uri =
+      !runtime.uri.empty() || runtime.env.Find(kUri) != nullptr || config.env.Find(kUri) != nullptr;
+  if (runtime.type.empty() || has_uri) return {};
+  return base::Fail(
+      base::Code::kInvalidArgument,
+      fmt::format("ValueError: {}: spec.runtime.spec.uri is missing: where the code is that "
+                  "`type: {}` fetches",
+                  config.path, runtime.type));
+}
+
 // Before anything is built or asked for: what the service or the container would trip over later.
 base::Status RunVerb::CheckSubmittable() const {
   const auto refuse = [](std::string message) {
@@ -160,12 +181,7 @@ base::Status RunVerb::CheckSubmittable() const {
                       config_.path));
     }
   }
-  if (!config_.runtime.entry_point && config_.runtime.env.Find("OCI__ENTRY_SCRIPT") == nullptr) {
-    return refuse(
-        fmt::format("ValueError: {}: spec.runtime.spec.entryPoint is missing: the script "
-                    "to run",
-                    config_.path));
-  }
+  TRY(CheckRuntime(config_));
   const bool is_clustered = !is_service;
   if (is_clustered && config_.cluster_type != "PYTORCH") {
     return refuse(

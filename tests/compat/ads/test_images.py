@@ -144,6 +144,18 @@ def test_placeholders_are_refused_before_anything_is_done(opctl):
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", ["git", "remote"])
+@pytest.mark.parametrize("backend", ["job", "local", "kubernetes"])
+def test_code_of_no_place_is_refused_before_anything_is_done(opctl, kind, backend):
+    opctl.train(spec__infrastructure__spec={}, spec__cluster__spec__image="iad.ocir.io/t/i:1",
+                spec__runtime__type=kind)
+    refused = opctl.run("run", "-f", "train.yaml", "-b", backend, "-df", "D", code=1)
+    assert opctl.argv() == [] and not os.path.exists(opctl.path("work", "config.ini"))
+    assert "train.yaml: spec.runtime.spec.uri is missing" in refused.stderr and f"`type: {kind}`" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    opctl.dry()
+
+
 def test_init_writes_files_that_build(opctl):
     out = opctl.run(DT, "init", "--framework", "pytorch", "--version", "v1").stdout
     assert out.endswith("Check oci_dist_training_artifacts/pytorch/v1/README.md for build instructions \n")
