@@ -48,6 +48,7 @@ class Entry {
   base::Result<NodeOutcome> Train();
   std::vector<NodeProcess> Processes(int64_t gpus) const;
   int Finish(const base::Result<NodeOutcome>& outcome);
+  void SayWhyLast(const base::Result<NodeOutcome>& outcome);
   void TellOfFailure(int exit_code);
   base::Result<int> EndTogether(int exit_code);
 
@@ -285,11 +286,19 @@ base::Result<int> Entry::EndTogether(int exit_code) {
   }
 }
 
+// Of a node that has failed a cluster shows the last line.
+void Entry::SayWhyLast(const base::Result<NodeOutcome>& outcome) {
+  if (!outcome) {
+    (void)err_.Write(cli::ClickFailure(outcome.error()));
+  } else if (outcome->was_told && nodes_) {
+    Say("Stopped because {}", failure_->Describe());
+  }
+}
+
 // The node's exit code; the others are told first.
 int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   int code = cli::kExitFailure;
   if (!outcome) {
-    (void)err_.Write(cli::ClickFailure(outcome.error()));
     if (outcome.error().code != base::Code::kCancelled) TellOfFailure(code);
   } else if (outcome->was_told) {
     Say("Stopping the process. Reason: {}", failure_->Describe());
@@ -325,6 +334,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
     if (!last) (void)err_.Write(fmt::format("end: {}\n", last.error().message));
     if (last) code = *last;
   }
+  SayWhyLast(outcome);
   if (settings_.post_wait && settings_.post_wait->count() > 0) {
     Say("post processing wait..{} seconds\n..", settings_.post_wait->count());
     // Nothing is readable: it waits for the time alone.

@@ -76,9 +76,9 @@ class Opctl:
         return lines
 
     def start(self, *args, env=None, **options):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen([self.path("bin", "ads"), "opctl", *args], cwd=self.path("work"),
-                                env={**self.env, **(env or {})}, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+                                env={**self.env, **(env or {})}, text=True, **{**pipes, **options})
 
     def run(self, *args, code=0, stdin="", env=None):
         done = subprocess.run([self.path("bin", "ads"), "opctl", *args], cwd=self.path("work"),

@@ -137,6 +137,20 @@ def test_the_main_node_is_told_of_a_worker_that_was_killed(local_nodes, script, 
     end(worker, -9)
 
 
+def test_the_last_line_of_a_failed_node_says_why(local_nodes):
+    local_nodes.write("main.py", WAITING)
+    local_nodes.write("worker.py", "raise SystemExit(3)\n")
+    main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py")
+    await_line(main, "READY")
+    end(local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py"), 3)
+    out, _ = end(main, 1)
+    assert out.splitlines()[-1] == "Stopped because the node of rank 1 failed with exit code 3"
+    # In a pod's log both streams are one.
+    lost = local_nodes.start("entry", env={"RANK": "0", "OCI__RUNTIME_TYPE": "git"}, stderr=subprocess.STDOUT)
+    out, _ = end(lost, 1)
+    assert out.splitlines()[-1].startswith("ValueError: OCI__RUNTIME_URI is not set"), out
+
+
 def test_a_worker_is_told_of_a_main_node_that_was_killed(local_nodes):
     local_nodes.write("train.py", WAITING)
     main = local_nodes.start_node(0)
