@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "api/training_summary.h"
+#include "arena/advice.h"
 #include "arena/job_watch.h"
 #include "arena/log_lines.h"
 #include "base/backoff.h"
@@ -93,8 +94,10 @@ class Follower {
     bool is_running = false;
     std::string container;
     std::string status;  // kubectl's word
+    std::string reason;  // why it waits; "" when nobody says
   };
   View ViewOf(const JobWatch::Snapshot& snapshot) const;
+  std::string WhyPending(const text::Json& job, const text::Json& pod) const;
   base::Result<View> WaitFor(const std::function<bool(const View&)>& done);
   // Reads one stream to its end; kUnavailable when it broke.
   base::Status Stream(const std::string& container, bool follow);
@@ -118,6 +121,12 @@ class Follower {
   base::Backoff backoff_{milliseconds(50), seconds(2)};
 };
 
+std::string Follower::WhyPending(const text::Json& job, const text::Json& pod) const {
+  api::TrainingSummary summary = api::Summarize(job, {&pod}, context_.clock.Now());
+  if (summary.status != "PENDING") return "";
+  return InProgramsName(context_, std::move(summary.reason));
+}
+
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   View view;
   const auto found = snapshot.pods.find(request_.instance);
@@ -131,6 +140,7 @@ Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {
   view.container = request_.container.empty() ? TrainingContainer(pod) : request_.container;
   view.status = api::PodStatusText(pod);
   view.is_running = IsRunning(pod, view.container);
+  if (snapshot.job) view.reason = WhyPending(*snapshot.job, pod);
   if (IsFinished(pod)) {
     view.stage = Stage::kFinished;
   } else if (HasStarted(pod, view.container)) {
@@ -209,16 +219,17 @@ base::Status Follower::PrintRest(const View& view) {
 }
 
 base::Status Follower::Run() {
-  bool has_told = false;
+  std::optional<std::string> told;  // what it waits for
   for (;;) {
     TRY(watch_.Refusal());
-    const auto is_ready = [](const View& view) { return view.stage != Stage::kWaiting; };
-    base::Result<View> view = WaitFor([&](const View& now) { return is_ready(now) || !has_told; });
+    base::Result<View> view = WaitFor([&](const View& now) {
+      return now.stage != Stage::kWaiting || !told || (!now.reason.empty() && now.reason != *told);
+    });
     if (!view) return Fail(std::move(view.error()));
     if (IsStopped()) return PrintRest(*view);
     if (view->stage == Stage::kWaiting) {
-      has_told = true;
-      base::LogInfo("waiting for instance {} to start: {}", request_.instance, view->status);
+      told = view->reason.empty() ? view->status : view->reason;
+      base::LogInfo("waiting for instance {} to start: {}", request_.instance, *told);
       continue;
     }
     if (view->stage == Stage::kGone) return {};

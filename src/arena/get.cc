@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "arena/advice.h"
 #include "arena/complete_names.h"
 #include "arena/job_output.h"
 #include "arena/machine_output.h"
@@ -36,8 +37,8 @@ int64_t VersionOf(const text::Json& event) {
 }
 
 // Of the job itself and of its pods, oldest first.
-base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const TrainingJob& job,
-                                                base::Time now) {
+base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const Context& context,
+                                                const TrainingJob& job, base::Time now) {
   std::set<std::string, std::less<>> uids = {job.summary.uid};
   for (const text::Json& pod : job.pods) uids.emplace(text::GetString(pod, {"metadata", "uid"}));
   cluster::ListOptions options;
@@ -59,7 +60,7 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const T
   for (const text::Json& event : list.items) {
     const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
     const base::Time time = EventTime(event);
-    std::string message(text::GetString(event, {"message"}));
+    std::string message = InProgramsName(context, std::string(text::GetString(event, {"message"})));
     std::replace(message.begin(), message.end(), '\n', ' ');
     found.emplace_back(
         time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : job.summary.trainer,
@@ -98,7 +99,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   extras.gpus = flags.gpus;
   extras.events = flags.events;
   if (flags.events) {
-    TRY_ASSIGN(extras.event_rows, FetchEvents(*client, job, now));
+    TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   TRY(call.out.Write(RenderGet(job, format, extras, now)));
   return 0;

@@ -12,6 +12,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/advice.h"
 #include "arena/isolation.h"
 #include "arena/listed_pods.h"
 #include "arena/tensorboard.h"
@@ -144,6 +145,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   std::erase_if(found.pods,
                 [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
   found.summary = api::Summarize(found.job, Pointers(found.pods), context.clock.Now());
+  found.summary.reason = InProgramsName(context, std::move(found.summary.reason));
   return found;
 }
 

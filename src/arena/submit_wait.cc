@@ -10,6 +10,7 @@
 
 #include "api/object.h"
 #include "api/training_summary.h"
+#include "arena/advice.h"
 #include "arena/follow.h"
 #include "arena/job_watch.h"
 #include "arena/jobs.h"
@@ -41,6 +42,55 @@ std::array<struct sigaction, kSignals.size()> g_before;
 
 bool IsOver(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
 
+// A job, as who waits for its end sees it.
+struct Sight {
+  bool is_gone = false;
+  api::TrainingSummary summary;
+};
+
+Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Context& context) {
+  Sight sight;
+  sight.is_gone = !now.job || api::Uid(*now.job) != uid;
+  if (sight.is_gone) return sight;
+  std::vector<const text::Json*> pods;
+  for (const auto& [pod_name, pod] : now.pods) {
+    if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
+  }
+  sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
+  sight.summary.reason = InProgramsName(context, std::move(sight.summary.reason));
+  return sight;
+}
+
+// Blocks until the job has ended or is gone; says meanwhile why it does not begin.
+base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
+                               const text::Json& job) {
+  const std::string name(api::Name(job));
+  const std::string uid(api::Uid(job));
+  const std::string namespace_name(api::Namespace(job));
+  JobWatch watch(client, namespace_name, name, PodSelector(job));
+  JobProbe probe(client, namespace_name, name);
+  Sight sight;
+  std::string told;
+  const auto is_over = [&] { return sight.is_gone || IsOver(sight.summary.status); };
+  const auto is_news = [&] {
+    return sight.summary.status == "PENDING" && !sight.summary.reason.empty() &&
+           sight.summary.reason != told;
+  };
+  do {
+    const bool has_changed = watch.Wait(kProbeInterval, [&](const JobWatch::Snapshot& now) {
+      sight = SightOf(now, uid, context);
+      return is_over() || is_news();
+    });
+    if (!has_changed) {
+      TRY(probe.Look(watch));
+    } else if (!is_over()) {
+      told = sight.summary.reason;
+      base::LogInfo("the job {} waits: {}", name, told);
+    }
+  } while (!is_over());
+  return sight;
+}
+
 }  // namespace
 
 InterruptNotice::InterruptNotice(const std::string& program, const std::string& job) {
@@ -71,41 +121,23 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
 
 base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job) {
   const std::string name(api::Name(job));
-  const std::string uid(api::Uid(job));
-  JobWatch watch(client, std::string(api::Namespace(job)), name, PodSelector(job));
-  std::optional<api::TrainingSummary> ended;
-  bool is_gone = false;
-  const auto look = [&](const JobWatch::Snapshot& now) {
-    is_gone = !now.job || api::Uid(*now.job) != uid;
-    if (is_gone) return true;
-    std::vector<const text::Json*> pods;
-    for (const auto& [pod_name, pod] : now.pods) {
-      if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
-    }
-    api::TrainingSummary summary = api::Summarize(*now.job, pods, context.clock.Now());
-    if (!IsOver(summary.status)) return false;
-    ended = std::move(summary);
-    return true;
-  };
-  JobProbe probe(client, std::string(api::Namespace(job)), name);
-  while (!watch.Wait(kProbeInterval, look)) {
-    const base::Status looked = probe.Look(watch);
-    if (looked) continue;
-    return Fail(looked.error().Wrap(fmt::format(
-        "the job {0} is out of sight (`{1} get {0}` shows it)", name, context.program)));
+  auto end = WatchToEnd(client, context, job);
+  if (!end) {
+    return Fail(end.error().Wrap(fmt::format("the job {0} is out of sight (`{1} get {0}` shows it)",
+                                             name, context.program)));
   }
-  if (is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));
-  if (ended->status == "SUCCEEDED") {
+  if (end->is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));
+  if (end->summary.status == "SUCCEEDED") {
     base::LogInfo("The Job {} has succeeded", name);
     return 0;
   }
+  std::string reason = end->summary.reason;
   // The watch of the pods may be behind the one of the job, and they know why.
   const auto whole = FindJob(client, context, std::string(api::Namespace(job)), name);
-  if (whole && whole->summary.uid == uid && !whole->summary.reason.empty()) {
-    ended->reason = whole->summary.reason;
+  if (whole && whole->summary.uid == api::Uid(job) && !whole->summary.reason.empty()) {
+    reason = whole->summary.reason;
   }
-  base::LogError("the job {} has failed{}{}", name, ended->reason.empty() ? "" : ": ",
-                 ended->reason);
+  base::LogError("the job {} has failed{}{}", name, reason.empty() ? "" : ": ", reason);
   return cli::kExitFailure;
 }
 

@@ -77,6 +77,26 @@ def test_follow_prints_the_log(cluster):
 
 
 @pytest.mark.parametrize("flag", ["--wait", "--follow"])
+def test_who_waits_hears_why_the_job_does_not_begin(cluster, flag):
+    os.symlink(cluster.binary, cluster.path("bin", "arena"))
+    cluster.binary = cluster.path("bin", "arena")
+    os.mkdir(cluster.path("data"))
+    process = cluster.start("submit", "pytorch", "--name=early", flag, "--data=training-data:/d", "ls /d")
+    why = 'persistentvolumeclaim "training-data" not found: `arena data create training-data --path DIR` makes one'
+    for line in process.stderr:
+        if why.replace('"', '\\"') in line:
+            break
+    else:
+        raise AssertionError(f"{process.wait(30)}: it does not say why")
+    # Others are told the same.
+    assert why in cluster.run("get", "early").stdout
+    assert why in cluster.run("logs", "early", code=1).stderr.replace('\\"', '"')
+    cluster.run("data", "create", "training-data", "--path", cluster.path("data"))
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+
+
+@pytest.mark.parametrize("flag", ["--wait", "--follow"])
 @pytest.mark.parametrize("program,code", [("muster", INTERRUPTED), ("arena", FAILURE)])
 def test_interrupting_leaves_the_job_running(cluster, flag, program, code):
     muster = cluster.binary
