@@ -16,6 +16,20 @@ namespace controller {
 namespace {
 
 constexpr std::string_view kSchemeFlag = "--enable-scheme";
+// muster's own verb: Kubeflow's program has flags alone.
+constexpr std::string_view kOurVerb = "operator";
+
+// One of ours in the place of Kubeflow's, as the Deployment's other replicas are.
+bool RunsMuster(const text::Json& container) {
+  for (const std::string_view list : {"command", "args"}) {
+    const text::Array* const words = text::FindArray(container, {list});
+    if (words == nullptr) continue;
+    for (const text::Json& word : *words) {
+      if (text::GetString(word, {}) == kOurVerb) return true;
+    }
+  }
+  return false;
+}
 
 // Of the flags of one container; nothing when it names no kinds: it runs all of them then.
 std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
@@ -52,6 +66,7 @@ bool RunsPyTorchJobs(const text::Json& pod) {
   const text::Array* const containers = text::FindArray(pod, {"spec", "containers"});
   if (containers == nullptr) return true;
   for (const text::Json& container : *containers) {
+    if (RunsMuster(container)) return false;
     if (const auto names = NamesPyTorchJobs(container)) return *names;
   }
   return true;

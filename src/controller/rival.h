@@ -16,7 +16,7 @@ namespace controller {
 inline constexpr const char* kKubeflowSelector = "control-plane=kubeflow-training-operator";
 
 // Whether a pod of Kubeflow's operator minds PyTorchJobs: its --enable-scheme flags, where it has
-// any, name them.
+// any, name them. Not when muster runs in it: several of those agree by their Lease.
 bool RunsPyTorchJobs(const text::Json& pod);
 
 class Rival {

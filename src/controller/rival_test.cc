@@ -19,6 +19,8 @@ TEST(Rival, IsOnlyOneThatMindsPyTorchJobs) {
   EXPECT_FALSE(Runs(R"({"args": ["--enable-scheme=tfjob", "--enable-scheme=mpijob"]})"));
   EXPECT_FALSE(Runs(R"({"command": ["/manager", "--enable-scheme", "tfjob"]})"));
   EXPECT_TRUE(Runs(R"({"args": 7, "command": [null, {}]})"));
+  EXPECT_FALSE(Runs(R"({"command": ["muster", "operator"], "args": ["--leader-elect"]})"));
+  EXPECT_FALSE(Runs(R"({"args": ["operator", "--enable-scheme=pytorchjob"]})"));
 }
 
 }  // namespace
