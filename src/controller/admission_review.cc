@@ -58,15 +58,20 @@ net::HttpResponse AnswerAdmissionReview(std::string_view body) {
           text::ToJson(ReviewAnswer(uid, Validate(*request)))};
 }
 
-net::HttpHandler AdmissionHandler() {
-  return [](const net::HttpRequest& request, const std::shared_ptr<net::Responder>& responder) {
+net::HttpHandler AdmissionHandler(std::function<void(int status, base::Duration took)> answered,
+                                  base::Clock& clock) {
+  return [answered = std::move(answered), &clock](
+             const net::HttpRequest& request, const std::shared_ptr<net::Responder>& responder) {
     const std::string_view path =
         std::string_view(request.target).substr(0, request.target.find('?'));
     if (path != kAdmissionPath) {
       return responder->Send(PlainAnswer(404, fmt::format("not here: {} is", kAdmissionPath)));
     }
     if (request.method != "POST") return responder->Send(PlainAnswer(405, "POST only"));
-    responder->Send(AnswerAdmissionReview(request.body));
+    const auto begin = clock.Steady();
+    net::HttpResponse answer = AnswerAdmissionReview(request.body);
+    answered(answer.status, std::chrono::duration_cast<base::Duration>(clock.Steady() - begin));
+    responder->Send(std::move(answer));
   };
 }
 

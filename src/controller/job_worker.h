@@ -73,7 +73,7 @@ class JobWorker {
   bool WorkOneNow();
   void Stop() { queue_.Stop(); }
 
-  size_t QueueDepth() const { return queue_.Depth(); }
+  WorkQueue::View LookAtQueue() const { return queue_.Look(); }
   size_t ActiveJobs() const { return cache_.ActiveJobs(); }
   int64_t FailedPods() const { return cache_.FailedPods(); }
 

@@ -1,14 +1,11 @@
 #include "controller/metrics.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "api/names.h"
-#include "base/file.h"
-#include "base/strings.h"
+#include "controller/admission_review.h"
+#include "controller/metrics_text.h"
+#include "controller/process_metrics.h"
 
 namespace controller {
 namespace {
@@ -27,39 +24,33 @@ constexpr JobCounter kJobCounters[] = {
     {"training_operator_jobs_restarted_total", "Pods that were replaced after a failure."},
 };
 
-std::string Head(std::string_view name, std::string_view type, std::string_view help) {
-  return fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+// Of what is measured of the loop, as controller-runtime and client-go label it.
+std::string Labels(std::string_view key) {
+  return fmt::format("{{{}=\"{}\"}}", key, api::kControllerName);
 }
 
-template <typename T>
-std::string One(std::string_view name, std::string_view type, std::string_view help, T value) {
-  return Head(name, type, help) + fmt::format("{} {}\n", name, value);
-}
-
-double Seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-int64_t ResidentBytes() {
-  const auto text = base::ReadFile("/proc/self/statm", 4096);
-  if (!text) return 0;
-  const auto fields = base::Split(*text, ' ');
-  const auto pages = fields.size() > 1 ? base::ParseInt(fields[1]) : std::nullopt;
-  return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
-}
-
-std::string ProcessMetrics() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return One("process_cpu_seconds_total", "counter", "CPU time spent.",
-             Seconds(usage.ru_utime) + Seconds(usage.ru_stime)) +
-         One("process_resident_memory_bytes", "gauge", "Resident memory.", ResidentBytes());
+std::string QueueMetrics(const WorkQueue::View& queue) {
+  const std::string labels = Labels("name");
+  const auto seconds = [](base::Duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  return One("workqueue_depth", labels, "gauge", "Jobs that wait to be looked at.", queue.waiting) +
+         One("workqueue_adds_total", labels, "counter", "Jobs put into the queue.", queue.added) +
+         One("workqueue_retries_total", labels, "counter",
+             "Jobs put back after a pass that failed.", queue.retried) +
+         One("workqueue_unfinished_work_seconds", labels, "gauge",
+             "Time spent so far on the jobs that are worked on.", seconds(queue.unfinished)) +
+         One("workqueue_longest_running_processor_seconds", labels, "gauge",
+             "Time spent so far on the job that has been worked on for longest.",
+             seconds(queue.longest)) +
+         One("controller_runtime_active_workers", Labels("controller"), "gauge",
+             "Jobs that are worked on.", queue.at_work);
 }
 
 std::string GaugeMetrics(const Metrics::Gauges& gauges) {
-  std::string text =
-      Head("workqueue_depth", "gauge", "Jobs that wait to be looked at.") +
-      fmt::format("workqueue_depth{{name=\"{}\"}} {}\n", api::kControllerName, gauges.queue_depth);
+  std::string text = QueueMetrics(gauges.queue);
+  text += One("controller_runtime_max_concurrent_reconciles", Labels("controller"), "gauge",
+              "Jobs that may be worked on at once.", gauges.workers);
   text += One("muster_jobs_active", "gauge", "Jobs with work left.", gauges.jobs_active);
   text += One("muster_events_waiting", "gauge", "Events not yet written.", gauges.events_waiting);
   text += One("muster_events_dropped_total", "counter", "Events given up for want of room.",
@@ -113,10 +104,53 @@ void Metrics::CountPass(bool is_success, base::Duration took, base::Duration wai
   wait_seconds_.Observe(waited);
 }
 
+void Metrics::CountReview(int status, base::Duration took) {
+  const std::lock_guard lock(mutex_);
+  ++reviews_[status];
+  review_seconds_.Observe(took);
+}
+
 void Metrics::CountRequest(std::string_view method, int status, base::Duration took) {
   const std::lock_guard lock(mutex_);
   ++requests_[{std::string(method), status}];
   request_seconds_[std::string(method)].Observe(took);
+}
+
+std::string Metrics::PrintPasses() const {
+  const std::string label = fmt::format("controller=\"{}\"", api::kControllerName);
+  const std::string name = fmt::format("name=\"{}\"", api::kControllerName);
+  std::string text = Head("controller_runtime_reconcile_total", "counter", "Passes over jobs.");
+  text += fmt::format(
+      "controller_runtime_reconcile_total{{{0},result=\"error\"}} {1}\n"
+      "controller_runtime_reconcile_total{{{0},result=\"success\"}} {2}\n",
+      label, passes_[0].load(), passes_[1].load());
+  text += One("controller_runtime_reconcile_errors_total", Labels("controller"), "counter",
+              "Passes that failed.", passes_[0].load());
+  const auto print = [&text](std::string_view metric, std::string_view labels,
+                             std::string_view help, const Histogram& histogram) {
+    text += Head(metric, "histogram", help) + histogram.Print(metric, labels);
+  };
+  print("controller_runtime_reconcile_time_seconds", label, "Time of a pass.", pass_seconds_);
+  print("workqueue_work_duration_seconds", name, "Time of a pass.", pass_seconds_);
+  print("workqueue_queue_duration_seconds", name, "Time that a job has to wait.", wait_seconds_);
+  return text;
+}
+
+std::string Metrics::PrintWebhook() const {
+  constexpr std::string_view kTotal = "controller_runtime_webhook_requests_total";
+  constexpr std::string_view kLatency = "controller_runtime_webhook_latency_seconds";
+  const std::string label = fmt::format("webhook=\"{}\"", kAdmissionPath);
+  std::string text = Head(kTotal, "counter", "Jobs that were checked.");
+  const std::lock_guard lock(mutex_);
+  for (const auto& [status, count] : reviews_) {
+    text += fmt::format("{}{{code=\"{}\",{}}} {}\n", kTotal, status, label, count);
+  }
+  text +=
+      Head(kLatency, "histogram", "Time to check a job.") + review_seconds_.Print(kLatency, label);
+  text += One("certwatcher_read_certificate_total", "counter",
+              "Looks at the webhook's certificate.", certificate_looks.load());
+  return text + One("certwatcher_read_certificate_errors_total", "counter", "Those in vain.",
+                    failed_certificate_looks.load());
 }
 
 std::string Metrics::Print(const Gauges& gauges) const {
@@ -151,17 +185,7 @@ std::string Metrics::Print(const Gauges& gauges) const {
   total("failed_service_creation_total", "Services that could not be made.", failed_services);
   total("created_pod_groups_total", "PodGroups made.", created_pod_groups);
   total("deleted_pod_groups_total", "PodGroups deleted.", deleted_pod_groups);
-  const std::string label = fmt::format("controller=\"{}\"", api::kControllerName);
-  text += Head("controller_runtime_reconcile_total", "counter", "Passes over jobs.");
-  text += fmt::format(
-      "controller_runtime_reconcile_total{{{0},result=\"error\"}} {1}\n"
-      "controller_runtime_reconcile_total{{{0},result=\"success\"}} {2}\n",
-      label, passes_[0].load(), passes_[1].load());
-  text += Head("controller_runtime_reconcile_time_seconds", "histogram", "Time of a pass.");
-  text += pass_seconds_.Print("controller_runtime_reconcile_time_seconds", label);
-  text += Head("workqueue_queue_duration_seconds", "histogram", "Time that a job has to wait.");
-  text += wait_seconds_.Print("workqueue_queue_duration_seconds",
-                              fmt::format("name=\"{}\"", api::kControllerName));
+  text += PrintPasses() + PrintWebhook();
   text += Head("muster_job_ready_seconds", "histogram", "From news of a job to all its pods.");
   text += job_ready.Print("muster_job_ready_seconds", "");
   return text + GaugeMetrics(gauges) + ProcessMetrics();

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "controller/work_queue.h"
 #include "reconcile/reconcile.h"
 
 namespace controller {
@@ -43,6 +44,10 @@ class Metrics {
   void CountPass(bool is_success, base::Duration took, base::Duration waited);
   void CountRequest(std::string_view method, int status, base::Duration took);
 
+  // The webhook's answer to the API server.
+  void CountReview(int status, base::Duration took);
+
+  std::atomic<int64_t> certificate_looks{0}, failed_certificate_looks{0};
   std::atomic<int64_t> created_pods{0}, deleted_pods{0};
   std::atomic<int64_t> created_services{0}, failed_services{0};
   std::atomic<int64_t> created_pod_groups{0}, deleted_pod_groups{0};
@@ -50,22 +55,27 @@ class Metrics {
 
   // What is asked for at the moment of a scrape.
   struct Gauges {
-    size_t queue_depth = 0, jobs_active = 0, events_waiting = 0;
+    WorkQueue::View queue;
+    size_t jobs_active = 0, events_waiting = 0;
     int64_t events_dropped = 0, requests_refused = 0, failed_pods = 0;
-    int requests_under_way = 0, requests_limit = 0, requests_waiting = 0;
+    int requests_under_way = 0, requests_limit = 0, requests_waiting = 0, workers = 0;
     bool is_leader = false;
     std::string lease_name;
   };
   std::string Print(const Gauges& gauges) const;
 
  private:
+  std::string PrintPasses() const;
+  std::string PrintWebhook() const;
+
   static constexpr size_t kCounters = 5;
   mutable std::mutex mutex_;
   std::map<std::string, std::array<int64_t, kCounters>> jobs_;  // by namespace
   std::map<std::pair<std::string, int>, int64_t> requests_;     // by method and status
   std::map<std::string, Histogram> request_seconds_;            // by method
   std::atomic<int64_t> passes_[2] = {};                         // failed, done
-  Histogram pass_seconds_, wait_seconds_;
+  std::map<int, int64_t> reviews_;                              // by status
+  Histogram pass_seconds_, wait_seconds_, review_seconds_;
 };
 
 }  // namespace controller

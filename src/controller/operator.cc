@@ -157,11 +157,12 @@ std::string Operator::PrintMetrics() const {
   gauges.requests_limit = flow.limit;
   gauges.requests_waiting = flow.waiting;
   gauges.requests_refused = flow.refused;
+  gauges.workers = options_.controller.workers;
   gauges.is_leader = call_.leads();
   gauges.lease_name = options_.leader.lease_name;
   const std::lock_guard lock(controller_mutex_);
   if (controller_) {
-    gauges.queue_depth = controller_->worker().QueueDepth();
+    gauges.queue = controller_->worker().LookAtQueue();
     gauges.jobs_active = controller_->worker().ActiveJobs();
     gauges.failed_pods = controller_->worker().FailedPods();
     gauges.events_waiting = controller_->events().Waiting();
@@ -226,7 +227,7 @@ base::Status Operator::Run(const EndSignals& end_signals) {
                                    MetricsHandler([this] { return PrintMetrics(); })));
   readiness.Add("pytorchjobs", [this] { return IsReady(); });
   // Before the controller and on every replica, leader or not.
-  const Webhook webhook(lease_client_, clock_, options_.webhook);
+  const Webhook webhook(lease_client_, clock_, options_.webhook, metrics_);
   readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
 
   std::optional<Leader> leader;

@@ -93,8 +93,9 @@ void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options) {
              "ValidatingWebhookConfiguration that gets the certificates' authority");
 }
 
-Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options)
-    : client_(client), clock_(clock), options_(std::move(options)) {
+Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options,
+                 Metrics& metrics)
+    : client_(client), clock_(clock), options_(std::move(options)), metrics_(metrics) {
   if (options_.port == 0) {
     state_.Lock()->readiness = base::Status();
     return;
@@ -121,7 +122,10 @@ base::Status Webhook::Listen() {
   auto socket = net::ListenOnTcp("", options_.port);
   if (!socket) return Fail(socket.error().Wrap(flag));
   if (!server_) {
-    TRY_ASSIGN(server_, net::HttpServer::OfAdopted(AdmissionHandler()));
+    TRY_ASSIGN(server_,
+               net::HttpServer::OfAdopted(AdmissionHandler(
+                   [this](int status, base::Duration took) { metrics_.CountReview(status, took); },
+                   clock_)));
     server_thread_ = std::thread([this] { server_->Run(); });
   }
   auto listener = net::TlsListener::ListenOn(
@@ -237,7 +241,9 @@ base::Result<base::Time> Webhook::Advance() {
     return Fail(Code::kUnavailable, fmt::format("Secret {}/{}: not read yet",
                                                 options_.namespace_name, options_.secret_name));
   }
-  return Certify(now);
+  auto next = Certify(now);
+  ++(next ? metrics_.certificate_looks : metrics_.failed_certificate_looks);
+  return next;
 }
 
 base::Result<base::Time> Webhook::Certify(const State& now) {

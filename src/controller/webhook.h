@@ -19,6 +19,7 @@
 #include "cli/flags.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
+#include "controller/metrics.h"
 #include "net/http_server.h"
 #include "net/tls_listener.h"
 
@@ -45,8 +46,8 @@ std::vector<std::string> WebhookHosts(const WebhookOptions& options,
 // for it.
 class Webhook {
  public:
-  // Starts its threads. `client` and `clock` outlive it.
-  Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options);
+  // Starts its threads. `client`, `clock` and `metrics` outlive it.
+  Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options, Metrics& metrics);
   ~Webhook();
 
   // Success when jobs are checked, and also when nobody wants it: port 0, no configuration has it,
@@ -82,6 +83,7 @@ class Webhook {
   cluster::Client& client_;
   base::Clock& clock_;
   const WebhookOptions options_;
+  Metrics& metrics_;
   mutable base::Guarded<State> state_;
   std::condition_variable changed_;
   std::string said_;  // by the worker, last

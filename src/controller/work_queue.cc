@@ -1,5 +1,7 @@
 #include "controller/work_queue.h"
 
+#include <algorithm>
+
 namespace controller {
 
 void WorkQueue::Add(const std::string& key) {
@@ -9,6 +11,7 @@ void WorkQueue::Add(const std::string& key) {
 
 void WorkQueue::AddLocked(const std::string& key) {
   if (is_stopped_ || !dirty_.try_emplace(key, clock_.Steady()).second) return;
+  ++added_;
   if (processing_.contains(key)) return;
   ready_.push_back(key);
   wake_.notify_one();
@@ -39,6 +42,7 @@ void WorkQueue::AddWithBackoff(const std::string& key) {
   {
     const std::lock_guard lock(mutex_);
     wait = backoffs_.try_emplace(key, first_backoff_, max_backoff_).first->second.Next();
+    ++retried_;
   }
   AddAfter(key, wait);
 }
@@ -74,11 +78,12 @@ std::optional<std::string> WorkQueue::TakeLocked(base::Duration* waited) {
   std::string key = std::move(ready_.front());
   ready_.pop_front();
   const auto since = dirty_.find(key);
+  const Instant now = clock_.Steady();
   if (waited != nullptr) {
-    *waited = std::chrono::duration_cast<base::Duration>(clock_.Steady() - since->second);
+    *waited = std::chrono::duration_cast<base::Duration>(now - since->second);
   }
   dirty_.erase(since);
-  processing_.insert(key);
+  processing_.emplace(key, now);
   return key;
 }
 
@@ -128,6 +133,18 @@ bool WorkQueue::is_stopped() const {
 size_t WorkQueue::Depth() const {
   const std::lock_guard lock(mutex_);
   return ready_.size();
+}
+
+WorkQueue::View WorkQueue::Look() const {
+  const std::lock_guard lock(mutex_);
+  View view{ready_.size(), processing_.size(), added_, retried_, {}, {}};
+  const Instant now = clock_.Steady();
+  for (const auto& [key, since] : processing_) {
+    const auto worked = std::chrono::duration_cast<base::Duration>(now - since);
+    view.unfinished += worked;
+    view.longest = std::max(view.longest, worked);
+  }
+  return view;
 }
 
 }  // namespace controller

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/backoff.h"
@@ -43,6 +43,13 @@ class WorkQueue {
   bool is_stopped() const;
 
   size_t Depth() const;
+  // What client-go's queues measure of themselves.
+  struct View {
+    size_t waiting = 0, at_work = 0;
+    int64_t added = 0, retried = 0;          // since the queue was made
+    base::Duration unfinished{}, longest{};  // of the work under way: its sum, its longest
+  };
+  View Look() const;
 
  private:
   using Instant = std::chrono::steady_clock::time_point;
@@ -58,8 +65,9 @@ class WorkQueue {
   std::condition_variable wake_;
   bool is_stopped_ = false;
   std::deque<std::string> ready_;
-  std::unordered_map<std::string, Instant> dirty_;  // since when
-  std::unordered_set<std::string> processing_;
+  std::unordered_map<std::string, Instant> dirty_;       // since when
+  std::unordered_map<std::string, Instant> processing_;  // since when
+  int64_t added_ = 0, retried_ = 0;
   // One wake-up per key, the earliest asked for; and the same by time.
   std::unordered_map<std::string, Instant> delayed_;
   std::set<std::pair<Instant, std::string>> by_time_;

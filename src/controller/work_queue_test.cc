@@ -103,5 +103,21 @@ TEST_F(WorkQueueTest, SaysHowLongAKeyHasWaited) {
   EXPECT_EQ(waited, milliseconds(30));
 }
 
+TEST_F(WorkQueueTest, MeasuresItselfAsClientGoDoes) {
+  for (const char* const key : {"a", "b", "c", "c"}) queue_.Add(key);
+  EXPECT_EQ(queue_.Get(), "a");
+  clock_.Advance(seconds(2));
+  EXPECT_EQ(queue_.Get(), "b");
+  clock_.Advance(seconds(1));
+  queue_.AddWithBackoff("b");
+  const WorkQueue::View view = queue_.Look();
+  EXPECT_EQ(view.waiting, 1U);
+  EXPECT_EQ(view.at_work, 2U);
+  EXPECT_EQ(view.added, 3);
+  EXPECT_EQ(view.retried, 1);
+  EXPECT_EQ(view.unfinished, seconds(4));
+  EXPECT_EQ(view.longest, seconds(3));
+}
+
 }  // namespace
 }  // namespace controller
