@@ -65,20 +65,32 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
   return OneLine(last);
 }
 
-std::string DescribeExit(const Terminated& terminated, bool is_git) {
-  if (terminated.reason == "OOMKilled") return "was killed by SIGKILL (out of memory)";
-  const std::string line = TellingLine(terminated.message, is_git);
-  switch (const int signal = SignalOf(terminated)) {
-    case 0:
-      break;
+// "was killed by SIGKILL (exit code 137)"
+std::string DescribeSignal(int signal, const Terminated& terminated) {
+  const std::string code =
+      terminated.exit_code != 0 ? fmt::format("exit code {}", terminated.exit_code) : "";
+  const std::string_view comma = code.empty() ? "" : ", ";
+  switch (signal) {
     case SIGSEGV:
-      return "segfaulted (SIGSEGV)";
+      return fmt::format("segfaulted (SIGSEGV{}{})", comma, code);
     case SIGABRT:
-      return line.empty() ? "aborted (SIGABRT)" : fmt::format("aborted (SIGABRT): {}", line);
+      return fmt::format("aborted (SIGABRT{}{})", comma, code);
     case SIGBUS:
-      return "was killed by SIGBUS (a full /dev/shm does that)";
+      return fmt::format("was killed by SIGBUS (a full /dev/shm does that{}{})", comma, code);
     default:
-      return fmt::format("was killed by {}", SignalName(signal));
+      return fmt::format("was killed by {}{}", SignalName(signal),
+                         code.empty() ? "" : fmt::format(" ({})", code));
+  }
+}
+
+std::string DescribeExit(const Terminated& terminated, bool is_git) {
+  const std::string line = TellingLine(terminated.message, is_git);
+  const std::string_view colon = line.empty() ? "" : ": ";
+  if (terminated.reason == "OOMKilled") {
+    return fmt::format("was killed by SIGKILL (OOMKilled: out of memory){}{}", colon, line);
+  }
+  if (const int signal = SignalOf(terminated); signal != 0) {
+    return DescribeSignal(signal, terminated).append(colon).append(line);
   }
   std::string text = fmt::format("exited with code {}", terminated.exit_code);
   if (!line.empty()) {

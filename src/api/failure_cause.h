@@ -9,7 +9,7 @@
 namespace api {
 
 // "" when the pods do not tell. Pods that are being deleted do not count: they were stopped.
-//   rank 1 (pt-worker-0) was killed by SIGKILL (out of memory)
+//   rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory)
 //   rank 0 (pt-master-0) exited with code 3: ValueError: no such dataset
 //   code sync failed in pt-master-0: fatal: repository 'x' not found
 std::string FirstFailure(const std::vector<const text::Json*>& pods, bool has_master);

@@ -277,12 +277,12 @@ TEST_F(FailedReason, CountsRanksWithoutAMaster) {
 
 TEST_F(FailedReason, NamesSignals) {
   const std::tuple<int, std::string_view, std::string_view> cases[] = {
-      {137, "OOMKilled", "was killed by SIGKILL (out of memory)"},
-      {137, "Error", "was killed by SIGKILL"},
-      {139, "Error", "segfaulted (SIGSEGV)"},
-      {134, "Error", "aborted (SIGABRT): m"},
-      {135, "Error", "was killed by SIGBUS (a full /dev/shm does that)"},
-      {143, "Error", "was killed by SIGTERM"},
+      {137, "OOMKilled", "was killed by SIGKILL (OOMKilled: out of memory): m"},
+      {137, "Error", "was killed by SIGKILL (exit code 137): m"},
+      {139, "Error", "segfaulted (SIGSEGV, exit code 139): m"},
+      {134, "Error", "aborted (SIGABRT, exit code 134): m"},
+      {135, "Error", "was killed by SIGBUS (a full /dev/shm does that, exit code 135): m"},
+      {143, "Error", "was killed by SIGTERM (exit code 143): m"},
       {255, "Error", "exited with code 255: m"},
       {128, "StartError", "exited with code 128: m"},
   };
@@ -298,7 +298,7 @@ TEST_F(FailedReason, BlamesTheCrashAmongEndsOfTheSameSecond) {
   Terminate(pods_[0], 143, kCreated);
   Terminate(pods_[1], 1, kCreated, "RuntimeError: NCCL");
   Terminate(pods_[2], 139, kCreated);
-  EXPECT_EQ(Reason(), "rank 2 (pt-worker-1) segfaulted (SIGSEGV)");
+  EXPECT_EQ(Reason(), "rank 2 (pt-worker-1) segfaulted (SIGSEGV, exit code 139)");
 }
 
 TEST_F(FailedReason, NamesTheCodeSync) {

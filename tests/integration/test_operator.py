@@ -350,7 +350,7 @@ def test_J15_a_failure_under_never_fails_the_job(start, policy, left):
     j.await_conditions(CREATED, ENDED_RUNNING, FAILED)
     message = j.status()["conditions"][-1]["message"]
     assert message.startswith("PyTorchJob j is failed because 1 Worker replica(s) failed.")
-    assert "out of memory" in message
+    assert "rank 1 (j-worker-0) was killed by SIGKILL (OOMKilled: out of memory)" in message
     j.await_pods(left)
 
 
