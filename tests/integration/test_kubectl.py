@@ -267,6 +267,15 @@ def test_dry_run(cluster):
         "get", "pytorchjob", "dry", code=1)[1]
 
 
+def test_diff_shows_what_would_change_and_nothing_else(cluster, idle):
+    changed = IDLE.format(name=idle, command="true").replace("team: a", "team: b")
+    out = cluster.kubectl("diff", "-f", "-", stdin=changed, code=1)[0]
+    assert [line for line in out.splitlines() if line.startswith(("- ", "+ "))] == [
+        "-    team: a", "+    team: b"]
+    made = json.loads(cluster.kubectl("create", "configmap", "dry", "--dry-run=server", "-o", "json"))
+    assert "resourceVersion" not in made["metadata"]
+
+
 def test_label_annotate_patch(cluster, idle):
     cluster.kubectl("label", "pytorchjob", idle, "x=y")
     cluster.kubectl("annotate", "pytorchjob", idle, "n=1")

@@ -90,7 +90,8 @@ struct Mutation {
   // Runs on the writer thread, more than once when a transaction has to be repeated. An error
   // undoes this mutation and no other.
   std::function<base::Result<Next>(View& view, std::optional<Record> current)> apply;
-  // Undone after it was tried; the outcome says what would have been.
+  // Undone after it was tried; the outcome says what would have been, under the version that stays
+  // (none of an object that is not there).
   bool dry_run = false;
 };
 

@@ -215,6 +215,24 @@ TEST(Store, ADryRunLeavesNothingBehind) {
   EXPECT_NE(outcome->json, nullptr);
   EXPECT_EQ(*store->Version(), before);
   EXPECT_FALSE(store->Get(PodKey("a")));
+  EXPECT_EQ(text::Find(*text::ParseJson(*outcome->json), {"metadata", "resourceVersion"}), nullptr);
+}
+
+TEST(Store, ADryRunOfAChangeKeepsTheVersion) {
+  const TempDir dir;
+  auto store = OpenStore(dir.File("db"));
+  const auto written = Write(*store, Put("a", 1));
+  ASSERT_TRUE(written);
+  ASSERT_TRUE(Write(*store, Put("b", 1)));
+  Mutation dry = Put("a", 2);
+  dry.dry_run = true;
+  const auto outcome = Write(*store, dry);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->version, written->version);
+  const text::Json object = *text::ParseJson(*outcome->json);
+  EXPECT_EQ(text::GetString(object, {"metadata", "resourceVersion"}),
+            std::to_string(written->version));
+  EXPECT_NE(*outcome->json, *written->json);
 }
 
 TEST(Store, WhatFollowsFromADeletionIsOneWriteWithIt) {

@@ -91,7 +91,7 @@ class Writer::Session : public View {
     const int64_t version_before = version_;
     TRY(savepoint_.Run());
     is_lost_ = true;  // until the savepoint is released
-    auto outcome = Apply(mutation);
+    auto outcome = mutation.dry_run ? Try(mutation) : Apply(mutation);
     if (database_.IsIdle()) return outcome;
     if (!outcome || mutation.dry_run) {
       TRY(undo_.Run());
@@ -147,6 +147,24 @@ class Writer::Session : public View {
       following.pop_front();
       TRY(ApplyOne(next, following));
     }
+    return outcome;
+  }
+
+  // What is not to stay has no version of its own: an object that is there keeps the one it has, a
+  // new one has none (as kube-apiserver answers dry runs; `kubectl diff` shows what differs).
+  base::Result<Outcome> Try(const Mutation& mutation) {
+    TRY_ASSIGN(const auto current, Get(mutation.key));
+    TRY_ASSIGN(Outcome outcome, Apply(mutation));
+    if (outcome.action == Next::Action::kNothing) return outcome;
+    TRY_ASSIGN(text::Json object, text::ParseJson(*outcome.json));
+    const text::Path path = {"metadata", "resourceVersion"};
+    if (current) {
+      text::Set(object, path, text::Json(std::to_string(current->version)));
+    } else {
+      text::Erase(object, path);
+    }
+    outcome.version = current ? current->version : 0;
+    outcome.json = std::make_shared<const std::string>(text::ToJson(object));
     return outcome;
   }
 
