@@ -70,11 +70,13 @@ std::string JobCache::PutJob(text::Json job) {
 std::string JobCache::PutJobLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
-  if (entry.is_settled() && UidOfJob(job) == entry.uid) return "";
-  if (entry.has_job() && VersionOf(job) <= entry.job_version) return "";
+  const uint64_t version = VersionOf(job);
+  std::string uid = UidOfJob(job);
+  const bool is_known = entry.has_job() || (entry.is_settled() && uid == entry.uid);
+  if (is_known && version <= entry.job_version) return "";
   entry.job = PackedTextOfJob(job);
-  entry.job_version = VersionOf(job);
-  entry.uid = UidOfJob(job);
+  entry.job_version = version;
+  entry.uid = std::move(uid);
   return key;
 }
 
@@ -216,12 +218,16 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
   return snapshot;
 }
 
-void JobCache::Settle(const std::string& key, const std::string& uid) {
+void JobCache::Settle(const std::string& key, const text::Json& job) {
+  const std::string uid = UidOfJob(job);
+  const uint64_t version = VersionOf(job);
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  if (found == entries_.end() || !found->second.has_job() || found->second.uid != uid) return;
+  if (found == entries_.end() || !found->second.has_job()) return;
+  if (found->second.uid != uid || found->second.job_version > version) return;
   std::exchange(found->second, {});  // with the room of its texts
   found->second.uid = uid;
+  found->second.job_version = version;
 }
 
 std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {

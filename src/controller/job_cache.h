@@ -54,8 +54,9 @@ class JobCache {
   // Nothing when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
 
-  // Forgets everything but the job's identity (uid); a later version of the same job is ignored.
-  void Settle(const std::string& key, const std::string& uid);
+  // Forgets everything but which job it is, and in which version: a newer one of it is looked at
+  // again, as somebody may have given it a time to live. Nothing when a newer one is known already.
+  void Settle(const std::string& key, const text::Json& job);
 
   // Of the jobs that have a pod on that node.
   std::vector<std::string> KeysOnNode(std::string_view node) const;

@@ -105,9 +105,9 @@ TEST(JobCache, ForgetsASettledJobButKnowsASuccessorOfTheSameName) {
   JobCache cache;
   cache.PutJob(Job("j", "1", 1));
   cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2));
-  cache.Settle("default/j", "1");
+  cache.Settle("default/j", Job("j", "1", 1));
   EXPECT_EQ(cache.ActiveJobs(), 0U);
-  EXPECT_EQ(cache.PutJob(Job("j", "1", 3)), "");
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 1)), "");
   EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 4)), "");
   cache.RemoveJob(Job("j", "1", 5));
   EXPECT_EQ(cache.PutJob(Job("j", "2", 6)), "default/j");
@@ -135,6 +135,18 @@ TEST(JobCache, KnowsAJobAgainThatWasGoneAndHasTheSameVersion) {
   cache.RemoveJob(Job("j", "1", 6));
   EXPECT_FALSE(cache.Get("default/j"));
   EXPECT_EQ(cache.PutJob(Job("j", "2", 5)), "default/j");
+}
+
+TEST(JobCache, LooksAgainAtASettledJobThatChanges) {
+  JobCache cache;
+  cache.PutJob(Job("j", "1", 1));
+  cache.Settle("default/j", Job("j", "1", 1));
+  EXPECT_TRUE(cache.ReplaceJobs({Job("j", "1", 1)}).empty());
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 3)), "default/j");
+  EXPECT_TRUE(cache.Get("default/j"));
+  // What was decided of an older version does not settle a newer one.
+  cache.Settle("default/j", Job("j", "1", 2));
+  EXPECT_TRUE(cache.Get("default/j"));
 }
 
 TEST(JobCache, DropsWhatARelistDoesNotName) {

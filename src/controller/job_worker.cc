@@ -225,7 +225,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (plan.is_settled) {
     const std::string uid(text::GetString(*snapshot->job, {"metadata", "uid"}));
     if (options_.release_master_port) options_.release_master_port(uid);
-    cache_.Settle(key, uid);
+    cache_.Settle(key, *snapshot->job);
   }
   return {};
 }

@@ -241,6 +241,17 @@ def test_J7_a_finished_job_is_deleted_after_its_time(start, ttl, end):
                j.api.messages(j.namespace))
 
 
+@pytest.mark.parametrize("suspended", [False, True])
+def test_a_job_that_has_long_finished_may_be_given_a_time_to_live(start, suspended):
+    j = start(job())
+    j.set(ALL, "Running")
+    j.set("j-master-0", "Succeeded", 0)
+    j.await_condition("Succeeded")
+    wait_until("all is counted", lambda: j.status()["replicaStatuses"]["Worker"].get("succeeded") == 2)
+    j.patch({"runPolicy": {"ttlSecondsAfterFinished": 0, "suspend": suspended}})
+    wait_until("the job is gone", lambda: j.api.get("pytorchjobs", j.namespace, "j") is None)
+
+
 @pytest.mark.parametrize("code, is_replaced", [(1, False), (127, False), (128, True), (137, True),
                                                (255, True)])
 def test_J10_exit_codes(start, code, is_replaced):
