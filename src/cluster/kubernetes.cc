@@ -105,6 +105,7 @@ base::Result<std::unique_ptr<Transport>> OpenKubernetes(const KubeSelection& sel
   }
   http.is_insecure = cluster.is_insecure;
   http.tls_server_name = cluster.tls_server_name;
+  http.is_write_heavy = options.is_write_heavy;
   http.proxy =
       cluster.proxy_url.empty() ? net::ProxyFor(http.url, options.environment) : cluster.proxy_url;
   Credentials::Options shown;

@@ -38,6 +38,7 @@ struct KubernetesOptions {
   Client::WarningSink warnings;
   bool has_terminal = false;  // standard input is one: a credential program may ask
   bool gives_429_on = false;  // FlowControl deals with a busy server
+  bool is_write_heavy = false;  // as CurlClientOptions'
 };
 
 // Does not connect yet, but reads the certificates that the selection names.

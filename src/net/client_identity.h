@@ -9,11 +9,15 @@ namespace net {
 struct ClientIdentity {
   std::string cert_pem;  // "" is none
   std::string key_pem;   // secret
+
+  bool operator==(const ClientIdentity&) const = default;
 };
 
 struct Security {
   ClientIdentity identity;
   std::string ca_pem;  // trusted instead of the system's authorities; "" is the system's
+
+  bool operator==(const Security&) const = default;
 };
 
 }  // namespace net

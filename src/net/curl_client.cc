@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "net/curl_error.h"
 #include "net/curl_loop.h"
+#include "net/http2_lane.h"
 #include "net/http_client.h"
 #include "net/route.h"
 #include "net/tcp_socket.h"
@@ -115,26 +116,28 @@ class Client final : public CurlClient {
         security_(std::make_shared<const Security>(Security{{}, options_.ca_pem})) {}
 
   base::Status Start() {
-    TRY_ASSIGN(loop_, CurlLoop::Start(curl_, [this](int code, CurlTransfer& transfer) {
-                 return Explain(code, transfer);
-               }));
+    const auto explain = [this](int code, CurlTransfer& transfer) {
+      return Explain(code, transfer);
+    };
+    TRY_ASSIGN(loop_, CurlLoop::Start(curl_, explain, options_.is_write_heavy));
+    const bool has_lane = options_.is_write_heavy && options_.url.scheme == "https" &&
+                          options_.proxy.empty() && options_.tls_server_name.empty();
+    if (has_lane) {
+      TRY_ASSIGN(lane_, StartLane());
+    }
     return {};
   }
 
   void UseIdentity(ClientIdentity identity) override {
-    auto security = security_.Lock();
-    *security =
-        std::make_shared<const Security>(Security{std::move(identity), (*security)->ca_pem});
+    Use([&](Security& security) { security.identity = std::move(identity); });
   }
   void UseAuthorities(std::string ca_pem) override {
-    auto security = security_.Lock();
-    *security =
-        std::make_shared<const Security>(Security{(*security)->identity, std::move(ca_pem)});
+    Use([&](Security& security) { security.ca_pem = std::move(ca_pem); });
   }
 
   base::Result<HttpResponse> Send(const HttpRequest& request) override {
-    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
-    return Complete(request, *transfer);
+    auto answer = std::move(SendByLane(std::span(&request, 1)).front());
+    return answer ? std::move(*answer) : SendByCurl(request);
   }
 
   base::Result<HttpResponse> SendFile(const HttpRequest& request, const FileRange& range) override {
@@ -145,7 +148,22 @@ class Client final : public CurlClient {
     return transfer->AwaitWhole(is_cut);
   }
 
-  std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override;
+  std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override {
+    std::vector<Http2Lane::Answer> answers = SendByLane(requests);
+    std::vector<size_t> left;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) left.push_back(i);
+    }
+    for (std::span<const size_t> rest = left; !rest.empty();) {
+      const auto wave = rest.first(std::min(rest.size(), kMaxUnderWay));
+      SendWave(requests, wave, answers);
+      rest = rest.subspan(wave.size());
+    }
+    std::vector<base::Result<HttpResponse>> whole;
+    whole.reserve(answers.size());
+    for (auto& answer : answers) whole.push_back(std::move(*answer));
+    return whole;
+  }
 
   base::Result<std::unique_ptr<BodyStream>> Open(const HttpRequest& request) override {
     const auto deadline = std::chrono::steady_clock::now() + options_.connect_timeout +
@@ -159,6 +177,28 @@ class Client final : public CurlClient {
   base::Result<UpgradeAnswer> Upgrade(const HttpRequest& request) override;
 
  private:
+  template <typename Change>
+  void Use(Change change) {
+    {
+      auto security = security_.Lock();
+      Security changed = **security;
+      change(changed);
+      if (changed == **security) return;
+      *security = std::make_shared<const Security>(std::move(changed));
+    }
+    if (lane_) lane_->Renew();
+  }
+  base::Result<std::unique_ptr<Http2Lane>> StartLane();
+  Route RouteToServer();
+  // Nothing for those that are libcurl's.
+  std::vector<Http2Lane::Answer> SendByLane(std::span<const HttpRequest> requests);
+  base::Result<HttpResponse> SendByCurl(const HttpRequest& request) {
+    TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
+    return Complete(request, *transfer);
+  }
+  // Those of `chosen` at once, by libcurl.
+  void SendWave(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
+                std::vector<Http2Lane::Answer>& answers);
   base::Result<std::shared_ptr<CurlTransfer>> Prepare(const HttpRequest& request,
                                                       std::optional<size_t> body_limit,
                                                       long version = CURL_HTTP_VERSION_2TLS,
@@ -188,7 +228,9 @@ class Client final : public CurlClient {
   const CurlClientOptions options_;
   base::Guarded<std::shared_ptr<const Security>> security_;
   const std::shared_ptr<CurlHandlePool> pool_ = std::make_shared<CurlHandlePool>();
-  std::unique_ptr<CurlLoop> loop_;  // last: its thread uses the above
+  // Last: their threads use the above.
+  std::unique_ptr<CurlLoop> loop_;
+  std::unique_ptr<Http2Lane> lane_;
 };
 
 bool Client::IsSmallWrite(const HttpRequest& request) const {
@@ -332,15 +374,54 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
   return transfer;
 }
 
-// Not libcurl's: it lends nobody the connection after a 101.
-base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
-  TRY(CheckRequest(request));
+Route Client::RouteToServer() {
   Route route{options_.url, options_.proxy, {}};
   route.tls.server_name = options_.tls_server_name;
   route.tls.is_insecure = options_.is_insecure;
   const auto security = *security_.Lock();
   route.tls.ca_pem = security->ca_pem;
   route.tls.identity = security->identity;
+  return route;
+}
+
+base::Result<std::unique_ptr<Http2Lane>> Client::StartLane() {
+  Http2Lane::Options lane;
+  lane.authority = options_.url.Authority();
+  lane.path = options_.url.path;
+  lane.idle_timeout = options_.idle_timeout;
+  lane.connect = [this](int cancel) {
+    Route route = RouteToServer();
+    route.tls.is_http2 = true;
+    return Connect(route, options_.connect_timeout, cancel);
+  };
+  lane.explain = [this](CurlFailure failure) {
+    failure.is_of_kubeconfig = options_.is_of_kubeconfig;
+    return ErrorFromCurl(failure, options_.url, options_.proxy);
+  };
+  return Http2Lane::Start(std::move(lane));
+}
+
+std::vector<Http2Lane::Answer> Client::SendByLane(std::span<const HttpRequest> requests) {
+  std::vector<Http2Lane::Answer> answers(requests.size());
+  if (!lane_) return answers;
+  std::vector<const HttpRequest*> chosen;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const HttpRequest& request = requests[i];
+    if (!IsSmallWrite(request) || !CheckRequest(request) || !IsForHttp2(request)) continue;
+    chosen.push_back(&request);
+    places.push_back(i);
+  }
+  if (chosen.empty()) return answers;
+  auto come = lane_->SendAll(chosen);
+  for (size_t i = 0; i < places.size(); ++i) answers[places[i]] = std::move(come[i]);
+  return answers;
+}
+
+// Not libcurl's: it lends nobody the connection after a 101.
+base::Result<UpgradeAnswer> Client::Upgrade(const HttpRequest& request) {
+  TRY(CheckRequest(request));
+  const Route route = RouteToServer();
   HttpRequest sent = request;
   sent.target = options_.url.path + request.target;
   sent.headers.emplace_back("Host", options_.url.Authority());
@@ -366,32 +447,26 @@ base::Error Client::Explain(int code, CurlTransfer& transfer) const {
   return ErrorFromCurl(failure, options_.url, options_.proxy);
 }
 
-std::vector<base::Result<HttpResponse>> Client::SendAll(std::span<const HttpRequest> requests) {
-  std::vector<base::Result<HttpResponse>> responses;
-  responses.reserve(requests.size());
-  while (!requests.empty()) {
-    const auto wave = requests.first(std::min(requests.size(), kMaxUnderWay));
-    std::vector<base::Result<std::shared_ptr<CurlTransfer>>> prepared;
-    std::vector<std::shared_ptr<CurlTransfer>> transfers;
-    prepared.reserve(wave.size());
-    for (const HttpRequest& request : wave) {
-      prepared.push_back(Prepare(request, kMaxResponseBytes));
-      if (prepared.back()) transfers.push_back(*prepared.back());
-    }
-    const auto ends = std::make_shared<CurlWave>(transfers.size());
-    for (const auto& transfer : transfers) transfer->JoinWave(ends);
-    loop_->AddAll(transfers);
-    ends->Await();
-    for (size_t i = 0; i < prepared.size(); ++i) {
-      if (prepared[i]) {
-        responses.push_back(Complete(wave[i], **prepared[i]));
-      } else {
-        responses.push_back(Fail(std::move(prepared[i].error())));
-      }
-    }
-    requests = requests.subspan(wave.size());
+void Client::SendWave(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
+                      std::vector<Http2Lane::Answer>& answers) {
+  std::vector<base::Result<std::shared_ptr<CurlTransfer>>> prepared;
+  std::vector<std::shared_ptr<CurlTransfer>> transfers;
+  prepared.reserve(chosen.size());
+  for (const size_t place : chosen) {
+    prepared.push_back(Prepare(requests[place], kMaxResponseBytes));
+    if (prepared.back()) transfers.push_back(*prepared.back());
   }
-  return responses;
+  const auto ends = std::make_shared<Wave>(transfers.size());
+  for (const auto& transfer : transfers) transfer->JoinWave(ends);
+  loop_->AddAll(transfers);
+  ends->Await();
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (prepared[i]) {
+      answers[chosen[i]] = Complete(requests[chosen[i]], **prepared[i]);
+    } else {
+      answers[chosen[i]] = Fail(std::move(prepared[i].error()));
+    }
+  }
 }
 
 }  // namespace

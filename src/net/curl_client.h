@@ -21,12 +21,15 @@ struct CurlClientOptions {
   std::string proxy;             // URL, "" is none
   bool is_of_kubeconfig = true;  // for the errors' words: CurlFailure
   bool is_compressed = true;     // ask for gzip
+  // Thousands of small writes, with watches that tell of each: those go by a connection of their
+  // own (Http2Lane), and what comes of these within some milliseconds is read together.
+  bool is_write_heavy = false;
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
   // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.
   std::chrono::seconds idle_timeout{70};
 };
 
-// Thread safe; one thread of its own moves the bytes.
+// Thread safe; a thread of its own, or two, move the bytes.
 class CurlClient : public HttpClient, public FileUploader {
  public:
   // Does not connect yet. kUnavailable when libcurl is missing.

@@ -1,10 +1,12 @@
 #include "net/curl_loop.h"
 
 #include <pthread.h>
-#include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
+
+#include "net/block_signals.h"
 
 namespace net {
 namespace {
@@ -17,34 +19,19 @@ constexpr long kMaxStreams = 250;
 constexpr size_t kManyUnderWay = 12;
 constexpr std::chrono::milliseconds kMoment{4};
 
-// Signals are the main thread's; and a connection that breaks is an error, not SIGPIPE.
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockSignals(const BlockSignals&) = delete;
-  BlockSignals& operator=(const BlockSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
-base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl, Explain explain) {
+base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl, Explain explain,
+                                                        bool gathers_streams) {
   CURLM* const multi = curl.multi_init();
   if (multi == nullptr) return base::Fail(base::Code::kExhausted, "libcurl could not be started");
   curl.multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
   curl.multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain)));
+  return std::unique_ptr<CurlLoop>(new CurlLoop(curl, multi, std::move(explain), gathers_streams));
 }
 
-CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain)
-    : curl_(curl), multi_(multi), explain_(std::move(explain)) {
+CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain, bool gathers_streams)
+    : curl_(curl), multi_(multi), explain_(std::move(explain)), gathers_streams_(gathers_streams) {
   const BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
 }
@@ -140,10 +127,21 @@ void CurlLoop::Await() {
   mail_.Lock()->is_awaited = false;
 }
 
+bool CurlLoop::IsBusy() const {
+  if (running_.size() >= kManyUnderWay) return true;
+  return gathers_streams_ && !running_.empty() &&
+         std::chrono::steady_clock::now() - last_round_ < kMoment &&
+         std::all_of(
+             running_.begin(), running_.end(),
+             [](const auto& one) { return one.second->is_stream(); });
+}
+
 void CurlLoop::Gather() {
-  if (running_.size() < kManyUnderWay) return;
-  std::unique_lock lock(stop_mutex_);
-  stopped_.wait_for(lock, kMoment, [this] { return is_stopped_.load(); });
+  if (IsBusy()) {
+    std::unique_lock lock(stop_mutex_);
+    stopped_.wait_for(lock, kMoment, [this] { return is_stopped_.load(); });
+  }
+  last_round_ = std::chrono::steady_clock::now();
 }
 
 void CurlLoop::Run() {

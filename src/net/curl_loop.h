@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -24,7 +25,9 @@ class CurlLoop {
   // Says in words why libcurl ended a transfer, on the loop's thread.
   using Explain = std::function<base::Error(int curl_code, CurlTransfer& transfer)>;
 
-  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl, Explain explain);
+  // `gathers_streams`: what comes of streams within some milliseconds is read, and told, together.
+  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl, Explain explain,
+                                                       bool gathers_streams = false);
   ~CurlLoop();  // transfers under way end as kCancelled
 
   void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
@@ -43,11 +46,13 @@ class CurlLoop {
     bool is_awaited = false;  // the thread sleeps until it is woken
   };
 
-  CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain);
+  CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain, bool gathers_streams);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
   void Wake(base::Guarded<Mail>::Access mail);
   void Run();
   void Await();
+  // Whether more is to come at once than is worth a round each.
+  bool IsBusy() const;
   void Gather();
   void CarryOut(Orders orders);
   void Drop(CURL* handle, base::Status status);
@@ -57,11 +62,14 @@ class CurlLoop {
   const CurlLibrary& curl_;
   CURLM* const multi_;
   const Explain explain_;
+  const bool gathers_streams_;
   base::Guarded<Mail> mail_;
   std::atomic<bool> is_stopped_{false};
   std::mutex stop_mutex_;
   std::condition_variable stopped_;
-  std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;  // the loop's thread only
+  // The loop's thread only.
+  std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;
+  std::chrono::steady_clock::time_point last_round_{};
   std::thread thread_;
 };
 

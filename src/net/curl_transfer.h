@@ -14,27 +14,9 @@
 #include "net/curl_handle.h"
 #include "net/file_uploader.h"
 #include "net/http.h"
+#include "net/wave.h"
 
 namespace net {
-
-// Transfers that somebody waits for together: he is woken once, when the last of them has ended.
-class CurlWave {
- public:
-  explicit CurlWave(size_t transfers) : left_(transfers) {}
-  void CountEnd() {
-    const std::lock_guard lock(mutex_);
-    if (--left_ == 0) ended_.notify_all();
-  }
-  void Await() {
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [this] { return left_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  size_t left_;
-};
 
 // The loop's thread puts in what libcurl gives (Take*, End); one consumer takes it out (Await*,
 // Read). Destroyed after libcurl has let go of its handle.
@@ -57,7 +39,7 @@ class CurlTransfer {
   // The handle goes there when the transfer has ended well.
   void ReturnHandleTo(std::shared_ptr<CurlHandlePool> pool) { pool_ = std::move(pool); }
   // To be told of the end; before the loop has the transfer.
-  void JoinWave(std::shared_ptr<CurlWave> wave) { wave_ = std::move(wave); }
+  void JoinWave(std::shared_ptr<Wave> wave) { wave_ = std::move(wave); }
 
   // The request's body is this; before the loop has the transfer.
   void SendFrom(const FileRange& range) { file_ = range; }
@@ -96,7 +78,7 @@ class CurlTransfer {
   const std::optional<size_t> body_limit_;
   std::optional<FileRange> file_;
   uint64_t file_sent_ = 0;
-  std::shared_ptr<CurlWave> wave_;
+  std::shared_ptr<Wave> wave_;
   bool has_news_ = false;  // the loop's thread only
 
   std::mutex mutex_;

@@ -25,8 +25,8 @@ constexpr uint16_t kSocksPort = 1080;
 // A connection on its way.
 class Path {
  public:
-  Path(const Route& route, std::chrono::milliseconds timeout)
-      : route_(route), deadline_(steady_clock::now() + timeout) {}
+  Path(const Route& route, std::chrono::milliseconds timeout, int cancel)
+      : route_(route), deadline_(steady_clock::now() + timeout), cancel_(cancel) {}
 
   base::Result<OwnedSocket> Connect();
 
@@ -47,15 +47,17 @@ class Path {
 
   const Route& route_;
   const steady_clock::time_point deadline_;
+  const int cancel_;
 };
 
 base::Result<OwnedSocket> Path::Tcp(const Url& to, int unresolved) const {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - steady_clock::now());
-  auto fd = ConnectToTcp(to.host, to.port, left);
+  auto fd = ConnectToTcp(to.host, to.port, left, cancel_);
   if (fd) {
     SetKeepAlive(fd->get());
     return PlainSocket(std::move(*fd));
   }
+  if (fd.error().code == base::Code::kCancelled) return base::Fail(std::move(fd.error()));
   const bool is_unknown = fd.error().code == base::Code::kNotFound;
   return base::Fail(Explain({is_unknown ? unresolved : static_cast<int>(CURLE_COULDNT_CONNECT),
                              fd.error().os_errno, 0, false, fd.error().message}));
@@ -71,10 +73,10 @@ base::Result<OwnedSocket> Path::Connect() {
   if (route_.url.scheme != "https") return socket;
   TlsOptions tls = route_.tls;
   if (tls.server_name.empty()) tls.server_name = route_.url.host;
-  return StartTls(std::move(socket), tls, deadline_,
-                  [url = route_.url, proxy = route_.proxy](const CurlFailure& failure) {
-                    return ErrorFromCurl(failure, url, proxy);
-                  });
+  const auto explain = [url = route_.url, proxy = route_.proxy](const CurlFailure& failure) {
+    return ErrorFromCurl(failure, url, proxy);
+  };
+  return StartTls(std::move(socket), tls, deadline_, explain, cancel_);
 }
 
 base::Result<OwnedSocket> Path::ThroughProxy() const {
@@ -93,10 +95,10 @@ base::Result<OwnedSocket> Path::ThroughProxy() const {
   if (proxy->scheme == "https") {
     TlsOptions tls;
     tls.server_name = proxy->host;
-    TRY_ASSIGN(socket, StartTls(std::move(socket), tls, deadline_,
-                                [url = *proxy](const CurlFailure& failure) {
-                                  return ErrorFromCurl(failure, url, "").Wrap("proxy");
-                                }));
+    const auto explain = [url = *proxy](const CurlFailure& failure) {
+      return ErrorFromCurl(failure, url, "").Wrap("proxy");
+    };
+    TRY_ASSIGN(socket, StartTls(std::move(socket), tls, deadline_, explain, cancel_));
   }
   return AskProxy(std::move(socket), *proxy);
 }
@@ -124,7 +126,7 @@ base::Status Path::SendAll(ClientSocket& socket, std::string_view bytes) const {
     TRY_ASSIGN(const SocketStep step, socket.Send(bytes, {}));
     bytes.remove_prefix(step.bytes);
     if (step.wait_for != 0) {
-      TRY(AwaitSocket(socket.fd(), step.wait_for, deadline_));
+      TRY(AwaitSocket(socket.fd(), step.wait_for, deadline_, cancel_));
     } else if (step.bytes == 0) {
       return base::Fail(Refused("it closed the connection"));
     }
@@ -138,7 +140,7 @@ base::Result<std::string> Path::ReceiveAll(ClientSocket& socket, size_t size) co
     TRY_ASSIGN(const SocketStep step, socket.Receive(bytes.data() + count, size - count));
     count += step.bytes;
     if (step.wait_for != 0) {
-      TRY(AwaitSocket(socket.fd(), step.wait_for, deadline_));
+      TRY(AwaitSocket(socket.fd(), step.wait_for, deadline_, cancel_));
     } else if (step.bytes == 0) {
       return base::Fail(Refused("it closed the connection"));
     }
@@ -188,8 +190,9 @@ base::Result<OwnedSocket> Path::AskSocks(OwnedSocket socket, const Url& proxy) c
 
 }  // namespace
 
-base::Result<OwnedSocket> Connect(const Route& route, std::chrono::milliseconds timeout) {
-  return Path(route, timeout).Connect();
+base::Result<OwnedSocket> Connect(const Route& route, std::chrono::milliseconds timeout,
+                                  int cancel) {
+  return Path(route, timeout, cancel).Connect();
 }
 
 }  // namespace net

@@ -20,8 +20,10 @@ struct Route {
   TlsOptions tls;  // server_name: "" is the URL's host
 };
 
-// Connects; blocks until it stands or `timeout` is over. Errors as ErrorFromCurl's.
+// Connects; blocks until it stands or `timeout` is over, or `cancel` (-1 is none) is readable:
+// kCancelled then. Errors as ErrorFromCurl's.
 base::Result<std::unique_ptr<ClientSocket>> Connect(const Route& route,
-                                                    std::chrono::milliseconds timeout);
+                                                    std::chrono::milliseconds timeout,
+                                                    int cancel = -1);
 
 }  // namespace net

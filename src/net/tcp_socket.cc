@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -30,16 +31,18 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-// errno of the attempt; 0 when connected.
-int AwaitConnected(int fd, Clock::time_point deadline) {
-  pollfd waiting{fd, POLLOUT, 0};
+// errno of the attempt; 0 when connected, ECANCELED once `cancel` is readable.
+int AwaitConnected(int fd, Clock::time_point deadline, int cancel) {
+  std::array<pollfd, 2> waiting{pollfd{fd, POLLOUT, 0}, pollfd{cancel, POLLIN, 0}};
   int ready = 0;
   do {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    ready = ::poll(&waiting, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+    ready = ::poll(waiting.data(), waiting.size(),
+                   static_cast<int>(std::max<int64_t>(left.count(), 0)));
   } while (ready < 0 && errno == EINTR);
   if (ready < 0) return errno;
   if (ready == 0) return ETIMEDOUT;
+  if (waiting[1].revents != 0) return ECANCELED;
   int reason = 0;
   socklen_t size = sizeof reason;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &size) != 0) return errno;
@@ -47,16 +50,17 @@ int AwaitConnected(int fd, Clock::time_point deadline) {
 }
 
 base::Result<base::Fd> ConnectToAddress(const addrinfo& address, const std::string& context,
-                                        Clock::time_point deadline) {
+                                        Clock::time_point deadline, int cancel) {
   base::Fd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
   int reason = 0;
   if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
-    reason = errno == EINPROGRESS ? AwaitConnected(fd.get(), deadline) : errno;
+    reason = errno == EINPROGRESS ? AwaitConnected(fd.get(), deadline, cancel) : errno;
   }
   if (reason != 0) {
     base::Error error = base::Errno(reason, context);
     if (reason == ENETUNREACH || reason == EHOSTUNREACH) error.code = base::Code::kUnavailable;
+    if (reason == ECANCELED) error.code = base::Code::kCancelled;
     return base::Fail(std::move(error));
   }
   const int flags = ::fcntl(fd.get(), F_GETFL);
@@ -69,7 +73,7 @@ base::Result<base::Fd> ConnectToAddress(const addrinfo& address, const std::stri
 }  // namespace
 
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
-                                    std::chrono::milliseconds timeout) {
+                                    std::chrono::milliseconds timeout, int cancel) {
   const auto deadline = Clock::now() + timeout;
   const std::string context = fmt::format("connect to {}:{}", host, port);
   addrinfo wanted{};
@@ -83,8 +87,9 @@ base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
   base::Result<base::Fd> socket = base::Fail(base::Code::kNotFound, context + ": no address");
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    socket = ConnectToAddress(*address, context, deadline);
+    socket = ConnectToAddress(*address, context, deadline, cancel);
     if (socket || Clock::now() >= deadline) break;
+    if (socket.error().code == base::Code::kCancelled) break;
   }
   return socket;
 }

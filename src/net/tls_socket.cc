@@ -20,6 +20,9 @@
 namespace net {
 namespace {
 
+// HTTP/2's frames are small, and so are its records: many are read at once.
+constexpr size_t kManyRecords = 64 << 10;
+
 template <auto free>
 struct Freed {
   template <typename T>
@@ -96,7 +99,7 @@ class TlsSocket final : public ClientSocket {
     ::SSL_set_bio(ssl_.get(), bio, bio);  // takes it over
   }
 
-  base::Status Greet(SocketDeadline deadline) {
+  base::Status Greet(SocketDeadline deadline, int cancel) {
     while (true) {
       TRY_ASSIGN(const SocketStep step, Try([this] { return ::SSL_connect(ssl_.get()); }));
       if (step.bytes > 0) break;
@@ -104,12 +107,20 @@ class TlsSocket final : public ClientSocket {
         return base::Fail(
             explain_({CURLE_SSL_CONNECT_ERROR, 0, 0, false, "it closed the connection"}));
       }
-      if (!AwaitSocket(fd(), step.wait_for, deadline)) {
-        return base::Fail(explain_({CURLE_OPERATION_TIMEDOUT, 0, 0, false, ""}));
-      }
+      const base::Status ready = AwaitSocket(fd(), step.wait_for, deadline, cancel);
+      if (!ready && ready.error().code == base::Code::kCancelled) return ready;
+      if (!ready) return base::Fail(explain_({CURLE_OPERATION_TIMEDOUT, 0, 0, false, ""}));
     }
     is_connected_ = true;
     return {};
+  }
+
+  // Both sides' choice.
+  bool SpeaksHttp2() const {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    ::SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+    return size == 2 && std::memcmp(name, "h2", 2) == 0;
   }
 
   int fd() const override { return below_->fd(); }
@@ -238,16 +249,26 @@ bool Expect(SSL* ssl, const std::string& name) {
 base::Result<std::unique_ptr<ClientSocket>> StartTls(std::unique_ptr<ClientSocket> socket,
                                                      const TlsOptions& options,
                                                      SocketDeadline deadline,
-                                                     ExplainFailure explain) {
+                                                     ExplainFailure explain, int cancel) {
   constexpr unsigned char kHttp11[] = "\x08http/1.1";
+  constexpr unsigned char kHttp2[] = "\x02h2\x08http/1.1";
   TRY_ASSIGN(const OwnedContext context, MakeContext(options, explain));
   OwnedSsl ssl(::SSL_new(context.get()));
   if (!ssl || !Expect(ssl.get(), options.server_name)) {
     return base::Fail(base::Code::kInvalidArgument, "OpenSSL: " + TakeSslError());
   }
-  ::SSL_set_alpn_protos(ssl.get(), kHttp11, sizeof kHttp11 - 1);
+  if (options.is_http2) {
+    ::SSL_set_alpn_protos(ssl.get(), kHttp2, sizeof kHttp2 - 1);
+    ::SSL_set_read_ahead(ssl.get(), 1);
+    ::SSL_set_default_read_buffer_len(ssl.get(), kManyRecords);
+  } else {
+    ::SSL_set_alpn_protos(ssl.get(), kHttp11, sizeof kHttp11 - 1);
+  }
   auto tls = std::make_unique<TlsSocket>(std::move(socket), std::move(ssl), std::move(explain));
-  TRY(tls->Greet(deadline));
+  TRY(tls->Greet(deadline, cancel));
+  if (options.is_http2 && !tls->SpeaksHttp2()) {
+    return base::Fail(base::Code::kNotFound, "the server does not speak HTTP/2");
+  }
   return std::unique_ptr<ClientSocket>(std::move(tls));
 }
 

@@ -17,16 +17,18 @@ struct TlsOptions {
   std::string ca_pem;         // trusted instead of the system's authorities; "" is the system's
   bool is_insecure = false;   // any certificate will do
   ClientIdentity identity{};  // "" is none
+  bool is_http2 = false;      // the protocol to be spoken; else HTTP/1.1
 };
 
 // Of a connection that failed. `reason` says what libcurl would (curl_error.h).
 using ExplainFailure = std::function<base::Error(const CurlFailure& reason)>;
 
-// Greets the server over `socket`, by HTTP/1.1's name, and checks who it is. Blocks until then or
-// the deadline. What goes wrong now or later is told in `explain`'s words.
+// Greets the server over `socket`, by the protocol's name, and checks who it is. Blocks until then
+// or the deadline; kCancelled once `cancel` (-1 is none) is readable, kNotFound where it does not
+// speak HTTP/2 and is to. What goes wrong now or later is told in `explain`'s words.
 base::Result<std::unique_ptr<ClientSocket>> StartTls(std::unique_ptr<ClientSocket> socket,
                                                      const TlsOptions& options,
                                                      SocketDeadline deadline,
-                                                     ExplainFailure explain);
+                                                     ExplainFailure explain, int cancel = -1);
 
 }  // namespace net

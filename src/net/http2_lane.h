@@ -1,0 +1,116 @@
+// Small requests to one server, all on one connection over HTTP/2: what libcurl does for any
+// request, for half of the CPU. `muster operator` writes thousands a second.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/guarded.h"
+#include "base/result.h"
+#include "net/http.h"
+#include "net/http2_connection.h"
+#include "net/http_client.h"
+#include "net/tls_socket.h"
+#include "net/wave.h"
+
+namespace net {
+
+// Thread safe; one thread of its own moves the bytes. A request that the server surely did not
+// process (RFC 9113 section 8.7) is sent once more, on a new connection where that is closing.
+class Http2Lane {
+ public:
+  struct Options {
+    std::string authority;
+    std::string path;  // before the requests' targets
+    // A socket to the server, which has agreed to HTTP/2; kCancelled once `cancel` is readable. On
+    // the lane's thread.
+    std::function<ConnectedSocket(int cancel)> connect;
+    ExplainFailure explain;
+    // Without a word from the server for so long a request is given up.
+    std::chrono::milliseconds idle_timeout{0};
+  };
+  // Nothing: it is to go another way, and nothing of it was sent.
+  using Answer = std::optional<base::Result<HttpResponse>>;
+
+  static base::Result<std::unique_ptr<Http2Lane>> Start(Options options);
+  ~Http2Lane();  // requests under way end as kCancelled
+  Http2Lane(const Http2Lane&) = delete;
+  Http2Lane& operator=(const Http2Lane&) = delete;
+
+  // At once; answers in the order of the requests. Of errors kUnavailable, kTimeout, kCancelled;
+  // kUnauthenticated where the server refuses the certificate. After an error of `connect` that is
+  // neither of them nothing goes this way for a while.
+  std::vector<Answer> SendAll(std::span<const HttpRequest* const> requests);
+  // Requests that begin from now on go by a new connection.
+  void Renew();
+
+ private:
+  using Time = Http2Session::Time;
+  struct Call {
+    const HttpRequest* request = nullptr;  // its sender waits, and keeps it
+    Time since;
+    bool is_second_try = false;
+    Answer answer;
+    std::shared_ptr<Wave> wave;
+  };
+  using CallPtr = std::shared_ptr<Call>;
+  struct Mail {
+    std::vector<CallPtr> calls;
+    bool must_renew = false;
+    bool is_stopped = false;
+    bool is_awaited = false;  // the thread sleeps until it is woken
+  };
+  struct Line {
+    Line(std::unique_ptr<ClientSocket> socket, std::unique_ptr<Http2Session> session,
+         const ExplainFailure& explain)
+        : connection(std::move(socket), std::move(session), explain) {}
+    Http2Connection connection;
+    std::unordered_map<int32_t, CallPtr> calls;  // by stream
+  };
+
+  Http2Lane(Options options, base::Fd wake);
+  void Wake(Mail& mail);
+
+  // The thread's.
+  void Run();
+  bool TakeMail();
+  void Await(bool must_wait);
+  void Gather();
+  bool CanSend() const;
+  void SendWaiting();
+  void Send(Line& line, CallPtr call);
+  Line* OpenLine();
+  base::Result<std::unique_ptr<Line>> Connect();
+  void FailWaiting(const base::Error& error);
+  void Settle(Line& line);
+  void Settle(Http2End end, CallPtr call, const Http2Connection& connection);
+  void Expire(Time now);
+  int MillisToExpire(Time now) const;
+  static void End(Call& call, Answer answer);
+
+  const Options options_;
+  const base::Fd wake_;  // eventfd
+  base::Guarded<Mail> mail_;
+  std::condition_variable stopped_;
+  bool is_stopped_ = false;
+  std::deque<CallPtr> waiting_;
+  // The last is the one to send by, if it is open; those before it end what they have begun.
+  std::vector<std::unique_ptr<Line>> lines_;
+  Time last_end_{};      // of a request
+  Time expires_at_{};    // not before then
+  Time closed_until_{};  // no connection is tried
+  std::thread thread_;
+};
+
+}  // namespace net
