@@ -17,7 +17,7 @@ namespace {
 
 using base::Code;
 using base::Fail;
-using Kind = Http2End::Kind;
+using EndKind = Http2End::Kind;
 
 // What a server may send ahead of one answer's reader, and of all.
 constexpr uint32_t kStreamWindow = 1 << 20;
@@ -95,7 +95,7 @@ class ClientSession final : public Http2Session {
     const auto found = streams_.find(id);
     return found == streams_.end() ? nullptr : &found->second;
   }
-  void End(int32_t id, Stream& stream, Kind kind, std::string detail = {});
+  void End(int32_t id, Stream& stream, EndKind kind, std::string detail = {});
   void Cancel(int32_t id) {
     ::nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
   }
@@ -211,7 +211,7 @@ base::Status ClientSession::TakeOutput(std::string& output, size_t enough) {
 void ClientSession::Expire(Time then) {
   for (auto& [id, stream] : streams_) {
     if (stream.request == nullptr || stream.heard > then) continue;
-    End(id, stream, Kind::kSilent);
+    End(id, stream, EndKind::kSilent);
     Cancel(id);
   }
 }
@@ -227,16 +227,16 @@ void ClientSession::Break(uint64_t sent) {
   for (auto& [id, stream] : streams_) {
     if (stream.request == nullptr) continue;
     if (stream.begins_at >= sent) {
-      End(id, stream, Kind::kUnprocessed);
+      End(id, stream, EndKind::kUnprocessed);
     } else if (stream.has_head && stream.response.status >= 400) {
-      End(id, stream, Kind::kAnswered);
+      End(id, stream, EndKind::kAnswered);
     } else {
-      End(id, stream, Kind::kBroken);
+      End(id, stream, EndKind::kBroken);
     }
   }
 }
 
-void ClientSession::End(int32_t id, Stream& stream, Kind kind, std::string detail) {
+void ClientSession::End(int32_t id, Stream& stream, EndKind kind, std::string detail) {
   stream.request = nullptr;
   --under_way_;
   ends_.push_back({id, kind, std::move(stream.response), std::move(detail)});
@@ -249,7 +249,7 @@ int ClientSession::OnHeader(const nghttp2_frame& frame, std::string_view name,
   if (stream == nullptr || stream->request == nullptr || stream->has_head) return 0;
   stream->header_bytes += name.size() + value.size();
   if (stream->header_bytes > kMaxHeaderBytes) {
-    End(frame.hd.stream_id, *stream, Kind::kTooLarge, "the answer's headers are too large");
+    End(frame.hd.stream_id, *stream, EndKind::kTooLarge, "the answer's headers are too large");
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
   if (name == ":status") {
@@ -269,7 +269,7 @@ int ClientSession::OnBody(int32_t id, std::string_view bytes) {
   std::string& body = stream->response.body;
   if (body.size() + bytes.size() > kMaxResponseBytes) {
     const HttpRequest& request = *stream->request;
-    End(id, *stream, Kind::kTooLarge,
+    End(id, *stream, EndKind::kTooLarge,
         fmt::format("the answer to {} {} is larger than {} MiB", request.method,
                     request.target.substr(0, request.target.find('?')), kMaxResponseBytes >> 20));
     Cancel(id);
@@ -287,7 +287,7 @@ int ClientSession::OnFrame(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS && stream->response.status >= 200) stream->has_head = true;
   const bool may_end = frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA;
   if (!may_end || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 || !stream->has_head) return 0;
-  End(id, *stream, Kind::kAnswered);
+  End(id, *stream, EndKind::kAnswered);
   // The server needs no more of the request, and may never let it come.
   if (::nghttp2_session_get_stream_local_close(session_.get(), id) == 0) Cancel(id);
   return 0;
@@ -305,11 +305,11 @@ int ClientSession::OnClosed(int32_t id, uint32_t code) {
   if (stream->request == nullptr) {
     // It has ended before.
   } else if (code == NGHTTP2_REFUSED_STREAM) {
-    End(id, *stream, Kind::kUnprocessed);
+    End(id, *stream, EndKind::kUnprocessed);
   } else if (stream->has_head && stream->response.status >= 400) {
-    End(id, *stream, Kind::kAnswered);
+    End(id, *stream, EndKind::kAnswered);
   } else {
-    End(id, *stream, Kind::kBroken,
+    End(id, *stream, EndKind::kBroken,
         fmt::format("HTTP/2 stream {} was not closed cleanly: {} (err {})", id,
                     ::nghttp2_http2_strerror(code), code));
   }

@@ -10,7 +10,6 @@
 namespace net {
 namespace {
 
-using Kind = Http2End::Kind;
 using std::chrono::seconds;
 
 const Http2Session::Time kSessionStart{seconds(1000)};
@@ -77,7 +76,7 @@ TEST_F(Http2, SaysARequestAndHearsTheAnswer) {
   Talk();
   const Http2End end = OnlyEnd();
   EXPECT_EQ(end.stream, stream);
-  EXPECT_EQ(end.kind, Kind::kAnswered);
+  EXPECT_EQ(end.kind, Http2End::Kind::kAnswered);
   EXPECT_EQ(end.response.status, 429);
   EXPECT_EQ(end.response.headers, (Headers{{"retry-after", "3"}}));
   EXPECT_EQ(end.response.body, "busy");
@@ -137,7 +136,7 @@ TEST_F(Http2, AnAnswerBeforeTheBodyWasReadIsWhole) {
   peer_->Answer(stream, 403, {}, "no");
   Talk();
   const Http2End end = OnlyEnd();
-  EXPECT_EQ(end.kind, Kind::kAnswered);
+  EXPECT_EQ(end.kind, Http2End::Kind::kAnswered);
   EXPECT_EQ(end.response.body, "no");
   EXPECT_TRUE(session_->HasRoom());
   EXPECT_FALSE(session_->IsClosing());
@@ -149,7 +148,7 @@ TEST_F(Http2, WhatWasRefusedWasNotProcessed) {
   Talk();
   peer_->Reset(stream, NGHTTP2_REFUSED_STREAM);
   Talk();
-  EXPECT_EQ(OnlyEnd().kind, Kind::kUnprocessed);
+  EXPECT_EQ(OnlyEnd().kind, Http2End::Kind::kUnprocessed);
 }
 
 TEST_F(Http2, AResetBreaksARequestUnlessAnErrorWasAnswered) {
@@ -161,18 +160,18 @@ TEST_F(Http2, AResetBreaksARequestUnlessAnErrorWasAnswered) {
   peer_->Reset(bare, NGHTTP2_INTERNAL_ERROR);
   Talk();
   const Http2End broken = OnlyEnd();
-  EXPECT_EQ(broken.kind, Kind::kBroken);
+  EXPECT_EQ(broken.kind, Http2End::Kind::kBroken);
   EXPECT_NE(broken.detail.find("INTERNAL_ERROR"), std::string::npos) << broken.detail;
   peer_->Answer(good, 200, {}, "begun", false);
   peer_->Answer(bad, 503, {}, "begun", false);
   Talk();
   peer_->Reset(good, NGHTTP2_INTERNAL_ERROR);
   Talk();
-  EXPECT_EQ(OnlyEnd().kind, Kind::kBroken);
+  EXPECT_EQ(OnlyEnd().kind, Http2End::Kind::kBroken);
   peer_->Reset(bad, NGHTTP2_INTERNAL_ERROR);
   Talk();
   const Http2End answered = OnlyEnd();
-  EXPECT_EQ(answered.kind, Kind::kAnswered);
+  EXPECT_EQ(answered.kind, Http2End::Kind::kAnswered);
   EXPECT_EQ(answered.response.status, 503);
 }
 
@@ -185,12 +184,12 @@ TEST_F(Http2, AServerThatGoesAwayProcessesWhatItSays) {
   Talk();
   const Http2End end = OnlyEnd();
   EXPECT_EQ(end.stream, second);
-  EXPECT_EQ(end.kind, Kind::kUnprocessed);
+  EXPECT_EQ(end.kind, Http2End::Kind::kUnprocessed);
   EXPECT_TRUE(session_->IsClosing());
   EXPECT_FALSE(session_->IsOver());
   peer_->Answer(first, 200, {}, "");
   Talk();
-  EXPECT_EQ(OnlyEnd().kind, Kind::kAnswered);
+  EXPECT_EQ(OnlyEnd().kind, Http2End::Kind::kAnswered);
   EXPECT_TRUE(session_->IsOver());
 }
 
@@ -208,7 +207,8 @@ TEST_F(Http2, OfABrokenConnectionOnlyWhatNeverLeftWasNotProcessed) {
   ASSERT_EQ(ends.size(), 3U);
   for (const Http2End& end : ends) {
     EXPECT_TRUE(end.stream == gone || end.stream == kept || end.stream == queued);
-    EXPECT_EQ(end.kind, end.stream == gone ? Kind::kBroken : Kind::kUnprocessed) << end.stream;
+    EXPECT_EQ(end.kind, end.stream == gone ? Http2End::Kind::kBroken : Http2End::Kind::kUnprocessed)
+        << end.stream;
   }
 }
 
@@ -219,7 +219,7 @@ TEST_F(Http2, OneByteOfARequestMayHaveBeenEnough) {
   std::string output;
   ASSERT_TRUE(session_->TakeOutput(output, 1 << 20));
   session_->Break(sent_ + 1);
-  EXPECT_EQ(OnlyEnd().kind, Kind::kBroken);
+  EXPECT_EQ(OnlyEnd().kind, Http2End::Kind::kBroken);
 }
 
 TEST_F(Http2, SilenceIsOfEachRequest) {
@@ -233,7 +233,7 @@ TEST_F(Http2, SilenceIsOfEachRequest) {
   session_->Expire(kSessionStart + seconds(9));
   const Http2End end = OnlyEnd();
   EXPECT_EQ(end.stream, silent);
-  EXPECT_EQ(end.kind, Kind::kSilent);
+  EXPECT_EQ(end.kind, Http2End::Kind::kSilent);
   EXPECT_EQ(session_->SilentSince(kSessionStart + seconds(20)), kSessionStart + seconds(10));
   peer_->Answer(silent, 200, {}, "late");
   Talk();
@@ -249,7 +249,7 @@ TEST_F(Http2, HeadersHaveALimit) {
   peer_->Answer(stream, 200, many, "");
   Talk();
   const Http2End end = OnlyEnd();
-  EXPECT_EQ(end.kind, Kind::kTooLarge);
+  EXPECT_EQ(end.kind, Http2End::Kind::kTooLarge);
   EXPECT_EQ(end.detail, "the answer's headers are too large");
 }
 
