@@ -47,11 +47,18 @@ constexpr std::string_view kVerdicts[] = {"fatal:", "error:", "@ERROR:", "rsync:
 // git's only word when its transport has failed, which has said why in the line before.
 constexpr std::string_view kTransportFailed = "fatal: Could not read from remote repository.";
 
+// What a process says whose peer has gone: gloo, NCCL's sockets, the store, and a node of ours.
+constexpr std::string_view kPeerHasGone[] = {
+    "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
+// Where `opctl entry` begins its own last words, after the program's.
+constexpr std::string_view kProgramHasEnded = "\nError Running the code: exit code ";
+
 // Of a log's tail, the line that says why: the code sync's first verdict if there is one (what
 // follows is general advice), else the last.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
-  for (const std::string& line : base::Split(message, '\n')) {
+  const std::string_view of_program = message.substr(0, message.find(kProgramHasEnded));
+  for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty()) continue;
     const bool is_verdict =
@@ -101,6 +108,12 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
   return text;
 }
 
+bool TellsOfPeer(std::string_view message) {
+  return std::any_of(std::begin(kPeerHasGone), std::end(kPeerHasGone), [&](std::string_view words) {
+    return message.find(words) != std::string_view::npos;
+  });
+}
+
 // Peers of a dead process follow within the second: by exception, abort or the agent's SIGTERM.
 int WeightOf(const Terminated& terminated) {
   if (terminated.reason == "OOMKilled") return 0;
@@ -112,7 +125,7 @@ int WeightOf(const Terminated& terminated) {
     case SIGFPE:
       return 0;
     case 0:
-      return 1;
+      return TellsOfPeer(terminated.message) ? 2 : 1;
     case SIGABRT:
       return 2;
     default:

@@ -293,6 +293,27 @@ TEST_F(FailedReason, NamesSignals) {
   }
 }
 
+TEST_F(FailedReason, BlamesNoPeerOfTheOneThatFailedInTheSameSecond) {
+  const std::string_view of_peers[] = {
+      "RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [::1]:1234",
+      "DistStoreError: Connection reset by peer", "recvBytes failed: Broken pipe",
+      "Stopped because the node of rank 1 failed with exit code 5"};
+  for (const std::string_view last : of_peers) {
+    pods_ = {MakePod("master", 0, "Failed"), MakePod("worker", 0, "Failed")};
+    Terminate(pods_[0], 1, kCreated, last);
+    Terminate(pods_[1], 5, kCreated, "ValueError: no data");
+    EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5: ValueError: no data") << last;
+  }
+}
+
+TEST_F(FailedReason, IsTheProgramsLastLineNotTheNodes) {
+  const std::string_view log =
+      "Training Epoch 1\nno such column: y\nError Running the code: exit code 5\n"
+      "Stopping the process. Reason: Code Execution Failure\nExiting with exit code: 5\n";
+  Terminate(pods_[1], 5, kCreated, log);
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5: no such column: y");
+}
+
 TEST_F(FailedReason, BlamesTheCrashAmongEndsOfTheSameSecond) {
   pods_.push_back(MakePod("worker", 1, "Failed"));
   Terminate(pods_[0], 143, kCreated);
