@@ -60,9 +60,10 @@ TEST_F(ArtifactSyncTest, Start_CopiesWhatIsClosedLongBeforeTheInterval) {
 
 TEST_F(ArtifactSyncTest, Start_CopiesAnOpenFileOnceItIsStill) {
   ArtifactSync sync = Open(std::chrono::hours(1));
-  ASSERT_TRUE(sync.Start());
+  // Made after Start, it could be seen, still and empty, before the step is in it.
   std::ofstream file(from_.path() + "/events");
   file << "a step" << std::flush;
+  ASSERT_TRUE(sync.Start());
   AwaitCopy("events", "a step");
   // Its next copy is an interval away, and the last one is not.
   file << ", another" << std::flush;
