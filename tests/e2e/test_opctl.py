@@ -164,7 +164,7 @@ def python_with_kineto():
 
 # The plug-in's page is in a frame of its own.
 PROFILER_PAGE = ("return Array.from(document.querySelectorAll('iframe'))"
-                 ".map(frame => frame.contentDocument ? frame.contentDocument.body.innerText : '').join('\\n')")
+                 ".map(frame => frame.contentDocument?.body?.innerText ?? '').join('\\n')")
 
 
 def test_the_profile_is_seen(cluster, opctl):
