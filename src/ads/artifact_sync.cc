@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/defer.h"
+#include "base/block_signals.h"
 
 namespace ads {
 namespace {
@@ -57,12 +56,7 @@ void ArtifactSync::Tell(const std::string& what) { (void)err_.Write("sync: " + w
 base::Status ArtifactSync::Start() {
   stop_ = base::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_) return base::Fail(base::Errno(errno, "eventfd"));
-  // Signals are the main thread's: one that this thread took would end the program on the spot.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const base::Defer restore([&before] { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); });
+  const base::BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
   return {};
 }

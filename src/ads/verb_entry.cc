@@ -16,6 +16,7 @@
 #include "ads/node_processes.h"
 #include "ads/training_code.h"
 #include "ads/verbs.h"
+#include "api/failure_cause.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/uid.h"
@@ -308,9 +309,7 @@ int Entry::Finish(const base::Result<NodeOutcome>& outcome) {
   } else {
     code = outcome->exit_code;
     if (code != 0) {
-      Say("Error Running the code: exit code {}\n"
-          "Stopping the process. Reason: Code Execution Failure",
-          code);
+      Say("{}{}\nStopping the process. Reason: Code Execution Failure", api::kProgramFailed, code);
       TellOfFailure(code);
     }
   }

@@ -50,14 +50,13 @@ constexpr std::string_view kTransportFailed = "fatal: Could not read from remote
 // What a process says whose peer has gone: gloo, NCCL's sockets, the store, and a node of ours.
 constexpr std::string_view kPeerHasGone[] = {
     "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
-// Where `opctl entry` begins its own last words, after the program's.
-constexpr std::string_view kProgramHasEnded = "\nError Running the code: exit code ";
 
 // Of a log's tail, the line that says why: the code sync's first verdict if there is one (what
 // follows is general advice), else the last.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
-  const std::string_view of_program = message.substr(0, message.find(kProgramHasEnded));
+  const std::string_view of_program =
+      message.substr(0, message.find(fmt::format("\n{}", kProgramFailed)));
   for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty()) continue;

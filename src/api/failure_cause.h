@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/json.h"
 
 namespace api {
+
+// What `opctl entry` says when its program has failed; its own last words follow.
+inline constexpr std::string_view kProgramFailed = "Error Running the code: exit code ";
 
 // "" when the pods do not tell. Pods that are being deleted do not count: they were stopped.
 //   rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory)

@@ -6,18 +6,15 @@
 #include <chrono>
 #include <climits>
 
-#include "net/block_signals.h"
+#include "base/block_signals.h"
+#include "net/gather.h"
+#include "net/http2_session.h"
 
 namespace net {
 namespace {
 
-// What a kube-apiserver takes on one connection; libcurl opens another beyond it.
-constexpr long kMaxStreams = 250;
-// A round looks at every request under way, with a poll(2) for each, whosever bytes have come. With
-// so many of them the answers of a moment are read in one round: a third less of CPU for a thousand
-// jobs of `muster operator`, and the server, which has the others to work on, is not kept waiting.
-constexpr size_t kManyUnderWay = 12;
-constexpr std::chrono::milliseconds kMoment{4};
+// On one connection; libcurl opens another beyond it.
+constexpr long kMaxStreams = Http2Session::kMaxStreams;
 
 }  // namespace
 
@@ -32,7 +29,8 @@ base::Result<std::unique_ptr<CurlLoop>> CurlLoop::Start(const CurlLibrary& curl,
 
 CurlLoop::CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain, bool gathers_streams)
     : curl_(curl), multi_(multi), explain_(std::move(explain)), gathers_streams_(gathers_streams) {
-  const BlockSignals in_the_thread;
+  // Nor is SIGPIPE for it: a connection that breaks is an error.
+  const base::BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
 }
 

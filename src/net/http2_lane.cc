@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <limits>
 
-#include "net/block_signals.h"
+#include "base/block_signals.h"
+#include "net/gather.h"
 
 namespace net {
 namespace {
@@ -23,10 +24,6 @@ using std::chrono::steady_clock;
 // Where the server cannot be had this way (it speaks HTTP/1.1, or its certificate is not one for
 // OpenSSL's own authorities) another try costs a handshake.
 constexpr std::chrono::minutes kClosedFor{1};
-
-// As CurlLoop's.
-constexpr size_t kManyUnderWay = 12;
-constexpr milliseconds kMoment{4};
 
 base::Error Cancelled() { return {Code::kCancelled, "cancelled", 0}; }
 
@@ -46,7 +43,7 @@ base::Result<std::unique_ptr<Http2Lane>> Http2Lane::Start(Options options) {
 
 Http2Lane::Http2Lane(Options options, base::Fd wake)
     : options_(std::move(options)), wake_(std::move(wake)) {
-  const BlockSignals in_the_thread;
+  const base::BlockSignals in_the_thread;
   thread_ = std::thread([this] { Run(); });
 }
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/block_signals.h"
 #include "base/fd.h"
-#include "net/block_signals.h"
 #include "net/certificate.h"
 #include "net/http2_peer.h"
 #include "net/tcp_socket.h"
@@ -50,7 +50,7 @@ class Http2TestServer {
     const int flags = ::fcntl(listener_.get(), F_GETFL);
     EXPECT_EQ(::fcntl(listener_.get(), F_SETFL, flags & ~O_NONBLOCK), 0);
     if (options_.identity) MakeContext();
-    const BlockSignals in_the_thread;
+    const base::BlockSignals in_the_thread;
     thread_ = std::thread([this] { Accept(); });
   }
   ~Http2TestServer() {

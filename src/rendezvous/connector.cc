@@ -4,13 +4,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <thread>
 #include <utility>
 
+#include "base/block_signals.h"
 #include "base/guarded.h"
 #include "rendezvous/listener.h"
 #include "rendezvous/resolve.h"
@@ -84,10 +84,7 @@ Connector::Connector(process::EventLoop& loop, base::Clock& clock, const std::st
     : shared_(std::make_shared<Shared>()) {
   shared_->done = std::move(done);
   shared_->state.Lock()->loop = &loop;
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::BlockSignals in_the_thread;
   std::thread([shared = shared_, &clock, host, port, timeout] {
     const auto fd = std::make_shared<base::Result<base::Fd>>(ConnectTo(clock, host, port, timeout));
     auto state = shared->state.Lock();
@@ -96,7 +93,6 @@ Connector::Connector(process::EventLoop& loop, base::Clock& clock, const std::st
       if (shared->state.Lock()->loop != nullptr) shared->done(std::move(*fd));
     });
   }).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Connector::~Connector() { shared_->state.Lock()->loop = nullptr; }

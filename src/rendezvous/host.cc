@@ -1,10 +1,11 @@
 #include "rendezvous/host.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <latch>
 #include <utility>
+
+#include "base/block_signals.h"
 
 namespace rendezvous {
 namespace {
@@ -29,16 +30,11 @@ base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock&
   TRY_ASSIGN(host->store_, StoreServer::Serve(*host->loop_, clock, std::move(listener), options));
   host->authority_ = std::make_unique<AuthorityServer>(*host->loop_, clock, std::move(config),
                                                        [raw] { raw->store_->Reset(); });
-  // Signals are for the thread that started this one.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::BlockSignals in_the_thread;
   host->thread_ = std::thread([loop = host->loop_.get()] {
     ::pthread_setname_np(::pthread_self(), "rendezvous");
     (void)loop->Run();
   });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return host;
 }
 

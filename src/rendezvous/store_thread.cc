@@ -1,10 +1,11 @@
 #include "rendezvous/store_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <latch>
 #include <utility>
+
+#include "base/block_signals.h"
 
 namespace rendezvous {
 
@@ -21,16 +22,11 @@ base::Result<std::unique_ptr<StoreThread>> StoreThread::Start(base::Clock& clock
   TRY_ASSIGN(store->server_,
              StoreServer::Serve(*store->loop_, clock, std::move(listener), options));
   store->port_ = store->server_->port();
-  // Signals are for the thread that started this one.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::BlockSignals in_the_thread;
   store->thread_ = std::thread([loop = store->loop_.get()] {
     ::pthread_setname_np(::pthread_self(), "store");
     (void)loop->Run();
   });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return store;
 }
 

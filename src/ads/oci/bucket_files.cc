@@ -1,7 +1,6 @@
 // Files to objects and back, large ones in parts.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "ads/oci/bucket.h"
 #include "ads/oci/checksum.h"
+#include "base/block_signals.h"
 #include "base/defer.h"
 #include "base/fd.h"
 #include "base/guarded.h"
@@ -80,12 +80,8 @@ void ForEachAtOnce(size_t count, size_t at_once, const std::function<void(size_t
   const auto run = [&] {
     for (size_t i = next++; i < count; i = next++) work(i);
   };
-  // Signals are the main thread's.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   std::vector<std::jthread> threads;
+  std::optional<base::BlockSignals> in_the_threads(std::in_place);
   for (size_t i = 0; i + 1 < std::min(count, at_once); ++i) {
     try {
       threads.emplace_back(run);
@@ -93,7 +89,7 @@ void ForEachAtOnce(size_t count, size_t at_once, const std::function<void(size_t
       break;  // as many as the system allows
     }
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  in_the_threads.reset();
   run();  // here too, or where there is no thread at all
 }
 

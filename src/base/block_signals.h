@@ -1,12 +1,13 @@
-// For threads that only move bytes.
+// For the start of threads that are to take no signals.
 #pragma once
 
 #include <pthread.h>
 #include <signal.h>
 
-namespace net {
+namespace base {
 
-// Signals are the main thread's; and a connection that breaks is an error, not SIGPIPE.
+// While it lives, this thread takes no signal; nor do, ever, the threads that it starts meanwhile.
+// Signals are the main thread's: one that another took could end the program on the spot.
 class BlockSignals {
  public:
   BlockSignals() {
@@ -22,4 +23,4 @@ class BlockSignals {
   sigset_t before_;
 };
 
-}  // namespace net
+}  // namespace base
