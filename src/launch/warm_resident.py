@@ -17,6 +17,7 @@ import socket
 import struct
 
 import muster_warm_imports
+import muster_warm_memory
 import muster_warm_pod
 import muster_warm_rank
 from muster_warm_rank import Refused, libc
@@ -271,9 +272,13 @@ def serve(refusal):
         is_of_use = imports is not None and not muster_warm_imports.device_held()
         is_wanted = is_of_use and (lifeline is not None or not settings["lifeline"])
         idle = int(settings["idle"]) * 1000 if is_wanted else 0
-        ready = dict(poll.poll(None if keepers else idle))
+        has_time = is_wanted and not keepers and pages.left
+        ready = dict(poll.poll(0 if has_time else None if keepers else idle))
         if not ready:
-            leave_if_alone()
+            if has_time:
+                pages.take_one()
+            else:
+                leave_if_alone()
             continue
         if lifeline in ready:
             os.close(lifeline)
@@ -311,7 +316,8 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_imports", "muster_warm_pod", "muster_warm_rank"):
+    for name in ("muster_warm_imports", "muster_warm_memory", "muster_warm_pod",
+                 "muster_warm_rank"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]
@@ -351,6 +357,7 @@ try:
     muster_warm_imports.check_fork()
 except Refused as error:
     refusal = str(error)
+pages = muster_warm_memory.HugePages(libc)
 null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
 os.dup2(null, 1)
 os.dup2(null, 2)
