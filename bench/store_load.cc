@@ -3,8 +3,10 @@
 //
 //   store_load PORT add|get|set CONNECTIONS DEPTH SECONDS    DEPTH requests under way on each
 //   store_load PORT wait CONNECTIONS 1 SECONDS               WAIT and GET of a key, as torch reads
-//   one store_load PORT join CONNECTIONS                         all connect, wait for a key, and
-//   are released
+//   store_load PORT join CONNECTIONS                         all connect, wait for a key, and are
+//                                                            released
+//   store_load serve                                         the least that any server has to do:
+//                                                            a fixed answer to whatever comes
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -131,9 +133,72 @@ void Join(uint16_t port, int connections) {
   std::printf("%.3f\n", std::chrono::duration<double>(Clock::now() - start).count());
 }
 
+int Listen() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::listen(fd, 4096) != 0 ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    Die("listen");
+  }
+  std::printf("%d\n", ntohs(address.sin_port));
+  std::fflush(stdout);
+  return fd;
+}
+
+// Until standard input ends. As long an answer as ADD has, and to the first message, a hello's.
+void Serve() {
+  const int listener = Listen();
+  const int epoll = ::epoll_create1(0);
+  const auto watch = [&](int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+  };
+  watch(listener);
+  watch(STDIN_FILENO);
+  std::vector<char> buffer(4096);
+  while (true) {
+    epoll_event events[64];
+    const int count = ::epoll_wait(epoll, events, 64, -1);
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[i].data.fd;
+      if (fd == STDIN_FILENO) return;
+      if (fd == listener) {
+        const int client = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        const int yes = 1;
+        ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        ReceiveAll(client, Hello(0).size());
+        SendAll(client, Number(uint32_t{}));
+        watch(client);
+      } else if (::recv(fd, buffer.data(), buffer.size(), 0) > 0) {
+        SendAll(fd, Number(int64_t{}));
+      } else {
+        ::close(fd);
+      }
+    }
+  }
+}
+
+void SetKey(uint16_t port) {
+  const int setter = Connect(port);
+  SendAll(setter,
+          Hello(0) + "\x01" + Text("/key") + Text(std::string(100, 'v')) + "\x03" + Text("/key"));
+  ReceiveAll(setter, sizeof(uint32_t) + sizeof(uint64_t) + 100);
+  ::close(setter);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "serve") == 0) {
+    Serve();
+    return 0;
+  }
   if (argc < 4) return 2;
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -147,10 +212,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 6) return 2;
-  const int setter = Connect(port);
-  SendAll(setter,
-          Hello(0) + "\x01" + Text("/key") + Text(std::string(100, 'v')) + "\x03" + Text("/key"));
-  ReceiveAll(setter, sizeof(uint32_t) + sizeof(uint64_t) + 100);
+  if (what != "add") SetKey(port);
   const std::string get = "\x03" + Text("/key");
   const int depth = std::atoi(argv[4]);
   const double seconds = std::atof(argv[5]);

@@ -1,5 +1,6 @@
 #include "process/event_loop.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -107,10 +108,31 @@ void EventLoop::RunPosted() {
   for (Callback& callback : batch) callback();
 }
 
+void EventLoop::PollBusily() {
+  cpu_set_t processors;
+  if (::sched_getaffinity(0, sizeof processors, &processors) != 0) return;
+  if (CPU_COUNT(&processors) > 1) busy_poll_.emplace();
+}
+
+int EventLoop::Wait(std::span<epoll_event> events) {
+  const int size = static_cast<int>(events.size());
+  const int millis = TimeoutMillis();
+  if (!busy_poll_ || millis == 0) return ::epoll_wait(epoll_.get(), events.data(), size, millis);
+  const TimePoint begin = std::chrono::steady_clock::now();
+  const TimePoint end = begin + busy_poll_->budget();
+  int count = 0;
+  while (count == 0 && std::chrono::steady_clock::now() < end) {
+    count = ::epoll_wait(epoll_.get(), events.data(), size, 0);
+  }
+  if (count == 0) count = ::epoll_wait(epoll_.get(), events.data(), size, millis);
+  busy_poll_->Ended(std::chrono::steady_clock::now() - begin);
+  return count;
+}
+
 base::Status EventLoop::Run() {
   std::array<epoll_event, kEventsPerWait> events;
   while (!is_stopped_) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), kEventsPerWait, TimeoutMillis());
+    const int count = Wait(events);
     if (count < 0 && errno != EINTR) return base::Fail(base::Errno(errno, "epoll_wait"));
     for (int i = 0; i < count && !is_stopped_; ++i) {
       const uint64_t key = events[static_cast<size_t>(i)].data.u64;

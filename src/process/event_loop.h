@@ -9,6 +9,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "base/result.h"
+#include "process/busy_poll.h"
 
 namespace process {
 
@@ -41,6 +44,10 @@ class EventLoop {
   // Of a timer that has fired or is unknown: nothing happens.
   void Cancel(TimerId id);
 
+  // From now on it looks for events for up to BusyPoll::kLongest before it sleeps, while they come
+  // that fast. For loops whose peers wait for each answer. Not where there is but one processor.
+  void PollBusily();
+
   void Post(Callback callback);
   void Stop();
 
@@ -54,6 +61,7 @@ class EventLoop {
   };
 
   EventLoop(base::Clock& clock, base::Fd epoll, base::Fd wake);
+  int Wait(std::span<epoll_event> events);
   int TimeoutMillis();
   void RunTimers();
   void RunPosted();
@@ -66,6 +74,7 @@ class EventLoop {
   TimerId next_timer_ = 1;
   std::map<std::pair<TimePoint, TimerId>, Callback> timers_;
   std::unordered_map<TimerId, TimePoint> timer_times_;
+  std::optional<BusyPoll> busy_poll_;
   base::Guarded<std::vector<Callback>> posted_;
   std::atomic<bool> is_stopped_ = false;
 };

@@ -94,6 +94,34 @@ TEST(EventLoop, TakesWorkFromOtherThreads) {
   EXPECT_EQ(sum, 5050);
 }
 
+TEST(EventLoop, LosesNothingWhileItPollsBusily) {
+  const auto loop = NewLoop();
+  loop->PollBusily();
+  const base::Fd asked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const base::Fd answered(::eventfd(0, EFD_CLOEXEC));
+  constexpr int kRounds = 500;
+  int rounds = 0;
+  int posts = 0;
+  ASSERT_TRUE(loop->Watch(asked.get(), EPOLLIN, [&](uint32_t) {
+    uint64_t count;
+    ASSERT_EQ(::read(asked.get(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
+    ++rounds;
+    Raise(answered.get());
+  }));
+  std::jthread peer([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      Raise(asked.get());
+      uint64_t count;
+      ASSERT_EQ(::read(answered.get(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
+      loop->Post([&] { ++posts; });
+    }
+    loop->Post([&] { loop->After(std::chrono::milliseconds(1), [&] { loop->Stop(); }); });
+  });
+  ASSERT_TRUE(loop->Run());
+  EXPECT_EQ(rounds, kRounds);
+  EXPECT_EQ(posts, kRounds);
+}
+
 TEST(Signals, ArriveAsDescriptors) {
   std::jthread thread([] {
     const auto fd = OpenSignalFd({SIGUSR2});

@@ -47,6 +47,7 @@ base::Result<std::unique_ptr<StoreServer>> StoreServer::Serve(process::EventLoop
                                                               const StoreOptions& options) {
   std::unique_ptr<StoreServer> server(new StoreServer(loop, clock, std::move(listener), options));
   TRY(server->WatchListener());
+  loop.PollBusily();
   return server;
 }
 
