@@ -1,5 +1,6 @@
 # Memory of a resident interpreter (warm_resident.py), arranged so that forks of it are cheap.
 import ctypes
+import errno
 
 HUGE_PAGE = 2 << 20
 MADV_COLLAPSE = 25
@@ -33,6 +34,7 @@ class HugePages:
                                        HUGE_PAGE)
 
     def take_one(self):
-        # Kernels before 6.1 refuse the first, others the one for which they have no room.
-        if self.madvise(self.left.pop(), HUGE_PAGE, MADV_COLLAPSE) != 0:
+        # EINVAL: nothing is there yet, or the kernel is older than 6.1.
+        failed = self.madvise(self.left.pop(), HUGE_PAGE, MADV_COLLAPSE) != 0
+        if failed and ctypes.get_errno() != errno.EINVAL:
             self.left.clear()

@@ -125,6 +125,27 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
     launch.await_true(lambda: not warm.keepers(), "a keeper is left")
 
 
+def huge_pages_kib(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return int(re.search(r"AnonHugePages:\s+(\d+)", file.read())[1])
+
+
+def test_an_idle_interpreter_puts_its_memory_into_huge_pages(launch, warm):
+    script = launch.script("print('here')")
+    assert launch.run("--warm", *TORCH, script, env=warm.env).out == "here\n"
+    with open("/sys/kernel/mm/transparent_hugepage/enabled") as file:
+        is_allowed = "[never]" not in file.read()
+    kernel = tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups()))
+    launch.await_true(lambda: not warm.keepers(), "a keeper is left")
+    resident, = warm.alone()
+    if is_allowed and kernel >= (6, 1):
+        launch.await_true(lambda: huge_pages_kib(resident) > 10 << 10, "no huge pages")
+    else:
+        assert huge_pages_kib(resident) == 0
+    assert launch.run("--warm", *TORCH, script, env=warm.env).out == "here\n"
+    assert warm.alone() == [resident]
+
+
 TREE = """
 import os, subprocess, sys, time
 subprocess.Popen(["setsid", "sh", "-c", "sleep 1000 & wait"])
