@@ -36,6 +36,7 @@ std::vector<FlagSpec> JobFlags() {
       {.name = "numa-binding",
        .value = "HOW",
        .choices = {"none", "node", "socket", "exclusive", "core-complex"},
+       .has_variable = false,
        .group = kJob,
        .help = "pin each process to the CPUs near its GPU"},
       {.name = "virtual-local-rank",
@@ -116,6 +117,7 @@ std::vector<FlagSpec> ProgramFlags() {
       {.name = "use-env",
        .kind = FlagKind::kSwitch,
        .otherwise = "0",
+       .has_variable = false,
        .group = kProgram,
        .help = "LOCAL_RANK from the environment only: what torchrun always does"},
   };
@@ -194,6 +196,7 @@ std::vector<FlagSpec> LogFlags() {
       {.name = "logs-specs",
        .value = "NAME",
        .otherwise = "default",
+       .has_variable = false,
        .group = kLogs,
        .help = "default is the only one: plug-ins are Python"},
   };
@@ -246,6 +249,7 @@ std::vector<FlagSpec> OwnFlags() {
       {.name = "print-completion",
        .value = "SHELL",
        .choices = {"bash", "zsh", "tcsh"},
+       .has_variable = false,
        .group = kOurs,
        .help = "print a completion script"},
       {.name = "torch-distributed-launch",

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/strings.h"
+#include "launch/python_numbers.h"
 
 namespace launch {
 namespace {
@@ -55,19 +55,18 @@ std::string Shown(const FlagSpec& flag) {
                              : fmt::format("--{}", flag.name);
 }
 
-bool IsReal(std::string_view text) {
-  double value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failed == std::errc() && end == text.data() + text.size();
+base::Status CheckNumber(const FlagSpec& flag, const std::string& shown, const std::string& value) {
+  if (flag.kind == FlagKind::kInteger && !ParsePythonInt(value)) {
+    return Refuse(fmt::format("argument {}: invalid int value: '{}'", shown, value));
+  }
+  if (flag.kind == FlagKind::kReal && !ParsePythonFloat(value)) {
+    return Refuse(fmt::format("argument {}: invalid float value: '{}'", shown, value));
+  }
+  return {};
 }
 
 base::Status CheckValue(const FlagSpec& flag, const std::string& shown, const std::string& value) {
-  if (flag.kind == FlagKind::kInteger && !base::ParseInt(base::Trim(value))) {
-    return Refuse(fmt::format("argument {}: invalid int value: '{}'", shown, value));
-  }
-  if (flag.kind == FlagKind::kReal && !IsReal(base::Trim(value))) {
-    return Refuse(fmt::format("argument {}: invalid float value: '{}'", shown, value));
-  }
+  TRY(CheckNumber(flag, shown, value));
   if (!flag.choices.empty() &&
       std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end()) {
     std::vector<std::string> quoted;
@@ -224,7 +223,7 @@ class ArgumentReader {
 
   // A negative number is a value, and so is what holds a blank.
   static bool LooksLikeFlag(std::string_view word) {
-    return word.size() > 1 && word[0] == '-' && !IsReal(word) &&
+    return word.size() > 1 && word[0] == '-' && !ParsePythonFloat(word) &&
            word.find(' ') == std::string_view::npos;
   }
 
@@ -238,7 +237,7 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
   const std::string name(flag.name);
   line.given[name] = true;
   if (flag.kind == FlagKind::kSwitch) {
-    const auto number = base::ParseInt(base::Trim(text));
+    const auto number = ParsePythonInt(text);
     if (!number) {
       return Refuse(
           fmt::format("environment variable {}: invalid int value: '{}'", variable, text));
@@ -246,7 +245,9 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
     line.values[name] = *number != 0 ? "1" : "0";
     return {};
   }
-  TRY(CheckValue(flag, fmt::format("--{} (environment variable {})", flag.name, variable), text));
+  const std::string shown = fmt::format("--{} (environment variable {})", flag.name, variable);
+  // argparse compares no default with the choices.
+  TRY(flag.is_ours ? CheckValue(flag, shown, text) : CheckNumber(flag, shown, text));
   line.values[name] = text;
   if (flag.kind == FlagKind::kList) line.lists[name] = SplitList(text);
   return {};
@@ -264,7 +265,7 @@ void SetDefaults(CommandLine& line) {
 base::Status ReadVariables(const base::Environment& environment, CommandLine& line) {
   const auto& values = environment.values();
   for (const FlagSpec& flag : AllFlags()) {
-    if (line.IsGiven(flag.name)) continue;
+    if (line.IsGiven(flag.name) || !flag.has_variable) continue;
     for (const std::string& variable : {VariableOf(flag), std::string(flag.second_variable)}) {
       const auto found = values.find(variable);
       if (variable.empty() || found == values.end()) continue;
@@ -282,9 +283,7 @@ base::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& args,
   CommandLine line;
   SetDefaults(line);
   TRY(ArgumentReader(args, line).Read());
-  const bool wants_completion = line.IsGiven("print-completion");
   if (!line.wants_help && !line.wants_version) TRY(ReadVariables(environment, line));
-  if (!wants_completion) line.given.erase("print-completion");
   if (!line.has_script && !line.wants_help && !line.wants_version &&
       !line.IsGiven("print-completion")) {
     return Refuse("the following arguments are required: training_script, training_script_args");
@@ -320,7 +319,7 @@ std::string HelpText(std::string_view program) {
       "  {0} --nproc-per-node=gpu -m package.train        one per GPU, a module\n"
       "  {0} --nnodes=2 --node-rank=0 --master-addr=HOST --master-port=29500 train.py\n"
       "  {0} --nnodes=1:4 --rdzv-backend=c10d --rdzv-endpoint=HOST:29400 train.py   elastic\n\n"
-      "Every flag has a variable: --max-restarts is PET_MAX_RESTARTS. The command line wins.\n",
+      "Flags have variables: --max-restarts is PET_MAX_RESTARTS. The command line wins.\n",
       program);
   std::string_view group;
   for (const FlagSpec& flag : AllFlags()) {

@@ -25,6 +25,7 @@ struct FlagSpec {
   std::string_view second_variable{};       // an environment variable after PET_<NAME>
   bool is_ours = false;                     // not one of torchrun's: no prefix stands for it
   bool is_hidden = false;
+  bool has_variable = true;  // PET_<NAME> stands for it
   std::string_view group{};
   std::string_view help{};
 };

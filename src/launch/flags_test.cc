@@ -40,7 +40,7 @@ TEST(ParseCommandLine, BothSpellingsAndBothForms) {
 
 TEST(ParseCommandLine, EveryFlagHasItsVariableAndLosesToTheCommandLine) {
   for (const FlagSpec& flag : AllFlags()) {
-    if (flag.name == "print-completion") continue;
+    if (!flag.has_variable) continue;
     std::string text = "1";
     if (!flag.choices.empty()) text = flag.choices[0];
     const auto line = ParseFlags({"x.py"}, {{VariableOf(flag), text}});
@@ -53,6 +53,20 @@ TEST(ParseCommandLine, EveryFlagHasItsVariableAndLosesToTheCommandLine) {
     ASSERT_TRUE(both);
     EXPECT_EQ(both->Text(flag.name), "7");
   }
+}
+
+TEST(ParseCommandLine, SomeOfTorchrunsFlagsHaveNoVariable) {
+  const auto line = ParseFlags({"x.py"}, {{"PET_NUMA_BINDING", "y"},
+                                          {"PET_LOGS_SPECS", "y"},
+                                          {"PET_USE_ENV", "y"},
+                                          {"PET_PRINT_COMPLETION", "y"}});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->Text("numa-binding"), "");
+}
+
+TEST(ParseCommandLine, AVariableIsNotComparedWithTheChoices) {
+  EXPECT_TRUE(ParseFlags({"x.py"}, {{"PET_START_METHOD", ""}}));
+  EXPECT_NE(FlagRefusal({"--start-method=", "x.py"}), "");
 }
 
 TEST(ParseCommandLine, AVariableThatTheCommandLineOverridesIsNotRead) {

@@ -1,5 +1,6 @@
 #include "launch/launch.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -37,6 +38,14 @@ void Print(int fd, std::string_view text) {
   }
 }
 
+// Else the launcher's own files would take the numbers of streams that its caller has closed, and
+// the workers would read and write those.
+void OpenClosedStreams() {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+  }
+}
+
 int RefuseUsage(const std::string& name, const std::string& message) {
   Print(2, fmt::format("{}{}: error: {}\n", UsageLine(name), name, message));
   return kUsageExit;
@@ -69,6 +78,7 @@ std::vector<int> SignalsForAgent(const Options& options) {
 }  // namespace
 
 int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
+  OpenClosedStreams();
   std::string name = std::filesystem::path(argv0).filename().string();
   if (name.empty()) name = "muster-launch";
   const base::Environment environment = base::Environment::OfProcess();

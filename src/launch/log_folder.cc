@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "base/file.h"
 #include "base/uid.h"
@@ -25,6 +27,25 @@ std::string FolderName(std::string id) {
   return id;
 }
 
+// Where Python's tempfile looks, in its order: a TMPDIR that is not on this machine stops nobody.
+base::Result<std::string> MakeTemporary(const base::Environment& environment) {
+  std::vector<std::string> places;
+  for (const char* variable : {"TMPDIR", "TEMP", "TMP"}) {
+    if (const auto place = environment.Get(variable)) places.push_back(*place);
+  }
+  places.insert(places.end(), {"/tmp", "/var/tmp", "/usr/tmp", "."});
+  std::optional<base::Error> first;
+  for (const std::string& place : places) {
+    std::string path = place + "/torchelastic_XXXXXX";
+    if (::mkdtemp(path.data()) != nullptr) return path;
+    if (!first) {
+      first = base::Errno(errno,
+                          fmt::format("make a log folder \"{}\" (name one with --log-dir)", path));
+    }
+  }
+  return base::Fail(std::move(*first));
+}
+
 }  // namespace
 
 base::Result<LogFolder> LogFolder::Create(const Options& options,
@@ -33,11 +54,7 @@ base::Result<LogFolder> LogFolder::Create(const Options& options,
   folder.has_logs_ = options.has_logs;
   std::string parent = options.log_dir;
   if (parent.empty()) {
-    folder.root_ = environment.GetOr("TMPDIR", "/tmp") + "/torchelastic_XXXXXX";
-    if (::mkdtemp(folder.root_.data()) == nullptr) {
-      return base::Fail(base::Errno(
-          errno, fmt::format("make a log folder \"{}\" (name one with --log-dir)", folder.root_)));
-    }
+    TRY_ASSIGN(folder.root_, MakeTemporary(environment));
     parent = folder.root_;
   }
   std::error_code failed;

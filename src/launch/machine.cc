@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "launch/python_numbers.h"
 
 namespace launch {
 namespace {
@@ -170,11 +171,24 @@ int UsableXpus() {
   return count;
 }
 
+VisibleDevices VisibleDevicesOf(const base::Environment& environment) {
+  VisibleDevices visible;
+  visible.variable =
+      environment.Get("HIP_VISIBLE_DEVICES") ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+  const auto found = environment.values().find(visible.variable);
+  if (found == environment.values().end()) return visible;
+  visible.are_named = true;
+  for (const std::string& device : base::Split(found->second, ',')) {
+    visible.devices.emplace_back(base::Trim(device));
+  }
+  return visible;
+}
+
 base::Result<int> CountProcesses(std::string_view text, const base::Environment& environment) {
   const auto refuse = [](std::string message) {
     return base::Fail(base::Code::kInvalidArgument, std::move(message));
   };
-  if (const auto number = base::ParseInt(base::Trim(text))) {
+  if (const auto number = ParsePythonInt(text)) {
     if (*number < 1 || *number > std::numeric_limits<int>::max()) {
       return refuse(fmt::format("--nproc-per-node {}: must be at least 1", text));
     }

@@ -16,6 +16,15 @@ int UsableCpus();
 int UsableGpus(const base::Environment& environment);
 int UsableXpus();
 
+// What a GPU's number means to the workers: HIP_VISIBLE_DEVICES when it is set, which goes before
+// CUDA_VISIBLE_DEVICES on ROCm.
+struct VisibleDevices {
+  std::string variable;
+  bool are_named = false;  // the variable is set, be it to ""
+  std::vector<std::string> devices;
+};
+VisibleDevices VisibleDevicesOf(const base::Environment& environment);
+
 // --nproc-per-node: a number above 0, cpu, gpu, xpu or auto. kInvalidArgument otherwise, and when
 // the device is missing.
 base::Result<int> CountProcesses(std::string_view text, const base::Environment& environment);

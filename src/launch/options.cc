@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "base/uid.h"
 #include "launch/machine.h"
+#include "launch/python_numbers.h"
 #include "launch/rendezvous_settings.h"
 #include "launch/signal_names.h"
 
@@ -28,14 +29,14 @@ bool IsInModuleName(char c) {
 }
 
 int64_t IntegerOf(const CommandLine& line, std::string_view name) {
-  return base::ParseInt(base::Trim(line.Text(name))).value_or(0);
+  return ParsePythonInt(line.Text(name)).value_or(0);
 }
 
 base::Status ReadNodes(const CommandLine& line, Options& options) {
   const std::string& text = line.Text("nnodes");
   const auto parts = base::Split(text, ':');
-  const auto first = base::ParseInt(base::Trim(parts[0]));
-  const auto last = base::ParseInt(base::Trim(parts.back()));
+  const auto first = ParsePythonInt(parts[0]);
+  const auto last = ParsePythonInt(parts.back());
   if (parts.size() > 2 || !first || !last) {
     return Invalid(
         fmt::format("--nnodes '{}': nnodes={} is not in \"MIN:MAX\" format", text, text));
@@ -156,22 +157,23 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
 
 base::Status ReadEnd(const CommandLine& line, Options& options) {
   const int64_t restarts = IntegerOf(line, "max-restarts");
-  if (restarts < 0 || restarts > INT32_MAX) {
+  if (restarts < 0) {
     return Invalid(fmt::format("--max-restarts {}: must be 0 or more", restarts));
   }
-  options.max_restarts = static_cast<int>(restarts);
-  if (std::stod(line.Text("monitor-interval")) <= 0) {
+  options.max_restarts = static_cast<int>(std::min<int64_t>(restarts, INT32_MAX));
+  if (ParsePythonFloat(line.Text("monitor-interval")).value_or(0) <= 0) {
     return Invalid(
         fmt::format("--monitor-interval {}: must be more than 0", line.Text("monitor-interval")));
   }
   if (!line.Text("shutdown-timeout").empty()) {
     const int64_t seconds = IntegerOf(line, "shutdown-timeout");
-    if (seconds < 0 || seconds > INT32_MAX) {
+    if (seconds < 0) {
       return Invalid(fmt::format("--shutdown-timeout {}: must be 0 or more seconds", seconds));
     }
-    options.shutdown_timeout = std::chrono::seconds(seconds);
+    options.shutdown_timeout = std::chrono::seconds(std::min<int64_t>(seconds, INT32_MAX));
   }
-  for (const std::string& part : base::Split(line.Text("signals-to-handle"), ',')) {
+  options.signals_to_handle = line.Text("signals-to-handle");
+  for (const std::string& part : base::Split(options.signals_to_handle, ',')) {
     const std::string name(base::Trim(part));
     if (name.empty()) continue;
     if (const auto signal = SignalNumber(name)) {
@@ -182,7 +184,7 @@ base::Status ReadEnd(const CommandLine& line, Options& options) {
     }
   }
   const std::string& events = line.Text("event-log-handler");
-  if (events != "null" && events != "console") {
+  if (events != "null" && events != "console" && events != "dynamic_rendezvous") {
     return Invalid(fmt::format("--event-log-handler '{}' is not known: null or console", events));
   }
   options.prints_events = events == "console";
@@ -193,8 +195,9 @@ base::Result<std::set<int>> ParseRanks(const std::string& text) {
   std::set<int> ranks;
   for (const std::string& part : base::Split(text, ',')) {
     if (base::Trim(part).empty()) continue;
-    const auto rank = base::ParseInt(base::Trim(part));
-    if (!rank || *rank < 0 || *rank > INT32_MAX) {
+    // -1 alone is nobody, as in the original.
+    const auto rank = ParsePythonInt(part);
+    if (!rank || *rank < -1 || *rank > INT32_MAX) {
       return Invalid(
           fmt::format("--local-ranks-filter '{}': must be local ranks such as 0,2", text));
     }
@@ -203,7 +206,15 @@ base::Result<std::set<int>> ParseRanks(const std::string& text) {
   return ranks;
 }
 
-base::Status ReadLogs(const CommandLine& line, Options& options) {
+// An empty one counts as none, wherever it stands.
+std::string PrefixTemplate(const CommandLine& line, const base::Environment& environment) {
+  const std::string& asked = line.Text("log-line-prefix-template");
+  if (!asked.empty()) return asked;
+  return environment.GetOr("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", "[${role_name}${local_rank}]:");
+}
+
+base::Status ReadLogs(const CommandLine& line, const base::Environment& environment,
+                      Options& options) {
   options.log_dir = line.Text("log-dir");
   options.has_logs = options.log_dir != "/dev/null";
   if (!options.has_logs) options.log_dir.clear();
@@ -213,10 +224,7 @@ base::Status ReadLogs(const CommandLine& line, Options& options) {
     if (!parsed) return base::Fail(parsed.error().Wrap(fmt::format("--{}", name)));
     if (options.has_logs) *choice = std::move(*parsed);
   }
-  options.prefix_template = line.Text("log-line-prefix-template");
-  if (!line.IsGiven("log-line-prefix-template")) {
-    options.prefix_template = "[${role_name}${local_rank}]:";
-  }
+  options.prefix_template = PrefixTemplate(line, environment);
   TRY_ASSIGN(options.shown_ranks, ParseRanks(line.Text("local-ranks-filter")));
   options.stdout_filters = line.lists.find("duplicate-stdout-filters")->second;
   options.stderr_filters = line.lists.find("duplicate-stderr-filters")->second;
@@ -230,6 +238,16 @@ base::Status ReadLogs(const CommandLine& line, Options& options) {
   options.shows_status = !line.IsOn("no-status");
   options.failure_file = line.Text("failure-file");
   return {};
+}
+
+base::Status CheckVirtualDevices(const Options& options, const base::Environment& environment) {
+  const VisibleDevices visible = VisibleDevicesOf(environment);
+  if (!visible.are_named || static_cast<size_t>(options.nproc_per_node) <= visible.devices.size()) {
+    return {};
+  }
+  return Invalid(fmt::format("--virtual-local-rank: local_rank {} exceeds available GPUs in {}={}",
+                             visible.devices.size(), visible.variable,
+                             environment.values().at(visible.variable)));
 }
 
 }  // namespace
@@ -247,10 +265,11 @@ base::Result<Options> MakeOptions(const CommandLine& line, const base::Environme
   options.local_addr = line.Text("local-addr");
   options.numa_binding = line.Text("numa-binding");
   options.has_virtual_local_rank = line.IsOn("virtual-local-rank");
+  if (options.has_virtual_local_rank) TRY(CheckVirtualDevices(options, environment));
   TRY(ReadMeeting(line, options));
   TRY(ReadProgram(line, options));
   TRY(ReadEnd(line, options));
-  TRY(ReadLogs(line, options));
+  TRY(ReadLogs(line, environment, options));
   return options;
 }
 

@@ -51,6 +51,7 @@ struct Options {
   // Nothing was asked for: the defaults of each kind of end.
   std::optional<std::chrono::seconds> shutdown_timeout;
   std::vector<int> handled_signals;
+  std::string signals_to_handle;  // as asked for: the workers read it too
 
   std::string log_dir;  // "" is a temporary one
   bool has_logs = true;

@@ -71,6 +71,67 @@ TEST(MakeOptions, TheStoreIsATcpStore) {
             std::string::npos);
 }
 
+TEST(MakeOptions, TorchrunsHeartbeatsAreUnderstood) {
+  const auto silence = [](const char* conf) {
+    const auto options = OptionsOf({"--rdzv-conf", conf});
+    EXPECT_TRUE(options) << options.error().message;
+    return options->conf.heartbeat_timeout;
+  };
+  EXPECT_EQ(silence("join_timeout=5"), std::nullopt);
+  EXPECT_EQ(silence("keep_alive_interval=1"), std::nullopt);
+  EXPECT_EQ(silence("keep_alive_interval=10"), std::chrono::seconds(30));
+  EXPECT_EQ(silence("keep_alive_max_attempt=4"), std::chrono::seconds(20));
+  EXPECT_EQ(silence("keep_alive_interval=2,keep_alive_max_attempt=4"), std::chrono::seconds(8));
+  EXPECT_EQ(silence("keep_alive_interval=2,keep_alive_max_attempt=1"), std::chrono::seconds(4));
+  // torchrun's defaults, written down.
+  EXPECT_EQ(silence("heartbeat_timeout=5,keep_alive_interval=5,keep_alive_max_attempt=3"),
+            std::chrono::seconds(15));
+  EXPECT_EQ(silence("heartbeat_timeout=3,keep_alive_interval=1"), std::chrono::seconds(3));
+  EXPECT_EQ(silence("keep_alive_interval=1e9,keep_alive_max_attempt=1000000"),
+            std::chrono::seconds(1'000'000'000));
+  for (const char* bad : {"keep_alive_max_attempt=0", "keep_alive_max_attempt=a"}) {
+    EXPECT_NE(OptionsRefusal({"--rdzv-conf", bad}).find("keep_alive_max_attempt"),
+              std::string::npos);
+  }
+}
+
+TEST(MakeOptions, ValuesThatTorchrunTakes) {
+  EXPECT_EQ(OptionsOf({"--max-restarts=99999999999999999999"})->max_restarts, INT32_MAX);
+  EXPECT_EQ(OptionsOf({"--nproc-per-node=1_0"})->nproc_per_node, 10);
+  EXPECT_EQ(OptionsOf({"--shutdown-timeout=99999999999"})->shutdown_timeout,
+            std::chrono::seconds(INT32_MAX));
+  EXPECT_TRUE(OptionsOf({"--monitor-interval=1e-320"}));
+  EXPECT_TRUE(OptionsOf({"--rdzv-conf= "}));
+  EXPECT_TRUE(OptionsOf({"--event-log-handler=dynamic_rendezvous"}));
+  EXPECT_EQ(OptionsOf({"--local-ranks-filter=-1"})->shown_ranks, (std::set<int>{-1}));
+  EXPECT_TRUE(OptionsOf({}, {{"PET_TEE", "3\n"}})->tee.Of(7).HasStderr());
+  EXPECT_EQ(OptionsOf({"--signals-to-handle=SIGTERM, SIGUSR1"})->signals_to_handle,
+            "SIGTERM, SIGUSR1");
+}
+
+TEST(MakeOptions, AnEmptyPrefixTemplateIsNone) {
+  constexpr const char* kUsual = "[${role_name}${local_rank}]:";
+  constexpr const char* kVariable = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE";
+  EXPECT_EQ(OptionsOf({})->prefix_template, kUsual);
+  EXPECT_EQ(OptionsOf({"--log-line-prefix-template="})->prefix_template, kUsual);
+  EXPECT_EQ(OptionsOf({"--log-line-prefix-template="}, {{kVariable, "x"}})->prefix_template, "x");
+  EXPECT_EQ(OptionsOf({}, {{kVariable, ""}})->prefix_template, kUsual);
+  EXPECT_EQ(OptionsOf({"--log-line-prefix-template=y"}, {{kVariable, "x"}})->prefix_template, "y");
+}
+
+TEST(MakeOptions, AVirtualLocalRankNeedsADevice) {
+  const std::vector<std::string> flags = {"--virtual-local-rank", "--nproc-per-node=2"};
+  EXPECT_TRUE(OptionsOf(flags));
+  EXPECT_TRUE(OptionsOf(flags, {{"CUDA_VISIBLE_DEVICES", "0,1"}}));
+  EXPECT_TRUE(OptionsOf(flags, {{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", "0,1"}}));
+  for (const char* few : {"0", ""}) {
+    const auto refused = OptionsOf(flags, {{"CUDA_VISIBLE_DEVICES", few}});
+    ASSERT_FALSE(refused) << few;
+    EXPECT_NE(refused.error().message.find("exceeds available GPUs in CUDA_VISIBLE_DEVICES="),
+              std::string::npos);
+  }
+}
+
 TEST(MakeOptions, StaticNodesHaveRanks) {
   const auto options = OptionsOf({"--nnodes", "2", "--node-rank", "1", "--master-addr", "a"});
   EXPECT_EQ(options->node_rank, 1);

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "base/strings.h"
+#include "launch/python_numbers.h"
+#include "rendezvous/rendezvous.h"
 
 namespace launch {
 namespace {
 
 constexpr int kPortEnd = 65536;
 constexpr double kLongestTimeout = 1e9;
+constexpr base::Duration kLongestSilence = std::chrono::seconds(1'000'000'000);
+constexpr int64_t kMostAttempts = 1'000'000;
+// What torchrun takes for those that are not named.
+constexpr base::Duration kTorchInterval = std::chrono::seconds(5);
+constexpr int64_t kTorchAttempts = 3;
 
 bool IsHostChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' ||
@@ -33,11 +39,39 @@ tl::unexpected<base::Error> BadPort(std::string_view text) {
                                 text));
 }
 
+base::Duration Times(base::Duration one, int64_t count) {
+  return one > kLongestSilence / count ? kLongestSilence : one * count;
+}
+
+// torchrun's heartbeat_timeout is of one beat, and a node is lost after keep_alive_max_attempt that
+// it missed.
+base::Status ReadSilence(const std::map<std::string, std::string>& values, RendezvousConf& conf) {
+  std::optional<int64_t> attempts;
+  if (const auto found = values.find("keep_alive_max_attempt"); found != values.end()) {
+    attempts = ParsePythonInt(found->second);
+    if (!attempts || *attempts < 1 || *attempts > kMostAttempts) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("keep_alive_max_attempt={}: must be from 1 to {}",
+                                    found->second, kMostAttempts));
+    }
+  }
+  const auto interval = conf.keep_alive_interval;
+  if (attempts && !conf.heartbeat_timeout) {
+    conf.heartbeat_timeout = Times(interval.value_or(kTorchInterval), *attempts);
+  }
+  const rendezvous::RendezvousConfig usual;
+  if (interval && *interval * 2 > conf.heartbeat_timeout.value_or(usual.heartbeat_timeout)) {
+    conf.heartbeat_timeout =
+        Times(*interval, std::max<int64_t>(attempts.value_or(kTorchAttempts), 2));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string_view text) {
   std::map<std::string, std::string> conf;
-  if (text.empty()) return conf;
+  if (base::Trim(text).empty()) return conf;
   for (const std::string& pair : base::Split(text, ',')) {
     const size_t equals = pair.find('=');
     const std::string key(base::Trim(std::string_view(pair).substr(0, equals)));
@@ -70,15 +104,14 @@ base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std:
                                 {"stop_timeout", &conf.stop_timeout}}) {
     const auto found = values.find(key);
     if (found == values.end()) continue;
-    const char* const end = found->second.data() + found->second.size();
-    double seconds = 0;
-    const auto [stop, failed] = std::from_chars(found->second.data(), end, seconds);
-    if (failed != std::errc() || stop != end || !(seconds >= 0) || seconds > kLongestTimeout) {
+    const auto seconds = ParsePythonFloat(found->second);
+    if (!seconds || !(*seconds >= 0) || *seconds > kLongestTimeout) {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("{}={}: must be a number of seconds", key, found->second));
     }
-    *to = std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
+    *to = std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(*seconds));
   }
+  TRY(ReadSilence(values, conf));
   if (const auto type = values.find("store_type");
       type != values.end() && base::ToLower(type->second) != "tcp") {
     return base::Fail(base::Code::kInvalidArgument,

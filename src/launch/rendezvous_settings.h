@@ -23,6 +23,7 @@ struct RendezvousConf {
   std::optional<base::Duration> join_timeout;  // or timeout, the name that static knows
   std::optional<base::Duration> last_call_timeout;
   std::optional<base::Duration> keep_alive_interval;
+  // Or what keep_alive_interval and keep_alive_max_attempt amount to.
   std::optional<base::Duration> heartbeat_timeout;
   std::optional<base::Duration> stop_timeout;
 };

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/signal_names.h"
+#include "launch/machine.h"
 #include "process/spawn.h"
 
 namespace launch {
@@ -61,17 +61,15 @@ std::string ReplaceLocalRank(const std::string& text, int local_rank) {
   return ExpandTemplate(text, {{"local_rank", fmt::format("{}", local_rank)}});
 }
 
-std::string VirtualDevice(const std::string& devices, int local_rank) {
-  if (devices.empty()) return fmt::format("{}", local_rank);
-  const auto all = base::Split(devices, ',');
+// The worker's one device, under the names by which CUDA and ROCm look for it.
+void SetVirtualDevice(const base::Environment& environment, int local_rank,
+                      std::map<std::string, std::string>& to) {
+  const VisibleDevices visible = VisibleDevicesOf(environment);
   const auto index = static_cast<size_t>(local_rank);
-  return index < all.size() ? all[index] : fmt::format("{}", local_rank);
-}
-
-std::string HandledSignalNames(const Options& options) {
-  std::vector<std::string> names;
-  for (const int signal : options.handled_signals) names.push_back(SignalName(signal));
-  return base::Join(names, ",");
+  const std::string device =
+      index < visible.devices.size() ? visible.devices[index] : fmt::format("{}", local_rank);
+  to["CUDA_VISIBLE_DEVICES"] = device;
+  to[visible.variable] = device;
 }
 
 }  // namespace
@@ -182,19 +180,13 @@ std::vector<std::string> WorkerEnvironment(const Options& options,
   all["TORCHELASTIC_RUN_ID"] = options.run_id;
   all["TORCHELASTIC_USE_AGENT_STORE"] = "True";
   all["TORCHELASTIC_ERROR_FILE"] = error_file;
-  all["TORCHELASTIC_SIGNALS_TO_HANDLE"] = HandledSignalNames(options);
+  all["TORCHELASTIC_SIGNALS_TO_HANDLE"] = options.signals_to_handle;
   all.try_emplace("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1");
   if (environment.GetOr("TORCHELASTIC_ENABLE_FILE_TIMER", "") == "1" &&
       !environment.Get("TORCHELASTIC_TIMER_FILE")) {
     all["TORCHELASTIC_TIMER_FILE"] = error_file + ".timer";
   }
-  if (options.has_virtual_local_rank) {
-    for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) {
-      const bool is_hip = name[0] == 'H';
-      if (is_hip && !all.contains(name)) continue;
-      all[name] = VirtualDevice(environment.GetOr(name, ""), local_rank);
-    }
-  }
+  if (options.has_virtual_local_rank) SetVirtualDevice(environment, local_rank, all);
   std::vector<std::string> entries;
   entries.reserve(all.size());
   for (const auto& [name, value] : all) entries.push_back(name + "=" + value);

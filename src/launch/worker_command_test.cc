@@ -37,7 +37,7 @@ TEST(WorkerEnvironment, IsComplete) {
   options.role = "default";
   options.run_id = "id";
   options.max_restarts = 3;
-  options.handled_signals = {15, 2};
+  options.signals_to_handle = "SIGTERM,SIGINT";
   const auto entries =
       WorkerEnvironment(options, EnvironmentOf({{"MINE", "x"}}), TwoNodes(), 1, "/e/error.json");
   EXPECT_EQ(
@@ -65,6 +65,17 @@ TEST(WorkerEnvironment, VirtualLocalRankShowsOneDevice) {
   const auto entries = WorkerEnvironment(options, EnvironmentOf({{"CUDA_VISIBLE_DEVICES", "4,6"}}),
                                          TwoNodes(), 1, "/e");
   for (const char* entry : {"LOCAL_RANK=0", "CUDA_VISIBLE_DEVICES=6", "RANK=3"}) {
+    EXPECT_NE(std::find(entries.begin(), entries.end(), entry), entries.end()) << entry;
+  }
+}
+
+TEST(WorkerEnvironment, OfTheTwoListsOfDevicesRocmsCounts) {
+  Options options;
+  options.has_virtual_local_rank = true;
+  const auto entries = WorkerEnvironment(
+      options, EnvironmentOf({{"CUDA_VISIBLE_DEVICES", "0,1"}, {"HIP_VISIBLE_DEVICES", "4, 6"}}),
+      TwoNodes(), 1, "/e");
+  for (const char* entry : {"CUDA_VISIBLE_DEVICES=6", "HIP_VISIBLE_DEVICES=6"}) {
     EXPECT_NE(std::find(entries.begin(), entries.end(), entry), entries.end()) << entry;
   }
 }

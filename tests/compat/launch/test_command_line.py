@@ -94,6 +94,28 @@ def test_variables_stand_for_flags(launch, touch):
     assert len(touched(launch)) == 5
 
 
+def test_streams_that_the_caller_closed_are_nobodys(launch):
+    """Else files of the launcher's own would get their numbers, and the workers would have those."""
+    script = launch.script("""
+import os
+print("lost")
+with open("links", "w") as file:
+    for fd in range(3): print(os.readlink(f"/proc/self/fd/{fd}"), file=file)
+""")
+    done = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', LAUNCHER, script],
+                          env=launch.env, cwd=launch.folder)
+    assert done.returncode == 0
+    links = launch.await_file("links").splitlines()
+    assert links[:2] == ["/dev/null"] * 2 and links[2].startswith("pipe:")
+
+
+def test_a_temporary_folder_that_is_not_here_stops_nobody(launch):
+    """As Python's tempfile: TMPDIR, TEMP, TMP, /tmp."""
+    launch.run("-t3", launch.script("print('x')"),
+               env={"TMPDIR": launch.path("none"), "TEMP": launch.path("tmp")})
+    assert os.listdir(launch.path("tmp"))[0].startswith("torchelastic_")
+
+
 def test_a_script_on_stdin(launch):
     with open(launch.script("import sys; print(sys.argv)")) as file:
         done = launch.run("-", "a", stdin=file)
@@ -144,6 +166,7 @@ def test_arguments_and_environment_are_spelt_as_this_torch_spells_them(launch, n
     ([], 2, "training_script"),
     (["--no-such-flag", "x.py"], 2, "unrecognized arguments: --no-such-flag"),
     (["--nproc-per-nod=2x", "--start-method=thread", "x.py"], 2, "invalid choice"),
+    (["--monitor-interval=1e-400", "x.py"], 1, "--monitor-interval 1e-400"),
     (["--max-restarts=x", "x.py"], 2, "invalid int value: 'x'"),
     (["--rdzv", "x", "x.py"], 2, "ambiguous option"),
     (["--nproc", "2", "x.py"], 2,
