@@ -20,7 +20,6 @@ namespace launch {
 namespace {
 
 constexpr base::Duration kGraceAfterSignal = std::chrono::seconds(20);
-constexpr base::Duration kLongestHurriedDrain = std::chrono::seconds(1);
 constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
 
 base::Result<base::Fd> OpenForWorker(const std::string& path) {
@@ -160,7 +159,9 @@ Group Agent::MakeGroup() const {
   }
   group.world_size = options_.nproc_per_node;
   group.role_world_size = options_.nproc_per_node;
-  group.master_addr = options_.is_static ? options_.endpoint_host : LoopbackName();
+  group.master_addr = options_.is_static            ? options_.endpoint_host
+                      : options_.local_addr.empty() ? LoopbackName()
+                                                    : options_.local_addr;
   if (store_) group.master_port = store_->port();
   return group;
 }
@@ -176,6 +177,8 @@ base::Status Agent::StartAttempt() {
   loop_->Cancel(std::exchange(wait_timer_, 0));
   if (rendezvous_) LookForWaitsLater();
   const Group group = MakeGroup();
+  TRY(OpenFileTimer());
+  WatchKernelSleep();
   SayGroup(group);
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));
@@ -225,7 +228,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                  {{"role_name", options_.role},
                                   {"local_rank", fmt::format("{}", local_rank)},
                                   {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
-                                  {"hostname", host_}});
+                                  {"hostname", NodeName()}});
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
     plan.filter_file = folder_->AttemptPath(attempt_) +
                        (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");
@@ -266,17 +269,19 @@ void Agent::OnGuardianGone() {
   ::_exit(1);
 }
 
+base::Duration Agent::GraceAfterFailure() const {
+  return options_.shutdown_timeout ? *options_.shutdown_timeout : kGraceAfterFailure;
+}
+
 void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code != 0) CollectFailure(end);
-  if (group_->IsStopping()) return;
+  if (group_->IsStopping() || group_->has_given_up()) return;
   ShowStatus("running");
   if (end.exit_code != 0 && rendezvous_) TellFailure(end);
-  const auto grace = options_.shutdown_timeout.value_or(
-      std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterFailure));
   if (end.exit_code != 0) {
-    StopGroup(Ending::kFailure, SIGTERM, grace);
+    StopGroup(Ending::kFailure, SIGTERM, GraceAfterFailure());
   } else if (group_->running_count() == 0) {
-    StopGroup(Ending::kSuccess, SIGTERM, grace);
+    StopGroup(Ending::kSuccess, SIGTERM, GraceAfterFailure());
   }
 }
 
@@ -295,13 +300,14 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
 
 void Agent::OnGroupGone() {
   is_draining_ = true;
+  if (group_ && group_->has_given_up()) OnGroupGivenUp();
   // A console that nobody reads does not keep who asked twice.
   if (is_hurried_) loop_->After(kLongestHurriedDrain, [this] { Finish(128 + end_signal_); });
   output_->WhenDrained([this] { loop_->Post([this] { OnDrained(); }); });
 }
 
 void Agent::OnDrained() {
-  is_draining_ = false;
+  if (!std::exchange(is_draining_, false)) return;
   CompleteFailures();
   if (rendezvous_) return OnNodeIdle();
   switch (ending_) {
@@ -328,7 +334,7 @@ void Agent::OnDrained() {
 }
 
 bool Agent::TryRestart() {
-  if (restarts_ >= options_.max_restarts) return false;
+  if (restarts_ >= options_.max_restarts || stuck_ || group_->has_given_up()) return false;
   const Failure& root = failures_[FindRootCause(failures_)];
   ++restarts_;
   Say(fmt::format(
@@ -355,6 +361,7 @@ void Agent::ShowStatus(const std::string& state) {
 void Agent::Finish(int exit_code) {
   if (has_status_ && !is_hurried_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
+  file_timer_.reset();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();

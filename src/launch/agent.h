@@ -12,7 +12,9 @@
 #include "base/result.h"
 #include "launch/failure.h"
 #include "launch/failure_report.h"
+#include "launch/file_timer.h"
 #include "launch/guardian.h"
+#include "launch/kernel_sleep.h"
 #include "launch/log_folder.h"
 #include "launch/options.h"
 #include "launch/output.h"
@@ -84,6 +86,16 @@ class Agent : private rendezvous::RendezvousEvents {
   void SayWaits(const std::vector<rendezvous::StuckWait>& waits);
   std::vector<rendezvous::RankInfo> DescribeRanks(const Places& places) const;
 
+  // Of workers that do not go on: agent_watchdogs.cc.
+  base::Status OpenFileTimer();
+  void OnLate(pid_t pid, const std::string& scope, int signal);
+  void WatchKernelSleep();
+  void LookForKernelSleepLater();
+  void GiveUpOn(const KernelSleepWatch::Stuck& stuck);
+  void AddStuckWorker();
+  void OnGroupGivenUp();
+
+  base::Duration GraceAfterFailure() const;
   void CollectFailure(const WorkerEnd& end);
   void CompleteFailures();
   bool TryRestart();
@@ -118,6 +130,7 @@ class Agent : private rendezvous::RendezvousEvents {
   bool has_to_say_stopped_ = false;
   bool is_draining_ = false;  // the group is gone, its output is still being written
   std::optional<LogFolder> folder_;
+  std::unique_ptr<FileTimer> file_timer_;  // of the attempt that runs
   std::unique_ptr<WarmLink> warm_;
   std::string said_refusal_;
   std::unique_ptr<WorkerGroup> group_;
@@ -132,6 +145,9 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId wait_timer_ = 0;
   size_t wait_looks_ = 0;
   std::unique_ptr<PythonFrames> frames_;
+  std::optional<KernelSleepWatch> sleep_watch_;
+  process::EventLoop::TimerId sleep_timer_ = 0;
+  std::optional<Failure> stuck_;
   int restarts_ = 0;
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
@@ -144,5 +160,15 @@ class Agent : private rendezvous::RendezvousEvents {
 
 // The host that workers of a job on one machine find its store under.
 std::string LoopbackName();
+
+// As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
+// for a name server. Of several nodes none is called localhost.
+std::string ReportedHost(const std::string& host, bool is_single_node);
+
+// "in futex_wait_queue", where the kernel says so; else "".
+std::string WaitChannel(pid_t pid);
+
+// For output that somebody else keeps open.
+constexpr base::Duration kLongestHurriedDrain = std::chrono::seconds(1);
 
 }  // namespace launch

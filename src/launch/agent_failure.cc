@@ -35,16 +35,14 @@ std::string TailOfFile(const std::string& path) {
   return text;
 }
 
-// As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
-// for a name server. Of several nodes none is called localhost.
+}  // namespace
+
 std::string ReportedHost(const std::string& host, bool is_single_node) {
   const auto hosts = base::ReadFile("/etc/hosts", kHostsLimit);
   if (!hosts) return host;
   const std::string name = rendezvous::FullName(*hosts, host);
   return name == "localhost" && !is_single_node ? host : name;
 }
-
-}  // namespace
 
 void Agent::CollectFailure(const WorkerEnd& end) {
   Failure failure;
@@ -81,6 +79,7 @@ void Agent::CompleteFailures() {
                       report.error().message));
     }
   }
+  AddStuckWorker();
 }
 
 void Agent::ReportFailure() {

@@ -138,6 +138,10 @@ void Agent::OnNodeIdle() {
     Say(fmt::format("ended by {}", SignalName(end_signal_)));
     return Finish(128 + end_signal_);
   }
+  if (!end_ && group_ && group_->has_given_up()) {
+    ending_ = Ending::kCannotStart;
+    start_error_ = "processes of the last start do not end";
+  }
   if (ending_ == Ending::kCannotStart) {
     rendezvous_->Leave(start_error_);
     Say(fmt::format("error: {}", start_error_));

@@ -21,14 +21,13 @@ constexpr base::Duration kShortestWait = std::chrono::seconds(8);
 // Of so many ranks py-spy is asked where they are: it takes a CPU for a moment.
 constexpr size_t kMostAsked = 8;
 
-// "in futex_wait_queue", as the kernel knows it; "" when it does not say.
+}  // namespace
+
 std::string WaitChannel(pid_t pid) {
   const auto text = base::ReadFile(fmt::format("/proc/{}/wchan", pid), 4096);
   if (!text || text->empty() || *text == "0") return "";
   return "in " + *text;
 }
-
-}  // namespace
 
 void Agent::LookForWaitsLater() {
   loop_->Cancel(wait_timer_);

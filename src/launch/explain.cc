@@ -103,6 +103,13 @@ std::string AdviceForSignal(int signal) {
 }
 
 Explanation ExplainSignal(const Failure& root) {
+  if (!root.kernel_sleep.empty()) {
+    return {root.kernel_sleep,
+            "uninterruptible-sleep",
+            {},
+            "the kernel waits for a device or a file server: look at its log (dmesg), the GPU's "
+            "driver and network file systems before this machine gets work again"};
+  }
   const int signal = -root.exit_code;
   if (root.was_out_of_memory) {
     return {"killed by the kernel for want of memory (SIGKILL)",
@@ -176,7 +183,7 @@ JsonValue DescribeFailure(const Failure& failure) {
 Explanation Explain(const Failure& root, const FailureContext& context) {
   const std::string traceback = TracebackText(root);
   Explanation explanation;
-  if (root.IsSignal()) {
+  if (root.IsSignal() || !root.kernel_sleep.empty()) {
     explanation = ExplainSignal(root);
   } else {
     explanation.cause = CauseOf(root, traceback);

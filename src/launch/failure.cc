@@ -10,12 +10,16 @@
 namespace launch {
 namespace {
 
+// 9999-12-31.
+constexpr int64_t kLatest = 253402300799;
 constexpr std::string_view kTracebackStart = "Traceback (most recent call last):";
 
 std::optional<int64_t> TimestampOf(const JsonValue* value) {
   if (value == nullptr) return std::nullopt;
   // "10", 10 and 10.5 are all written.
-  return base::ParseInt(std::string_view(value->text).substr(0, value->text.find('.')));
+  const auto seconds =
+      base::ParseInt(std::string_view(value->text).substr(0, value->text.find('.')));
+  return seconds && *seconds >= 0 && *seconds <= kLatest ? seconds : std::nullopt;
 }
 
 int64_t WholeSeconds(const Failure& failure) {
@@ -71,7 +75,8 @@ base::Time Failure::ReportedTime() const {
 
 // An exception that it recorded before is its own, however late its process ended.
 static bool IsConsequence(const Failure& failure) {
-  return failure.was_stopped_by_us && !(failure.report && failure.report->timestamp);
+  return failure.was_stopped_by_us && failure.kernel_sleep.empty() &&
+         !(failure.report && failure.report->timestamp);
 }
 
 size_t FindRootCause(const std::vector<Failure>& failures) {

@@ -34,6 +34,7 @@ struct Failure {
   base::Time time;    // the end of the process
   bool was_stopped_by_us = false;
   bool was_out_of_memory = false;  // the kernel killed it
+  std::string kernel_sleep;        // "in uninterruptible sleep ...": why it was given up
   std::string host;
   std::string error_file;  // "" when it wrote none
   std::string error_file_text;

@@ -26,6 +26,7 @@ std::string LocalTime(base::Time time) {
 }
 
 std::string TracebackOf(const Failure& failure) {
+  if (!failure.kernel_sleep.empty()) return failure.kernel_sleep;
   if (failure.report) {
     if (failure.report->call_stack.empty()) return failure.report->message;
     std::string indented;

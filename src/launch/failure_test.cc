@@ -37,6 +37,12 @@ TEST(ErrorFile, HasThreeForms) {
   EXPECT_EQ(number->message, "text");
   EXPECT_EQ(number->timestamp, 10);
   EXPECT_EQ(ParseErrorFile(R"({"message": "text", "timestamp": "10"})")->timestamp, 10);
+  for (const char* never : {"99999999999999", "9223372036854775807", "-5", "\"abc\"", "1e5"}) {
+    const auto report =
+        ParseErrorFile(R"({"message": "text", "timestamp": )" + std::string(never) + "}");
+    ASSERT_TRUE(report) << never;
+    EXPECT_EQ(report->timestamp, std::nullopt) << never;
+  }
   for (const char* bad : {"", "{", R"({"other": 1})", "[]", "null", R"({"message": "a"} x)"}) {
     EXPECT_FALSE(ParseErrorFile(bad)) << bad;
   }

@@ -49,6 +49,16 @@ base::Status ReadNodes(const CommandLine& line, Options& options) {
   return {};
 }
 
+// An IPv6 address may have brackets, as torchrun's help asks for.
+base::Result<std::string> MasterAddress(std::string text) {
+  const std::string asked = text;
+  if (text.size() > 1 && text.front() == '[' && text.back() == ']') {
+    text = text.substr(1, text.size() - 2);
+  }
+  if (ParseHostPort("[" + text + "]", kMasterPort)) return text;
+  return Invalid(fmt::format("--master-addr '{}': must be a host name or an address", asked));
+}
+
 base::Status ReadStatic(const CommandLine& line, Options& options) {
   options.is_static = true;
   options.is_single_node = options.max_nodes == 1;
@@ -62,12 +72,13 @@ base::Status ReadStatic(const CommandLine& line, Options& options) {
     return Invalid(fmt::format("--node-rank {}: must be from 0 to {} with --nnodes {}",
                                options.node_rank, options.max_nodes - 1, options.max_nodes));
   }
-  HostPort master{line.Text("master-addr"), kMasterPort};
+  HostPort master{"", kMasterPort};
   if (line.IsGiven("master-port")) master.port = static_cast<int>(IntegerOf(line, "master-port"));
   if (line.IsGiven("rdzv-endpoint") && !base::Trim(line.Text("rdzv-endpoint")).empty()) {
     TRY_ASSIGN(master, ParseHostPort(line.Text("rdzv-endpoint"), kMasterPort));
   } else {
     options.endpoint_flag = "--master-addr";
+    TRY_ASSIGN(master.host, MasterAddress(line.Text("master-addr")));
   }
   if (master.port < 0 || master.port > 65535) {
     return Invalid(fmt::format("--master-port {}: must be from 0 to 65535", master.port));

@@ -55,6 +55,19 @@ TEST(MakeOptions, AMasterPortKeepsStatic) {
   EXPECT_TRUE(OptionsOf({}, {{"PET_MASTER_PORT", "29511"}})->is_static);
 }
 
+TEST(MakeOptions, TheMasterAddressLosesItsBrackets) {
+  const auto host = [](const char* address) {
+    const auto options = OptionsOf({"--master-port=0", "--master-addr", address});
+    return options ? options->endpoint_host : options.error().message;
+  };
+  EXPECT_EQ(host("[0:0:0:0:0:0:0:1]"), "0:0:0:0:0:0:0:1");
+  EXPECT_EQ(host("::1"), "::1");
+  EXPECT_EQ(host("a.b-c_1"), "a.b-c_1");
+  for (const char* bad : {"", " ", "a b", "~", "[", "[]", " 127.0.0.1"}) {
+    EXPECT_NE(host(bad).find("--master-addr '" + std::string(bad) + "'"), std::string::npos) << bad;
+  }
+}
+
 TEST(MakeOptions, StandaloneOverridesTheMeeting) {
   const auto options = OptionsOf({"--standalone", "--rdzv-backend", "static", "--rdzv-endpoint",
                                   "elsewhere:1", "--rdzv-id", "mine"});

@@ -305,6 +305,9 @@ void Output::End(uint64_t id) {
   Stream& stream = *found->second;
   loop_->Unwatch(stream.pipe.get());
   loop_->Cancel(stream.timer);
+  if (!stream.held.empty() && !stream.plan.filters.empty()) {
+    WriteFiltered(stream, stream.held + '\n');
+  }
   LineSink* const sink = SinkOf(stream);
   // Only somebody else's unfinished line can hold this one back now.
   if (sink != nullptr && !stream.held.empty()) {

@@ -97,6 +97,10 @@ EndedBySignal WouldEnd(std::string_view status, int signal) {
 }
 
 EndedBySignal WouldEnd(pid_t pid, int signal) {
+  // One with much memory takes its time to go: no handler of its runs any more.
+  if (const auto stat = process::ReadStat(pid); stat && stat->is_exiting) {
+    return EndedBySignal::kHasEnded;
+  }
   const auto status = base::ReadFile(fmt::format("/proc/{}/status", pid));
   return status ? WouldEnd(*status, signal) : EndedBySignal::kHasEnded;
 }

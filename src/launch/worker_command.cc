@@ -182,10 +182,6 @@ std::vector<std::string> WorkerEnvironment(const Options& options,
   all["TORCHELASTIC_ERROR_FILE"] = error_file;
   all["TORCHELASTIC_SIGNALS_TO_HANDLE"] = options.signals_to_handle;
   all.try_emplace("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1");
-  if (environment.GetOr("TORCHELASTIC_ENABLE_FILE_TIMER", "") == "1" &&
-      !environment.Get("TORCHELASTIC_TIMER_FILE")) {
-    all["TORCHELASTIC_TIMER_FILE"] = error_file + ".timer";
-  }
   if (options.has_virtual_local_rank) SetVirtualDevice(environment, local_rank, all);
   std::vector<std::string> entries;
   entries.reserve(all.size());

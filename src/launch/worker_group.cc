@@ -141,6 +141,7 @@ void WorkerGroup::KillAll() {
   SignalAll(RunningBelow({}), SIGKILL);
   if (std::exchange(is_killing_, true)) return;
   give_up_timer_ = loop_.After(kLongestUnkillable, [this] {
+    has_given_up_ = true;
     if (done_) std::exchange(done_, nullptr)();
   });
 }

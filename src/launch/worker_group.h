@@ -52,6 +52,9 @@ class WorkerGroup {
   void Stop(int signal, base::Duration grace, std::function<void()> done);
 
   bool IsStopping() const { return static_cast<bool>(done_); }
+  // Stop is done, and something is left that not even SIGKILL ended.
+  bool has_given_up() const { return has_given_up_; }
+  std::vector<pid_t> Unkillable() const { return RunningBelow({}); }
   size_t running_count() const { return running_; }
   // By local rank; 0 for those that have ended.
   std::vector<pid_t> Pids() const;
@@ -95,6 +98,7 @@ class WorkerGroup {
   process::EventLoop::TimerId kill_timer_ = 0;
   process::EventLoop::TimerId give_up_timer_ = 0;
   bool is_killing_ = false;
+  bool has_given_up_ = false;
   bool has_asked_leftovers_ = false;
   int stop_signal_ = 0;
 };

@@ -14,6 +14,8 @@ namespace process {
 namespace {
 
 constexpr size_t kEnvironLimit = 8 << 20;
+// PF_EXITING of the kernel's sched.h.
+constexpr uint64_t kExiting = 0x4;
 
 template <typename Number>
 bool Parse(std::string_view text, Number& value) {
@@ -83,10 +85,13 @@ base::Result<ProcessStat> ParseStat(std::string_view text) {
   const std::vector<std::string> fields = base::Split(base::Trim(text.substr(name_end + 1)), ' ');
   if (fields.size() < 20 || fields[0].size() != 1) return malformed();
   stat.state = fields[0][0];
+  uint64_t flags = 0;
   if (!Parse(fields[1], stat.parent) || !Parse(fields[2], stat.group) ||
-      !Parse(fields[3], stat.session) || !Parse(fields[19], stat.start_ticks)) {
+      !Parse(fields[3], stat.session) || !Parse(fields[6], flags) ||
+      !Parse(fields[19], stat.start_ticks)) {
     return malformed();
   }
+  stat.is_exiting = (flags & kExiting) != 0;
   return stat;
 }
 

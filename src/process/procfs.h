@@ -18,6 +18,7 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
+  bool is_exiting = false;   // it is on its way out of the kernel, and no zombie yet
   uint64_t start_ticks = 0;  // clock ticks since boot: with pid and boot id, an identity
 };
 

@@ -23,6 +23,9 @@ TEST(Procfs, ReadsStatWhateverTheName) {
   EXPECT_EQ(stat->group, 40);
   EXPECT_EQ(stat->session, 39);
   EXPECT_EQ(stat->start_ticks, 987654u);
+  EXPECT_FALSE(stat->is_exiting);
+  EXPECT_TRUE(
+      ParseStat("42 (a) R 1 40 39 0 -1 4194564 1 2 3 4 5 6 7 8 20 0 1 0 9 100 200 3")->is_exiting);
   for (const char* const text : {"", "42", "42 (x) S", "x (x) S 1 2 3", "42 x S 1 2 3 4 5 6"}) {
     EXPECT_FALSE(ParseStat(text)) << text;
   }

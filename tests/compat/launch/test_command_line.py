@@ -94,6 +94,16 @@ def test_variables_stand_for_flags(launch, touch):
     assert len(touched(launch)) == 5
 
 
+@pytest.mark.parametrize("flags, address", [
+    (["--local-addr=127.0.0.2"], "127.0.0.2"),
+    (["--local-addr=127.0.0.2", "--master-port=0"], "127.0.0.1"),
+    (["--master-addr=[::1]", "--master-port=0"], "::1"),
+])
+def test_the_address_that_workers_find_the_store_at(launch, flags, address):
+    done = launch.run(*flags, "--no-python", "printenv", "MASTER_ADDR")
+    assert done.out == address + "\n"
+
+
 def test_streams_that_the_caller_closed_are_nobodys(launch):
     """Else files of the launcher's own would get their numbers, and the workers would have those."""
     script = launch.script("""

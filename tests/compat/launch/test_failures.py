@@ -316,6 +316,87 @@ while True: time.sleep(1000)
     launch.await_none_left()
 
 
+def test_who_is_late_for_its_own_timer_is_ended(launch):
+    """FileTimerClient's requests, as torch.distributed.elastic.timer writes them (case 80)."""
+    script = launch.script("""
+import json, os, stat, time
+path = os.environ["TORCHELASTIC_TIMER_FILE"]
+assert stat.S_ISFIFO(os.stat(path).st_mode)
+def ask(scope, when, signal=9):
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_NONBLOCK), "wt") as file:
+        file.write(json.dumps({"version": 1, "pid": os.getpid(), "scope_id": scope,
+                               "expiration_time": when, "signal": signal}) + "\\n")
+ask("taken back", time.time() + 1000)
+ask("taken back", -1, 0)
+if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+    if os.environ["RANK"] == "1": ask("step 7", time.time() + 0.2)
+    time.sleep(1000)
+""")
+    done = launch.run("--nproc-per-node=2", "--max-restarts=1", script, code=0,
+                      env={"TORCHELASTIC_ENABLE_FILE_TIMER": "1"})
+    assert re.search(r'rank 1 \(pid \d+\) has not done with "step 7" by the time that it set: it gets '
+                     r"SIGKILL", done.err)
+    assert os.listdir(launch.path("tmp")) == []
+
+
+def test_torchs_own_timer_client_reaches_the_launcher(launch, torch_version):
+    script = launch.script("""
+import time
+import torch.distributed.elastic.timer as timer
+from torch.distributed.elastic.timer.file_based_local_timer import FileTimerClient
+import os
+timer.configure(FileTimerClient(os.environ["TORCHELASTIC_TIMER_FILE"]))
+with timer.expires(after=1000): pass
+with timer.expires(after=0.2, scope="step"): time.sleep(1000)
+""")
+    done = launch.run(script, code=137, env={"TORCHELASTIC_ENABLE_FILE_TIMER": "1",
+                                             "TORCHELASTIC_TIMER_FILE": launch.path("pipe")})
+    assert 'has not done with "step"' in done.err and not os.path.exists(launch.path("pipe"))
+
+
+def test_without_the_variable_there_is_no_timer(launch):
+    launch.run("--nproc-per-node=1", launch.script(
+        "import os; assert os.environ['TORCHELASTIC_TIMER_FILE'] == '/mine'"),
+        env={"TORCHELASTIC_TIMER_FILE": "/mine"})
+
+
+KERNEL_SLEEP = """
+import ctypes, os, platform, time
+print("up", os.environ["RANK"], os.environ["TORCHELASTIC_RESTART_COUNT"], flush=True)
+if os.environ["RANK"] == "0": open("up", "w").close()
+if os.environ["RANK"] == "1":
+    while not os.path.exists("up"): time.sleep(0.01)
+    # The parent of a vfork is in state D; the child's memory is its own (no CLONE_VM).
+    number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+    ctypes.CDLL(None).syscall(number, 0x4000 | 17, 0, 0, 0, 0, 0)
+time.sleep(1000)
+"""
+
+
+def test_a_worker_that_the_kernel_does_not_let_go_ends_the_job_without_restarts(launch):
+    """Section 2.2: TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT."""
+    done = launch.run("--nproc-per-node=2", "--max-restarts=3", "--shutdown-timeout=1",
+                      "--failure-file", launch.path("why.json"), launch.script(KERNEL_SLEEP),
+                      code=143, env={"TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT": "1"})
+    assert sorted(done.out.splitlines()) == ["up 0 0", "up 1 0"]
+    assert re.search(r"muster-launch: rank 1 \(pid \d+\) is in uninterruptible sleep", done.err)
+    assert re.search(r"rank      : 1 .*\n.*\n.*\n  traceback : in uninterruptible sleep", done.err)
+    cause = json.loads(launch.await_file("why.json"))["root_cause"]
+    assert (cause["rank"], cause["class"]) == (1, "uninterruptible-sleep")
+    launch.await_none_left()
+
+
+@pytest.mark.parametrize("limit", ["", "0", "never"])
+def test_a_worker_in_the_kernel_is_left_alone_unless_asked(launch, limit):
+    process = launch.start("--nproc-per-node=2", launch.script(KERNEL_SLEEP),
+                           env={"TORCHELASTIC_UNINTERRUPTIBLE_STATE_TIMEOUT": limit})
+    launch.await_line(process, "up")
+    launch.await_line(process, "up")
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+    launch.await_none_left()
+
+
 def test_nohup_is_respected(launch):
     process = launch.start("--nproc-per-node=1", launch.script(SLEEP),
                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

@@ -64,6 +64,12 @@ def test_streams_go_where_they_are_sent(launch, flags, expected, out, err):
     assert len(ranks) == 2
 
 
+def test_a_last_line_without_end_is_filtered_too(launch):
+    launch.run("-t3", "--duplicate-stdout-filters=tail,,,other", "--log-dir", launch.path("logs"),
+               launch.script("print('x'); print('the tail, y', end='')"))
+    assert files(launch)["filtered_stdout.log"] == "[default0]:the tail, y\n"
+
+
 def test_run_folder_is_named_by_the_id(launch):
     launch.run("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--rdzv-id=job",
                "--log-dir", launch.path("logs"), launch.script(""))

@@ -1,0 +1,119 @@
+#include "launch/file_timer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "launch/json.h"
+#include "launch/python_numbers.h"
+
+namespace launch {
+namespace {
+
+constexpr mode_t kPipeMode = 0600;
+constexpr size_t kMostTimers = 10'000;
+// A clock that is set meanwhile is noticed.
+constexpr double kLongestWait = 60;
+
+double NumberOf(const JsonValue& request, std::string_view name) {
+  const JsonValue* const value = request.Find(name);
+  return value == nullptr ? 0 : ParsePythonFloat(value->text).value_or(0);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<FileTimer>> FileTimer::Open(process::EventLoop& loop,
+                                                         base::Clock& clock, std::string path,
+                                                         OnLate on_late) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode)) ::unlink(path.c_str());
+  if (::mkfifo(path.c_str(), kPipeMode) != 0) {
+    return base::Fail(base::Errno(errno, fmt::format("make the pipe \"{}\"", path)));
+  }
+  std::unique_ptr<FileTimer> timer(new FileTimer(loop, clock, std::move(path), std::move(on_late)));
+  // As a writer too: it never ends.
+  timer->pipe_ = base::Fd(::open(timer->path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!timer->pipe_) return base::Fail(base::Errno(errno, "open the pipe"));
+  TRY(loop.Watch(timer->pipe_.get(), EPOLLIN,
+                 [raw = timer.get()](uint32_t) { raw->OnReadable(); }));
+  return timer;
+}
+
+FileTimer::~FileTimer() {
+  if (pipe_) loop_.Unwatch(pipe_.get());
+  loop_.Cancel(next_);
+  ::unlink(path_.c_str());
+}
+
+void FileTimer::OnReadable() {
+  std::array<char, PIPE_BUF> bytes;
+  const ssize_t count = ::read(pipe_.get(), bytes.data(), bytes.size());
+  if (count <= 0) return;
+  unfinished_.append(bytes.data(), static_cast<size_t>(count));
+  for (size_t end = 0; (end = unfinished_.find('\n')) != std::string::npos;) {
+    Take(std::string_view(unfinished_).substr(0, end));
+    unfinished_.erase(0, end + 1);
+  }
+  // A request is written whole, and PIPE_BUF bytes at most.
+  if (unfinished_.size() > PIPE_BUF) unfinished_.clear();
+  Arm();
+}
+
+void FileTimer::Take(std::string_view line) {
+  const auto request = ParseJson(line);
+  if (!request) return;
+  const double pid = NumberOf(*request, "pid");
+  const double signal = NumberOf(*request, "signal");
+  const JsonValue* const scope = request->Find("scope_id");
+  if (scope == nullptr || !(pid >= 1 && pid <= INT_MAX) || !(signal <= INT_MAX)) return;
+  const std::pair key(static_cast<pid_t>(pid), scope->text);
+  const double expiration = NumberOf(*request, "expiration_time");
+  if (expiration < 0) {
+    timers_.erase(key);
+  } else if (timers_.size() < kMostTimers || timers_.contains(key)) {
+    timers_[key] = {expiration, static_cast<int>(std::max(signal, 0.0))};
+  }
+}
+
+double FileTimer::Now() const {
+  return std::chrono::duration<double>(clock_.Now().time_since_epoch()).count();
+}
+
+void FileTimer::Arm() {
+  loop_.Cancel(std::exchange(next_, 0));
+  if (timers_.empty()) return;
+  const auto first = std::min_element(
+      timers_.begin(), timers_.end(),
+      [](const auto& a, const auto& b) { return a.second.expiration < b.second.expiration; });
+  const double wait = std::clamp(first->second.expiration - Now(), 0.0, kLongestWait);
+  next_ =
+      loop_.After(std::chrono::ceil<base::Duration>(std::chrono::duration<double>(wait)), [this] {
+        next_ = 0;
+        TellLate();
+        Arm();
+      });
+}
+
+void FileTimer::TellLate() {
+  // The earliest of each process that names a signal counts.
+  std::map<pid_t, std::pair<std::string, Timer>> late;
+  const double now = Now();
+  for (const auto& [key, timer] : timers_) {
+    if (timer.expiration > now) continue;
+    auto& known = late[key.first];
+    const bool is_first = known.second.signal == 0 || timer.expiration < known.second.expiration;
+    if (timer.signal > 0 && is_first) known = {key.second, timer};
+  }
+  std::erase_if(timers_, [&](const auto& entry) { return late.contains(entry.first.first); });
+  for (const auto& [pid, named] : late) {
+    if (named.second.signal > 0) on_late_(pid, named.first, named.second.signal);
+  }
+}
+
+}  // namespace launch
