@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "launch/machine.h"
 #include "launch/process_tree.h"
+#include "launch/report_file.h"
 #include "launch/signal_names.h"
 #include "process/signals.h"
 
@@ -55,14 +56,14 @@ Agent::~Agent() = default;
 
 int Agent::Run() {
   if (auto ready = Prepare(); !ready) {
-    Say(fmt::format("error: {}", ready.error().message));
+    SayError(ready.error().message);
     if (folder_) folder_->Finish(false);
     return 1;
   }
   // With several nodes it begins when they have agreed.
   if (!rendezvous_) loop_->Post([this] { Begin(); });
   if (auto ran = loop_->Run(); !ran) {
-    Say(fmt::format("error: {}", ran.error().message));
+    SayError(ran.error().message);
     return 1;
   }
   // The other nodes hear how it ended.
@@ -328,7 +329,7 @@ void Agent::OnDrained() {
       PrintEvents(false);
       return Finish(128 + end_signal_);
     case Ending::kCannotStart:
-      Say(fmt::format("error: {}", start_error_));
+      SayError(start_error_);
       return Finish(1);
   }
 }
@@ -365,6 +366,11 @@ void Agent::Finish(int exit_code) {
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();
+}
+
+void Agent::SayError(const std::string& message) {
+  Say("error: " + message);
+  RecordOwnError(environment_, message, clock_.Now());
 }
 
 void Agent::Say(const std::string& text) {

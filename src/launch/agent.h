@@ -104,6 +104,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvents(bool has_succeeded);
   void Finish(int exit_code);
   void Say(const std::string& text);
+  void SayError(const std::string& message);
   // With LOGLEVEL=INFO only: agent_details.cc.
   void SayDetail(const std::string& text);
   void SaySettings();

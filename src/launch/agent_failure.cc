@@ -13,6 +13,7 @@
 #include "launch/agent.h"
 #include "launch/json.h"
 #include "launch/process_tree.h"
+#include "launch/report_file.h"
 #include "rendezvous/resolve.h"
 
 namespace launch {
@@ -93,8 +94,10 @@ void Agent::ReportFailure() {
   const std::string report_file = folder_->run_path() + "/failure.json";
   for (const std::string& path : {report_file, options_.failure_file}) {
     if (path.empty()) continue;
-    auto written =
-        base::WriteFileAtomic(path, FailureJson(failures_, context), 0644, base::Durability::kNone);
+    const std::string text = FailureJson(failures_, context);
+    auto written = path == report_file
+                       ? base::WriteFileAtomic(path, text, 0644, base::Durability::kNone)
+                       : WriteReport(path, text);
     if (written) {
       context.report_file = path;
     } else {
@@ -114,7 +117,7 @@ void Agent::WriteAgentErrorFile(const Failure& root) {
   if (!path || root.error_file_text.empty()) return;
   auto text = WithErrorCode(root.error_file_text, root.exit_code);
   if (!text) return;
-  if (auto written = base::WriteFileAtomic(*path, *text, 0644, base::Durability::kNone); !written) {
+  if (auto written = WriteReport(*path, *text); !written) {
     Say(fmt::format("warning: TORCHELASTIC_ERROR_FILE: {}", written.error().message));
   }
 }

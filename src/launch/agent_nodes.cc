@@ -144,7 +144,7 @@ void Agent::OnNodeIdle() {
   }
   if (ending_ == Ending::kCannotStart) {
     rendezvous_->Leave(start_error_);
-    Say(fmt::format("error: {}", start_error_));
+    SayError(start_error_);
     return Finish(1);
   }
   if (end_) return FinishWithOthers();
@@ -160,7 +160,7 @@ void Agent::FinishWithOthers() {
       PrintEvents(true);
       return Finish(0);
     case rendezvous::EndKind::kError:
-      Say(fmt::format("error: {}", end_->error.message));
+      SayError(end_->error.message);
       return Finish(1);
     case rendezvous::EndKind::kFailed:
       PrintEvents(false);
@@ -170,7 +170,7 @@ void Agent::FinishWithOthers() {
 
 int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
   if (failure.rank < 0) {
-    Say(fmt::format("error: {}", failure.text));
+    SayError(failure.text);
     return 1;
   }
   const bool is_ours = failure.host == host_ &&

@@ -18,6 +18,7 @@
 #include "launch/guardian.h"
 #include "launch/options.h"
 #include "launch/python_shim.h"
+#include "launch/report_file.h"
 #include "launch/warm_broker.h"
 #include "launch/warm_keeper.h"
 #include "launch/warm_python.h"
@@ -51,8 +52,10 @@ int RefuseUsage(const std::string& name, const std::string& message) {
   return kUsageExit;
 }
 
-int RefuseValue(const std::string& name, const std::string& message) {
+int RefuseValue(const std::string& name, const base::Environment& environment,
+                const std::string& message) {
   Print(2, fmt::format("{}: error: {}\n", name, message));
+  RecordOwnError(environment, message, base::SystemClock().Now());
   return 1;
 }
 
@@ -103,9 +106,9 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
     return 0;
   }
   auto options = MakeOptions(*line, environment);
-  if (!options) return RefuseValue(name, options.error().message);
+  if (!options) return RefuseValue(name, environment, options.error().message);
   auto executable = FindProgramOf(*options, environment, DirectoryOf(argv0));
-  if (!executable) return RefuseValue(name, executable.error().message);
+  if (!executable) return RefuseValue(name, environment, executable.error().message);
 
   Keeper keeper;
   if (options->is_warm) {
@@ -127,7 +130,7 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
     return code;
   };
   const auto exit_code = RunGuarded(signals, run_agent, &keeper.connection);
-  if (!exit_code) return RefuseValue(name, exit_code.error().message);
+  if (!exit_code) return RefuseValue(name, environment, exit_code.error().message);
   return *exit_code;
 }
 

@@ -154,6 +154,27 @@ def test_no_error_file_no_copy(launch):
     assert not os.path.exists(launch.path("mine.json"))
 
 
+@pytest.mark.parametrize("args", [["--nnodes=0"], ["--log-dir=/proc/x"], ["--python=/no/python"]])
+def test_errors_of_the_launcher_are_in_its_own_error_file(launch, args):
+    done = launch.run(*args, launch.script(""), code=1,
+                      env={"TORCHELASTIC_ERROR_FILE": launch.path("mine.json")})
+    message = json.loads(launch.await_file("mine.json"))["message"]
+    assert message["message"] in done.err and message["extraInfo"]["timestamp"].isdigit()
+
+
+def test_files_for_the_failure_stay_what_they_are(launch):
+    """A pod's /dev/termination-log is a mount, /dev/null a device."""
+    os.symlink("/dev/null", launch.path("null"))
+    open(launch.path("log"), "w").close()
+    os.link(launch.path("log"), launch.path("other"))
+    launch.run("--failure-file", launch.path("null"), "--run-path",
+               launch.script("raise ValueError('boom')"), code=1,
+               env={"TORCHELASTIC_ERROR_FILE": launch.path("log")})
+    assert os.readlink(launch.path("null")) == "/dev/null"
+    with open(launch.path("other")) as file:
+        assert "boom" in file.read()
+
+
 def test_run_path_records_by_itself(launch):
     done = launch.run("--run-path", launch.script("raise ValueError('boom')"), code=1)
     assert "run_script_path FAILED" in done.err

@@ -1,0 +1,41 @@
+#include "launch/report_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
+#include "launch/json.h"
+
+namespace launch {
+
+base::Status WriteReport(const std::string& path, std::string_view text) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+  const base::Fd fd(::open(path.c_str(), kFlags, 0644));
+  if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return base::Fail(base::Errno(errno, fmt::format("write \"{}\"", path)));
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+std::string ErrorFileText(std::string_view message, base::Time now) {
+  const std::string quoted = JsonQuote(message);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  return fmt::format(
+      R"({{"message": {{"message": {}, "extraInfo": {{"py_callstack": {}, "timestamp": "{}"}}}}}})",
+      quoted, quoted, seconds);
+}
+
+void RecordOwnError(const base::Environment& environment, std::string_view message,
+                    base::Time now) {
+  const auto path = environment.Get("TORCHELASTIC_ERROR_FILE");
+  if (path) (void)WriteReport(*path, ErrorFileText(message, now));
+}
+
+}  // namespace launch
