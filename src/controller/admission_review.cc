@@ -58,10 +58,9 @@ net::HttpResponse AnswerAdmissionReview(std::string_view body) {
           text::ToJson(ReviewAnswer(uid, Validate(*request)))};
 }
 
-net::HttpHandler AdmissionHandler(std::function<void(int status, base::Duration took)> answered,
-                                  base::Clock& clock) {
-  return [answered = std::move(answered), &clock](
-             const net::HttpRequest& request, const std::shared_ptr<net::Responder>& responder) {
+net::HttpHandler AdmissionHandler(Metrics& metrics, base::Clock& clock) {
+  return [&metrics, &clock](const net::HttpRequest& request,
+                            const std::shared_ptr<net::Responder>& responder) {
     const std::string_view path =
         std::string_view(request.target).substr(0, request.target.find('?'));
     if (path != kAdmissionPath) {
@@ -69,9 +68,12 @@ net::HttpHandler AdmissionHandler(std::function<void(int status, base::Duration 
     }
     if (request.method != "POST") return responder->Send(PlainAnswer(405, "POST only"));
     const auto begin = clock.Steady();
+    ++metrics.reviews_under_way;
     net::HttpResponse answer = AnswerAdmissionReview(request.body);
-    answered(answer.status, std::chrono::duration_cast<base::Duration>(clock.Steady() - begin));
+    metrics.CountReview(answer.status,
+                        std::chrono::duration_cast<base::Duration>(clock.Steady() - begin));
     responder->Send(std::move(answer));
+    --metrics.reviews_under_way;
   };
 }
 

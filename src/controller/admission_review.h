@@ -1,10 +1,10 @@
 // The validating webhook's answers (spec/pytorchjob-operator.md 1.5). Pure.
 #pragma once
 
-#include <functional>
 #include <string_view>
 
 #include "base/clock.h"
+#include "controller/metrics.h"
 #include "net/http.h"
 
 namespace controller {
@@ -16,8 +16,7 @@ inline constexpr std::string_view kAdmissionPath = "/validate-kubeflow-org-v1-py
 // answered with 400 and a line that says why.
 net::HttpResponse AnswerAdmissionReview(std::string_view body);
 
-// POST kAdmissionPath. `answered` hears of each, and with which status.
-net::HttpHandler AdmissionHandler(std::function<void(int status, base::Duration took)> answered,
-                                  base::Clock& clock);
+// POST kAdmissionPath, counted in `metrics`. Both outlive it.
+net::HttpHandler AdmissionHandler(Metrics& metrics, base::Clock& clock);
 
 }  // namespace controller

@@ -1,6 +1,10 @@
 #include "controller/admission_review.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
 
 #include "text/json.h"
 
@@ -102,6 +106,60 @@ TEST(AdmissionReview, ObjectsOfOtherShapesAreAnswered) {
        R"({"spec":{"pytorchReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[7]}}}}}})"}) {
     EXPECT_TRUE(text::GetBool(ResponseTo(Review(object)), {"allowed"}).has_value()) << object;
   }
+}
+
+// Looks at the metrics when it is answered.
+class Watcher final : public net::Responder {
+ public:
+  explicit Watcher(const Metrics& metrics) : metrics_(metrics) {}
+  void Send(net::HttpResponse response) override {
+    status = response.status;
+    text = metrics_.Print({});
+  }
+  void Start(int, net::Headers) override {}
+  void Write(std::string) override {}
+  void Finish() override {}
+  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
+  void Used(size_t) override {}
+  size_t PendingBytes() const override { return 0; }
+  void WhenTaken(size_t, std::function<void()>) override {}
+  bool IsClosed() const override { return false; }
+  void OnClose(std::function<void()>) override {}
+
+  int status = 0;
+  std::string text;
+
+ private:
+  const Metrics& metrics_;
+};
+
+TEST(AdmissionHandler, CountsReviewsAndThoseUnderWay) {
+  base::FakeClock clock{base::Time()};
+  Metrics metrics;
+  const net::HttpHandler handler = AdmissionHandler(metrics, clock);
+  const auto watcher = std::make_shared<Watcher>(metrics);
+  const std::string of_path = fmt::format("webhook=\"{}\"", kAdmissionPath);
+  const auto under_way = [&of_path](int count) {
+    return fmt::format("\ncontroller_runtime_webhook_requests_in_flight{{{}}} {}\n", of_path,
+                       count);
+  };
+  net::HttpRequest request;
+  request.method = "POST";
+  request.target = std::string(kAdmissionPath) + "?timeout=10s";
+  request.body = Review(kGood);
+  handler(request, watcher);
+  EXPECT_EQ(watcher->status, 200);
+  EXPECT_NE(watcher->text.find(under_way(1)), std::string::npos) << watcher->text;
+  const std::string after = metrics.Print({});
+  EXPECT_NE(after.find(under_way(0)), std::string::npos) << after;
+  EXPECT_NE(
+      after.find("controller_runtime_webhook_requests_total{code=\"200\"," + of_path + "} 1\n"),
+      std::string::npos)
+      << after;
+  request.target = "/elsewhere";
+  handler(request, watcher);
+  EXPECT_EQ(watcher->status, 404);
+  EXPECT_NE(watcher->text.find(under_way(0)), std::string::npos) << watcher->text;
 }
 
 }  // namespace

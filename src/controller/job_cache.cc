@@ -60,6 +60,7 @@ ObjectPtr JobCache::Child::Value() const {
 void JobCache::Entry::ForgetJob() {
   uid.clear();
   std::exchange(job, {});  // with its room
+  has_forgotten = false;
 }
 
 std::string JobCache::PutJob(text::Json job) {
@@ -193,6 +194,7 @@ std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
 }
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
+  Snapshot snapshot;
   std::string job;
   std::vector<std::pair<ChildKind, Child>> children;
   {
@@ -200,6 +202,7 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
     const auto found = entries_.find(key);
     if (found == entries_.end() || !found->second.has_job()) return std::nullopt;
     job = found->second.job;
+    snapshot.has_forgotten = found->second.has_forgotten;
     children.reserve(found->second.children.size());
     for (const auto& [name, child] : found->second.children) {
       children.emplace_back(name.first, child);
@@ -207,7 +210,6 @@ std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {
   }
   auto read = text::ParseJson(ObjectPacking().Unpack(job));
   if (!read) return std::nullopt;
-  Snapshot snapshot;
   snapshot.job = std::make_shared<const text::Json>(std::move(*read));
   for (const auto& [kind, child] : children) {
     auto& to = kind == ChildKind::kPod       ? snapshot.pods
@@ -228,6 +230,13 @@ void JobCache::Settle(const std::string& key, const text::Json& job) {
   std::exchange(found->second, {});  // with the room of its texts
   found->second.uid = uid;
   found->second.job_version = version;
+  found->second.has_forgotten = true;
+}
+
+void JobCache::Recall(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) found->second.has_forgotten = false;
 }
 
 std::vector<std::string> JobCache::KeysOnNode(std::string_view node) const {

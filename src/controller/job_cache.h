@@ -39,6 +39,8 @@ class JobCache {
     std::vector<ObjectPtr> pods;
     std::vector<ObjectPtr> services;
     std::vector<ObjectPtr> pod_groups;
+    // The job was settled and has changed since: older children are not among these.
+    bool has_forgotten = false;
   };
 
   // Return the key to look at; "" when there is nothing to do. Jobs may be packed (projection.h).
@@ -57,6 +59,9 @@ class JobCache {
   // Forgets everything but which job it is, and in which version: a newer one of it is looked at
   // again, as somebody may have given it a time to live. Nothing when a newer one is known already.
   void Settle(const std::string& key, const text::Json& job);
+
+  // The children that had been forgotten were put again.
+  void Recall(const std::string& key);
 
   // Of the jobs that have a pod on that node.
   std::vector<std::string> KeysOnNode(std::string_view node) const;
@@ -82,6 +87,7 @@ class JobCache {
     std::map<ChildName, Child> children;
     // Newest version at which a child was seen deleted; null: none was.
     std::unique_ptr<Deletions> deleted_at;
+    bool has_forgotten = false;
     bool has_job() const { return !job.empty(); }
     bool is_settled() const { return job.empty() && !uid.empty(); }
     void ForgetJob();

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
-#include "text/projection.h"
 
 namespace controller {
 namespace {
@@ -31,31 +30,6 @@ constexpr int kRestFactor = 3;
 constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
-constexpr int64_t kAutoscalersAPage = 500;
-
-int32_t PriorityValue(const text::Json& priority_class) {
-  return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
-}
-
-std::string ClassName(const text::Json& priority_class) {
-  return std::string(text::GetString(priority_class, {"metadata", "name"}));
-}
-
-// Since when a node has not been heard of: its kubelet renews what Kubernetes calls Unknown then.
-std::optional<base::Time> LostSince(const text::Json& node) {
-  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
-  if (conditions == nullptr) return std::nullopt;
-  for (const text::Json& condition : *conditions) {
-    if (text::GetString(condition, {"type"}) != "Ready") continue;
-    if (text::GetString(condition, {"status"}) != "Unknown") return std::nullopt;
-    return api::GetTime(condition, {"lastTransitionTime"});
-  }
-  return std::nullopt;
-}
-
-std::string UidOf(const text::Json& job) {
-  return std::string(text::GetString(job, {"metadata", "uid"}));
-}
 
 }  // namespace
 
@@ -66,82 +40,6 @@ JobWorker::JobWorker(cluster::Client& client, base::Clock& clock, const Options&
       options_(options),
       events_(std::move(events)),
       queue_(clock, kFirstBackoff, kMaxBackoff) {}
-
-void JobWorker::Enqueue(const std::string& key) {
-  if (!key.empty()) queue_.Add(key);
-}
-
-void JobWorker::ReplaceJobs(std::vector<text::Json> jobs) {
-  for (const std::string& key : cache_.ReplaceJobs(std::move(jobs))) Enqueue(key);
-}
-
-void JobWorker::TakeJob(cluster::WatchEvent event) {
-  if (event.type != cluster::WatchEvent::Type::kDeleted) {
-    Enqueue(cache_.PutJob(std::move(event.object)));
-    return;
-  }
-  const std::string uid = UidOf(event.object);
-  if (options_.release_master_port) options_.release_master_port(uid);
-  if (options_.job_deleted) options_.job_deleted(uid);
-  autoscaled_.Lock()->erase(uid);
-  Enqueue(cache_.RemoveJob(event.object));
-}
-
-void JobWorker::ReplaceChildren(ChildKind kind, std::vector<text::Json> children) {
-  for (const std::string& key : cache_.ReplaceChildren(kind, std::move(children))) Enqueue(key);
-}
-
-void JobWorker::TakeChild(ChildKind kind, cluster::WatchEvent event) {
-  Enqueue(event.type == cluster::WatchEvent::Type::kDeleted
-              ? cache_.RemoveChild(kind, event.object)
-              : cache_.PutChild(kind, std::move(event.object)));
-}
-
-void JobWorker::ReplacePriorities(const std::vector<text::Json>& classes) {
-  auto priorities = priorities_.Lock();
-  priorities->clear();
-  for (const text::Json& one : classes) (*priorities)[ClassName(one)] = PriorityValue(one);
-}
-
-void JobWorker::TakePriority(const cluster::WatchEvent& event) {
-  auto priorities = priorities_.Lock();
-  if (event.type == cluster::WatchEvent::Type::kDeleted) {
-    priorities->erase(ClassName(event.object));
-  } else {
-    (*priorities)[ClassName(event.object)] = PriorityValue(event.object);
-  }
-}
-
-void JobWorker::SetLost(const std::string& node, std::optional<base::Time> since) {
-  {
-    auto lost = lost_nodes_.Lock();
-    const auto known = lost->find(node);
-    if (known != lost->end() ? since == known->second : !since) return;
-    if (since) {
-      (*lost)[node] = *since;
-    } else {
-      lost->erase(known);
-    }
-  }
-  for (const std::string& key : cache_.KeysOnNode(node)) Enqueue(key);
-}
-
-void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
-  std::map<std::string, base::Time> gone = *lost_nodes_.Lock();
-  for (const text::Json& node : nodes) {
-    const std::string name(api::Name(node));
-    gone.erase(name);
-    SetLost(name, LostSince(node));
-  }
-  for (const auto& [name, since] : gone) SetLost(name, std::nullopt);
-}
-
-void JobWorker::TakeNode(const cluster::WatchEvent& event) {
-  const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
-  // Kubernetes itself removes the pods of a node that is no more.
-  SetLost(std::string(api::Name(event.object)),
-          is_deleted ? std::nullopt : LostSince(event.object));
-}
 
 bool JobWorker::WorkOne() {
   base::Duration waited{};
@@ -190,7 +88,7 @@ void JobWorker::WorkOn(const std::string& key, base::Duration waited) {
 base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration waited,
                                      base::Duration& rest, bool& has_more) {
   has_more = false;
-  const auto snapshot = cache_.Get(key);
+  TRY_ASSIGN(const std::optional<JobCache::Snapshot> snapshot, LookUp(key));
   if (!snapshot) {
     queue_.Drop(key);
     return {};
@@ -223,7 +121,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (status_waits) queue_.Add(key);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
   if (plan.is_settled) {
-    const std::string uid(text::GetString(*snapshot->job, {"metadata", "uid"}));
+    const std::string uid(api::Uid(*snapshot->job));
     if (options_.release_master_port) options_.release_master_port(uid);
     cache_.Settle(key, *snapshot->job);
   }
@@ -281,46 +179,8 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
   }
   TRY_ASSIGN(const int port,
              options_.assign_master_port(
-                 std::string(text::GetString(*snapshot.job, {"metadata", "uid"})), existing));
+                 std::string(api::Uid(*snapshot.job)), existing));
   return std::optional<int>(port);
-}
-
-void JobWorker::LearnAutoscalers() {
-  static const text::Projection kParts{{"metadata", "ownerReferences"}};
-  cluster::ListOptions list;
-  list.namespace_name = options_.namespace_name;
-  list.limit = kAutoscalersAPage;
-  list.read_listed = [this](std::string_view text) -> base::Result<text::Json> {
-    TRY_ASSIGN(const text::Json autoscaler, text::ParsePart(text, kParts));
-    const text::Json* const owner = api::ControllerReference(autoscaler);
-    if (owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind) {
-      autoscaled_.Lock()->emplace(text::GetString(*owner, {"uid"}));
-    }
-    return text::Json();
-  };
-  const auto listed = client_.List(api::kHorizontalPodAutoscalers, list);
-  if (listed) return;
-  base::Log(options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
-            fmt::format("list {}: {}; one that its job did away with before this start stays",
-                        api::kHorizontalPodAutoscalers.plural, listed.error().message));
-}
-
-// An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
-// one: it is asked for.
-base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
-  const std::string uid = UidOf(job);
-  const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
-  if (!has_metrics && !autoscaled_.Lock()->contains(uid)) return std::optional<text::Json>();
-  auto found =
-      client_.Get(api::kHorizontalPodAutoscalers, text::GetString(job, {"metadata", "namespace"}),
-                  text::GetString(job, {"metadata", "name"}));
-  if (found) {
-    autoscaled_.Lock()->insert(uid);
-    return std::optional<text::Json>(std::move(*found));
-  }
-  if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
-  autoscaled_.Lock()->erase(uid);
-  return std::optional<text::Json>();
 }
 
 }  // namespace controller

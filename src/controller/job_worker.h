@@ -102,6 +102,9 @@ class JobWorker {
   void Tell(const text::Json& job, std::vector<reconcile::Event> events);
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
+  // Nothing when there is no such job with work left.
+  base::Result<std::optional<JobCache::Snapshot>> LookUp(const std::string& key);
+  base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
   base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);
 

@@ -1,5 +1,6 @@
 #include "controller/job_worker.h"
 
+#include "controller/projection.h"
 #include "controller/simulated_cluster.h"
 
 namespace controller {
@@ -57,6 +58,24 @@ struct JobWorkerTest : testing::Test {
     std::vector<text::Json> jobs;
     for (const auto& [name, job] : server.Of(SimKind::kJob)) jobs.push_back(job);
     who.ReplaceJobs(std::move(jobs));
+  }
+  // What the watches would tell, and all that it calls for.
+  void WorkUntilQuiet() {
+    for (int round = 0; round < 8; ++round) {
+      HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
+      HearOfChildren(SimKind::kService, ChildKind::kService, ProjectService);
+      Hear();
+      while (worker.WorkOneNow()) {
+      }
+    }
+  }
+  void HearOfChildren(SimKind from, ChildKind kind, void (*project)(text::Json&)) {
+    std::vector<text::Json> children;
+    for (const auto& [name, child] : server.Of(from)) {
+      children.push_back(child);
+      project(children.back());
+    }
+    worker.ReplaceChildren(kind, std::move(children));
   }
   void TakeMetrics(const std::string& job) {
     SetElasticPolicy(job, text::Object{{"metrics", nullptr}});
@@ -154,6 +173,25 @@ TEST_F(JobWorkerTest, OnlyJobsThatHaveOneAreAskedForTheirAutoscaler) {
   }
   ASSERT_TRUE(HasStatus("b"));
   EXPECT_EQ(autoscaler_requests, 1);
+}
+
+TEST_F(JobWorkerTest, AFinishedJobIsCleanedUpByThePolicyThatItIsGivenLater) {
+  server.CreateJob(OneWorkerJob("a"));
+  server.CreateJob(OneWorkerJob("b"));
+  WorkUntilQuiet();
+  for (const char* pod : {"a-worker-0", "b-worker-0"}) server.SetPhase(pod, "Succeeded", 0);
+  WorkUntilQuiet();
+  EXPECT_EQ(worker.ActiveJobs(), 0U);
+  ASSERT_EQ(server.Of(SimKind::kPod).size(), 2U);
+  server.Patch(
+      SimKind::kJob, "a",
+      text::Object{{"spec", text::Object{{"runPolicy", text::Object{{"cleanPodPolicy", "All"}}}}}});
+  WorkUntilQuiet();
+  EXPECT_FALSE(server.Of(SimKind::kPod).contains("a-worker-0"));
+  EXPECT_FALSE(server.Of(SimKind::kService).contains("a-worker-0"));
+  EXPECT_TRUE(server.Of(SimKind::kPod).contains("b-worker-0"));
+  EXPECT_TRUE(server.Of(SimKind::kService).contains("b-worker-0"));
+  EXPECT_EQ(worker.ActiveJobs(), 0U);
 }
 
 TEST_F(JobWorkerTest, AloneAJobHasItsStatusAtOnce) {

@@ -24,6 +24,9 @@ constexpr JobCounter kJobCounters[] = {
     {"training_operator_jobs_restarted_total", "Pods that were replaced after a failure."},
 };
 
+// Alerts are written for these, and one without a value never clears.
+constexpr std::string_view kNoPanics = "Always 0: there is nothing here that panics.";
+
 // Of what is measured of the loop, as controller-runtime and client-go label it.
 std::string Labels(std::string_view key) {
   return fmt::format("{{{}=\"{}\"}}", key, api::kControllerName);
@@ -31,7 +34,7 @@ std::string Labels(std::string_view key) {
 
 std::string QueueMetrics(const WorkQueue::View& queue) {
   const std::string labels = Labels("name");
-  const auto seconds = [](base::Duration time) {
+  const auto as_seconds = [](base::Duration time) {
     return std::chrono::duration<double>(time).count();
   };
   return One("workqueue_depth", labels, "gauge", "Jobs that wait to be looked at.", queue.waiting) +
@@ -39,10 +42,10 @@ std::string QueueMetrics(const WorkQueue::View& queue) {
          One("workqueue_retries_total", labels, "counter",
              "Jobs put back after a pass that failed.", queue.retried) +
          One("workqueue_unfinished_work_seconds", labels, "gauge",
-             "Time spent so far on the jobs that are worked on.", seconds(queue.unfinished)) +
+             "Time spent so far on the jobs that are worked on.", as_seconds(queue.unfinished)) +
          One("workqueue_longest_running_processor_seconds", labels, "gauge",
              "Time spent so far on the job that has been worked on for longest.",
-             seconds(queue.longest)) +
+             as_seconds(queue.longest)) +
          One("controller_runtime_active_workers", Labels("controller"), "gauge",
              "Jobs that are worked on.", queue.at_work);
 }
@@ -126,6 +129,8 @@ std::string Metrics::PrintPasses() const {
       label, passes_[0].load(), passes_[1].load());
   text += One("controller_runtime_reconcile_errors_total", Labels("controller"), "counter",
               "Passes that failed.", passes_[0].load());
+  text += One("controller_runtime_reconcile_panics_total", Labels("controller"), "counter",
+              kNoPanics, 0);
   const auto print = [&text](std::string_view metric, std::string_view labels,
                              std::string_view help, const Histogram& histogram) {
     text += Head(metric, "histogram", help) + histogram.Print(metric, labels);
@@ -147,6 +152,9 @@ std::string Metrics::PrintWebhook() const {
   }
   text +=
       Head(kLatency, "histogram", "Time to check a job.") + review_seconds_.Print(kLatency, label);
+  text += One("controller_runtime_webhook_requests_in_flight", fmt::format("{{{}}}", label), "gauge",
+              "Jobs that are being checked.", reviews_under_way.load());
+  text += One("controller_runtime_webhook_panics_total", "counter", kNoPanics, 0);
   text += One("certwatcher_read_certificate_total", "counter",
               "Looks at the webhook's certificate.", certificate_looks.load());
   return text + One("certwatcher_read_certificate_errors_total", "counter", "Those in vain.",

@@ -47,6 +47,7 @@ class Metrics {
   // The webhook's answer to the API server.
   void CountReview(int status, base::Duration took);
 
+  std::atomic<int64_t> reviews_under_way{0};
   std::atomic<int64_t> certificate_looks{0}, failed_certificate_looks{0};
   std::atomic<int64_t> created_pods{0}, deleted_pods{0};
   std::atomic<int64_t> created_services{0}, failed_services{0};

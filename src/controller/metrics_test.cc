@@ -51,6 +51,8 @@ TEST(Metrics, HaveKubeflowsNamesAndOurs) {
         "controller_runtime_reconcile_errors_total{controller=\"pytorchjob-controller\"} 1",
         "controller_runtime_webhook_requests_total{code=\"200\","
         "webhook=\"/validate-kubeflow-org-v1-pytorchjob\"} 1",
+        "controller_runtime_reconcile_panics_total{controller=\"pytorchjob-controller\"} 0",
+        "controller_runtime_webhook_panics_total 0",
         "rest_client_requests_total{code=\"201\",method=\"POST\"} 1",
         "rest_client_requests_total{code=\"<error>\",method=\"POST\"} 1",
         "leader_election_master_status{name=\"lease\"} 1"}) {

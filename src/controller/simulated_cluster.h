@@ -84,6 +84,11 @@ class SimulatedServer {
   static net::HttpResponse Answer(int status, const text::Json& object) {
     return {status, {}, text::ToJson(object)};
   }
+  net::HttpResponse List(SimKind kind) {
+    text::Array items;
+    for (const auto& [name, object] : Of(kind)) items.push_back(object);
+    return Answer(200, text::Object{{"items", std::move(items)}});
+  }
   net::HttpResponse Delete(SimKind kind, const std::string& name, const text::Json& options);
   net::HttpResponse PatchJob(const std::string& name, bool is_status, const text::Json& patch);
   const text::Json& Add(SimKind kind, text::Json object);
@@ -226,6 +231,7 @@ inline net::HttpResponse SimulatedServer::Handle(const net::HttpRequest& request
     if (Of(kind).contains(std::string(api::Name(body)))) return Refuse(409, "AlreadyExists");
     return Answer(201, Add(kind, body));
   }
+  if (request.method == "GET" && name.empty()) return List(kind);
   if (!Of(kind).contains(name)) return Refuse(404, "NotFound");
   if (request.method == "GET") return Answer(200, Of(kind).at(name));
   if (request.method == "DELETE") return Delete(kind, name, body);

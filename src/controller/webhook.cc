@@ -122,10 +122,7 @@ base::Status Webhook::Listen() {
   auto socket = net::ListenOnTcp("", options_.port);
   if (!socket) return Fail(socket.error().Wrap(flag));
   if (!server_) {
-    TRY_ASSIGN(server_,
-               net::HttpServer::OfAdopted(AdmissionHandler(
-                   [this](int status, base::Duration took) { metrics_.CountReview(status, took); },
-                   clock_)));
+    TRY_ASSIGN(server_, net::HttpServer::OfAdopted(AdmissionHandler(metrics_, clock_)));
     server_thread_ = std::thread([this] { server_->Run(); });
   }
   auto listener = net::TlsListener::ListenOn(

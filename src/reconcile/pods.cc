@@ -102,14 +102,24 @@ void WarnOfTemplate(Pass& pass, const api::ReplicaSpec& spec) {
   }
 }
 
+// The job runs without them: it is rank 0 that is found by a service.
+void WarnOfNames(Pass& pass, const Replicas& replicas, int32_t nameable) {
+  pass.plan.events.push_back(
+      Warning("FailedCreateService",
+              fmt::format("No service for {} and those after it: its name would be too long",
+                          api::ReplicaName(pass.job.name, replicas.type, nameable))));
+}
+
 void CreateMissing(Pass& pass, const Replicas& replicas) {
+  const int32_t nameable = NameableServices(pass, replicas);
   const std::vector<int> pods =
       MustWaitForRestart(pass, replicas)
           ? std::vector<int>()
           : MissingIndexes(replicas.pods, replicas.Wanted(), pass.observed.most_creations);
   const std::vector<int> services =
-      MissingIndexes(replicas.services, replicas.Wanted(), pass.observed.most_creations);
+      MissingIndexes(replicas.services, nameable, pass.observed.most_creations);
   if (!pods.empty()) WarnOfTemplate(pass, *replicas.spec);
+  if (!pods.empty() && pods.back() >= nameable) WarnOfNames(pass, replicas, nameable);
   if (std::max(std::ssize(pods), std::ssize(services)) >= pass.observed.most_creations) {
     pass.plan.has_more = true;
   }

@@ -20,6 +20,7 @@
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
+#include "reconcile/services.h"
 #include "reconcile/suspend.h"
 #include "reconcile/ttl.h"
 #include "reconcile/writes.h"
@@ -110,6 +111,11 @@ bool RecordEnd(Pass& pass) {
     AnnounceExits(pass);
     RecordCounts(pass);
     RecordFailure(pass, *std::move(failure));
+    return true;
+  }
+  if (auto nameless = FindNamelessRank0(pass)) {
+    RecordCounts(pass);
+    RecordFailure(pass, {true, *std::move(nameless)});
     return true;
   }
   return false;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +15,8 @@
 
 namespace reconcile {
 namespace {
+
+constexpr size_t kLongestName = 63;
 
 void AddPort(std::string_view name, int64_t number, std::set<int64_t>& seen, text::Array& ports) {
   if (!seen.insert(number).second) return;
@@ -61,6 +65,30 @@ text::Json BuildService(const Pass& pass, const Replicas& replicas, int index) {
   service["metadata"] = std::move(metadata);
   service["spec"] = std::move(spec);
   return service;
+}
+
+int32_t NameableServices(const Pass& pass, const Replicas& replicas) {
+  const size_t without_index = api::ReplicaName(pass.job.name, replicas.type, 0).size() - 1;
+  if (without_index >= kLongestName) return 0;
+  int64_t nameable = 1;
+  for (size_t length = without_index; length < kLongestName && nameable < replicas.Wanted();
+       ++length) {
+    nameable *= 10;
+  }
+  return static_cast<int32_t>(std::min<int64_t>(nameable, replicas.Wanted()));
+}
+
+std::optional<std::string> FindNamelessRank0(const Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) {
+    if (replicas->Wanted() < 1 || NameableServices(pass, *replicas) > 0) continue;
+    const std::string name = api::ReplicaName(pass.job.name, replicas->type, 0);
+    return fmt::format(
+        "PyTorchJob {} is failed because its Service {} would have a name of {} characters, and "
+        "{} are possible: a job's name may have {}.",
+        pass.job.name, name, name.size(), kLongestName,
+        kLongestName - (name.size() - pass.job.name.size()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace reconcile

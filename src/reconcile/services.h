@@ -1,6 +1,10 @@
 // One headless service a replica (spec/pytorchjob-operator.md 2.4).
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "reconcile/pass.h"
 
 namespace reconcile {
@@ -12,5 +16,11 @@ text::Json BuildService(const Pass& pass, const Replicas& replicas, int index);
 // into one that the API server then refuses, each is called `port-<number>`; a number that came
 // before is left out, because a service may have it once only.
 text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assigned);
+
+// A Service's name is a DNS label, of at most 63 characters; a pod's may be longer.
+// Of how many replicas of the type the services can have their names: those of the lowest indexes.
+int32_t NameableServices(const Pass& pass, const Replicas& replicas);
+// Why the job can never begin: rank 0 is found by the service of an index 0. Nothing when it can.
+std::optional<std::string> FindNamelessRank0(const Pass& pass);
 
 }  // namespace reconcile

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "reconcile/fake_cluster.h"
 
 namespace reconcile {
@@ -59,6 +62,48 @@ TEST(Services, AServiceOfTheRightNameCountsWhoeverOwnsItAndIsNeverDeleted) {
   cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
   cluster.Settle();
   EXPECT_EQ(FakeCluster::Names(cluster.services), (Strings{"j-worker-0"}));
+}
+
+TEST(Services, AJobFailsAtOnceWhoseRank0NoServiceCouldBeNamedAfter) {
+  for (const bool has_master : {true, false}) {
+    TestJob job{.has_master = has_master, .workers = 1};
+    job.name = std::string(55, 'j');
+    FakeCluster cluster(job);
+    cluster.Settle();
+    EXPECT_TRUE(cluster.pods.empty());
+    EXPECT_EQ(cluster.Types(), "Created=True Failed=True");
+    const std::string type = has_master ? "master" : "worker";
+    EXPECT_EQ(cluster.Conditions().back(),
+              "Failed=True PyTorchJobFailed: PyTorchJob " + job.name +
+                  " is failed because its Service " + job.name + "-" + type +
+                  "-0 would have a name of 64 characters, and 63 are possible: a job's name may "
+                  "have 54.");
+    EXPECT_TRUE(cluster.HasTime("completionTime"));
+    ASSERT_EQ(cluster.TakeEvents().size(), 1U);
+  }
+}
+
+TEST(Services, OnlyThoseAreMadeWhoseNamesArePossible) {
+  TestJob job{.workers = 12};
+  job.name = std::string(54, 'j');
+  FakeCluster cluster(job);
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 13U);
+  EXPECT_EQ(cluster.services.size(), 11U);
+  EXPECT_FALSE(cluster.services.contains(job.name + "-worker-10"));
+  const auto is_of_names = [](const std::string& event) {
+    return event.starts_with("Warning FailedCreateService: ");
+  };
+  const Strings events = cluster.TakeEvents();
+  EXPECT_EQ(std::count_if(events.begin(), events.end(), is_of_names), 1);
+  EXPECT_NE(std::find(events.begin(), events.end(),
+                      "Warning FailedCreateService: No service for " + job.name +
+                          "-worker-10 and those after it: its name would be too long"),
+            events.end());
+  cluster.AllRunning();
+  cluster.Settle();
+  EXPECT_EQ(cluster.Types(), "Created=True Running=True");
+  EXPECT_TRUE(cluster.TakeEvents().empty());
 }
 
 }  // namespace

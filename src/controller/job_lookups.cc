@@ -1,0 +1,94 @@
+// The part of JobWorker that asks the API server for what the watches do not tell.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pytorch_job.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "controller/job_worker.h"
+#include "controller/projection.h"
+#include "text/projection.h"
+
+namespace controller {
+namespace {
+
+constexpr int64_t kAutoscalersAPage = 500;
+
+bool HasCleanUp(const text::Json& job) {
+  const auto parsed = api::ParsePyTorchJob(job);
+  if (!parsed || !parsed->status.IsFinished()) return false;
+  const api::CleanPodPolicy policy = parsed->run_policy.Clean();
+  return policy == api::CleanPodPolicy::kAll || policy == api::CleanPodPolicy::kRunning;
+}
+
+}  // namespace
+
+// A finished job is cleaned up by the policy that it has now, also when that has changed.
+base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::string& key) {
+  auto snapshot = cache_.Get(key);
+  if (!snapshot || !snapshot->has_forgotten || !HasCleanUp(*snapshot->job)) return snapshot;
+  TRY(RecallChildren(key, *snapshot->job));
+  return cache_.Get(key);
+}
+
+base::Status JobWorker::RecallChildren(const std::string& key, const text::Json& job) {
+  cluster::ListOptions list;
+  list.namespace_name = text::GetString(job, {"metadata", "namespace"});
+  list.label_selector = fmt::format("{}={},{}={}", api::kOperatorNameLabel, api::kControllerName,
+                                    api::kJobNameLabel, api::Name(job));
+  list.trim = ProjectPod;
+  list.read = ReadPod;
+  TRY_ASSIGN(cluster::ObjectList pods, client_.List(api::kPods, list));
+  list.trim = ProjectService;
+  list.read = ReadService;
+  TRY_ASSIGN(cluster::ObjectList services, client_.List(api::kServices, list));
+  for (text::Json& pod : pods.items) cache_.PutChild(ChildKind::kPod, std::move(pod));
+  for (text::Json& service : services.items) {
+    cache_.PutChild(ChildKind::kService, std::move(service));
+  }
+  cache_.Recall(key);
+  return {};
+}
+
+void JobWorker::LearnAutoscalers() {
+  static const text::Projection kParts{{"metadata", "ownerReferences"}};
+  cluster::ListOptions list;
+  list.namespace_name = options_.namespace_name;
+  list.limit = kAutoscalersAPage;
+  list.read_listed = [this](std::string_view text) -> base::Result<text::Json> {
+    TRY_ASSIGN(const text::Json autoscaler, text::ParsePart(text, kParts));
+    const text::Json* const owner = api::ControllerReference(autoscaler);
+    if (owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind) {
+      autoscaled_.Lock()->emplace(text::GetString(*owner, {"uid"}));
+    }
+    return text::Json();
+  };
+  const auto listed = client_.List(api::kHorizontalPodAutoscalers, list);
+  if (listed) return;
+  base::Log(options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
+            fmt::format("list {}: {}; one that its job did away with before this start stays",
+                        api::kHorizontalPodAutoscalers.plural, listed.error().message));
+}
+
+// An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
+// one: it is asked for.
+base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
+  const std::string uid(api::Uid(job));
+  const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;
+  if (!has_metrics && !autoscaled_.Lock()->contains(uid)) return std::optional<text::Json>();
+  auto found =
+      client_.Get(api::kHorizontalPodAutoscalers, text::GetString(job, {"metadata", "namespace"}),
+                  text::GetString(job, {"metadata", "name"}));
+  if (found) {
+    autoscaled_.Lock()->insert(uid);
+    return std::optional<text::Json>(std::move(*found));
+  }
+  if (found.error().code != base::Code::kNotFound) return base::Fail(found.error());
+  autoscaled_.Lock()->erase(uid);
+  return std::optional<text::Json>();
+}
+
+}  // namespace controller

@@ -1,0 +1,108 @@
+// The part of JobWorker that takes news.
+#include <utility>
+
+#include "api/object.h"
+#include "controller/job_worker.h"
+
+namespace controller {
+namespace {
+
+int32_t PriorityValue(const text::Json& priority_class) {
+  return static_cast<int32_t>(text::GetInt(priority_class, {"value"}).value_or(0));
+}
+
+std::string ClassName(const text::Json& priority_class) {
+  return std::string(text::GetString(priority_class, {"metadata", "name"}));
+}
+
+// Since when a node has not been heard of: its kubelet renews what Kubernetes calls Unknown then.
+std::optional<base::Time> LostSince(const text::Json& node) {
+  const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
+  if (conditions == nullptr) return std::nullopt;
+  for (const text::Json& condition : *conditions) {
+    if (text::GetString(condition, {"type"}) != "Ready") continue;
+    if (text::GetString(condition, {"status"}) != "Unknown") return std::nullopt;
+    return api::GetTime(condition, {"lastTransitionTime"});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void JobWorker::Enqueue(const std::string& key) {
+  if (!key.empty()) queue_.Add(key);
+}
+
+void JobWorker::ReplaceJobs(std::vector<text::Json> jobs) {
+  for (const std::string& key : cache_.ReplaceJobs(std::move(jobs))) Enqueue(key);
+}
+
+void JobWorker::TakeJob(cluster::WatchEvent event) {
+  if (event.type != cluster::WatchEvent::Type::kDeleted) {
+    Enqueue(cache_.PutJob(std::move(event.object)));
+    return;
+  }
+  const std::string uid(api::Uid(event.object));
+  if (options_.release_master_port) options_.release_master_port(uid);
+  if (options_.job_deleted) options_.job_deleted(uid);
+  autoscaled_.Lock()->erase(uid);
+  Enqueue(cache_.RemoveJob(event.object));
+}
+
+void JobWorker::ReplaceChildren(ChildKind kind, std::vector<text::Json> children) {
+  for (const std::string& key : cache_.ReplaceChildren(kind, std::move(children))) Enqueue(key);
+}
+
+void JobWorker::TakeChild(ChildKind kind, cluster::WatchEvent event) {
+  Enqueue(event.type == cluster::WatchEvent::Type::kDeleted
+              ? cache_.RemoveChild(kind, event.object)
+              : cache_.PutChild(kind, std::move(event.object)));
+}
+
+void JobWorker::ReplacePriorities(const std::vector<text::Json>& classes) {
+  auto priorities = priorities_.Lock();
+  priorities->clear();
+  for (const text::Json& one : classes) (*priorities)[ClassName(one)] = PriorityValue(one);
+}
+
+void JobWorker::TakePriority(const cluster::WatchEvent& event) {
+  auto priorities = priorities_.Lock();
+  if (event.type == cluster::WatchEvent::Type::kDeleted) {
+    priorities->erase(ClassName(event.object));
+  } else {
+    (*priorities)[ClassName(event.object)] = PriorityValue(event.object);
+  }
+}
+
+void JobWorker::SetLost(const std::string& node, std::optional<base::Time> since) {
+  {
+    auto lost = lost_nodes_.Lock();
+    const auto known = lost->find(node);
+    if (known != lost->end() ? since == known->second : !since) return;
+    if (since) {
+      (*lost)[node] = *since;
+    } else {
+      lost->erase(known);
+    }
+  }
+  for (const std::string& key : cache_.KeysOnNode(node)) Enqueue(key);
+}
+
+void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
+  std::map<std::string, base::Time> gone = *lost_nodes_.Lock();
+  for (const text::Json& node : nodes) {
+    const std::string name(api::Name(node));
+    gone.erase(name);
+    SetLost(name, LostSince(node));
+  }
+  for (const auto& [name, since] : gone) SetLost(name, std::nullopt);
+}
+
+void JobWorker::TakeNode(const cluster::WatchEvent& event) {
+  const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
+  // Kubernetes itself removes the pods of a node that is no more.
+  SetLost(std::string(api::Name(event.object)),
+          is_deleted ? std::nullopt : LostSince(event.object));
+}
+
+}  // namespace controller
