@@ -76,7 +76,7 @@ class LocalBackend : public Backend {
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     const std::string name =
         ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength));
-    const std::string folder = context_.environment.StateDir() + "/ads/" + name;
+    const std::string folder = LocalFolder(context_, name);
     TRY(base::MakeDirs(folder));
     TRY_ASSIGN(const OrderedEnv env, LocalEnv(request, folder));
     TRY_ASSIGN(const Cluster cluster, context_.connect(flags_));
@@ -148,6 +148,10 @@ class KubernetesBackend : public Backend {
 std::unique_ptr<Backend> MakeLocalBackend(const Context& context,
                                           const Context::ClusterFlags& flags) {
   return std::make_unique<LocalBackend>(context, flags);
+}
+
+std::string LocalFolder(const Context& context, const std::string& name) {
+  return context.environment.StateDir() + "/ads/" + name;
 }
 
 std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,

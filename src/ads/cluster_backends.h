@@ -16,6 +16,9 @@ namespace ads {
 std::unique_ptr<Backend> MakeLocalBackend(const Context& context,
                                           const Context::ClusterFlags& flags);
 
+// The folder of a job of it.
+std::string LocalFolder(const Context& context, const std::string& name);
+
 // The image in a PyTorchJob of a Kubernetes cluster, whose operator says who the master is. Prints
 // what was made, and how to follow it, and does not wait.
 std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,

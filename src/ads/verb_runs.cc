@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "ads/local_cancel.h"
 #include "ads/oci_cloud.h"
 #include "ads/run_ending.h"
 #include "ads/run_info.h"
@@ -105,6 +106,31 @@ struct ClusterCancelFlags {
   bool is_debug = false;
 };
 
+base::Result<int> CancelRunsOf(const Context& context, const LoginFlags& login,
+                               const std::string& job, cli::Output& out) {
+  OciCloud cloud(context, login);
+  TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
+  RunEnding ending(jobs, context.clock, context.pause);
+  TRY_ASSIGN(const auto runs, ending.RunsOf(job));
+  std::vector<std::string> cancelled;
+  int code = 0;
+  for (const oci::JobRun& run : runs) {
+    if (oci::IsTerminal(run.state)) continue;
+    TRY(out.Write(fmt::format("Cancelling Job Run: {}\n", run.id)));
+    if (const auto status = ending.Cancel(run.id); !status) {
+      TRY(out.Write(fmt::format("Error cancelling: {}\n", status.error().message)));
+      code = cli::kExitFailure;
+    } else {
+      cancelled.push_back(run.id);
+    }
+  }
+  for (const std::string& id : cancelled) {
+    TRY(ending.AwaitEnd(id, {std::chrono::seconds(3), EndWait().limit}));
+  }
+  if (runs.empty()) TRY(out.Write(fmt::format("No Job runs found for : {}\n", job)));
+  return code;
+}
+
 base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFlags& flags,
                                    cli::Invocation& call) {
   std::string job = flags.job_id;
@@ -116,27 +142,14 @@ base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFl
     TRY(call.out.Write("Either job ocid or yaml file with `jobId` key is required\n"));
     return 0;
   }
-  OciCloud cloud(context, flags.login);
-  TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
-  RunEnding ending(jobs, context.clock, context.pause);
-  TRY_ASSIGN(const auto runs, ending.RunsOf(job));
-  std::vector<std::string> cancelled;
-  int code = 0;
-  for (const oci::JobRun& run : runs) {
-    if (oci::IsTerminal(run.state)) continue;
-    TRY(call.out.Write(fmt::format("Cancelling Job Run: {}\n", run.id)));
-    if (const auto status = ending.Cancel(run.id); !status) {
-      TRY(call.out.Write(fmt::format("Error cancelling: {}\n", status.error().message)));
-      code = cli::kExitFailure;
-    } else {
-      cancelled.push_back(run.id);
-    }
+  if (IsLocalTraining(context, job)) return CancelLocalTraining(context, job, call.out);
+  if (!job.starts_with("ocid")) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("ValueError: {0} is no OCID, and no job that `run -b local` started "
+                            "here; one of `-b kubernetes` ends by `muster delete {0}`",
+                            job));
   }
-  for (const std::string& id : cancelled) {
-    TRY(ending.AwaitEnd(id, {std::chrono::seconds(3), EndWait().limit}));
-  }
-  if (runs.empty()) TRY(call.out.Write(fmt::format("No Job runs found for : {}\n", job)));
-  return code;
+  return CancelRunsOf(context, flags.login, job, call.out);
 }
 
 void AddModelVerb(cli::Command& parent, const std::string& name) {

@@ -165,7 +165,10 @@ TEST_F(SuspendTest, ReturnsWhenTheInstancesAreGoneAndIsIdempotent) {
   EXPECT_FALSE(cluster_->Find(kPods, "pt-master-0"));
   EXPECT_EQ(text::GetBool(*cluster_->Find(kJobs, "pt"), {"spec", "runPolicy", "suspend"}), true);
   const size_t writes = cluster_->Writes().size();
-  EXPECT_NE(Run({"suspend", "pt"}).log.find("is suspended already"), std::string::npos);
+  const Ended again = Run({"suspend", "pt"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_NE(again.log.find("The training job pt is suspended: nothing to suspend"),
+            std::string::npos);
   EXPECT_EQ(cluster_->Writes().size(), writes);
 }
 
@@ -175,7 +178,18 @@ TEST_F(SuspendTest, ResumeTakesItBack) {
   EXPECT_NE(Run({"resume", "pt"}).log.find("The training job pt has been resumed"),
             std::string::npos);
   EXPECT_EQ(text::GetBool(*cluster_->Find(kJobs, "pt"), {"spec", "runPolicy", "suspend"}), false);
-  EXPECT_NE(Run({"resume", "pt"}).log.find("is not suspended already"), std::string::npos);
+  const Ended again = Run({"resume", "pt"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_NE(again.log.find("The training job pt is running: nothing to resume"), std::string::npos);
+}
+
+TEST_F(SuspendTest, AJobThatWaitsHasNothingToResume) {
+  cluster_->Put(kJobs, MakeJob("pt", "Created", std::chrono::seconds(5)));
+  const Ended ended = Run({"resume", "pt"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.log.find("The training job pt is not suspended: nothing to resume"),
+            std::string::npos);
+  EXPECT_TRUE(cluster_->Writes().empty());
 }
 
 TEST_F(SuspendTest, AJobThatHasEndedIsLeftAlone) {

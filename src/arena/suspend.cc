@@ -28,6 +28,12 @@ bool IsSuspended(const text::Json& job) {
   return text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
 }
 
+std::string NothingToDo(const api::TrainingSummary& job, bool is_suspended) {
+  if (is_suspended) return fmt::format("{} is suspended: nothing to suspend", job.name);
+  return fmt::format("{} is {}: nothing to resume", job.name,
+                     job.status == "RUNNING" ? "running" : "not suspended");
+}
+
 // Until no pod of the job is left: what it held is free then.
 void AwaitNoPods(cluster::Client& client, const TrainingJob& job) {
   const std::string uid(api::Uid(job.job));
@@ -63,12 +69,10 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                      cluster::PatchType::kMerge, patch));
   }
   if (is_suspended && waits) AwaitNoPods(client, job);
-  if (is_so_already) {
-    base::LogInfo("The training job {} is {} already", name,
-                  is_suspended ? "suspended" : "not suspended");
-  } else {
-    base::LogInfo("The training job {} has been {}", name, is_suspended ? "suspended" : "resumed");
-  }
+  base::LogInfo("The training job {}",
+                is_so_already
+                    ? NothingToDo(job.summary, is_suspended)
+                    : fmt::format("{} has been {}", name, is_suspended ? "suspended" : "resumed"));
   return {};
 }
 

@@ -116,6 +116,30 @@ def test_a_node_that_is_killed_ends_the_job(cluster, opctl):
     cluster.await_no_process(timeout=60)
 
 
+def test_cancel_ends_what_runs_here_without_the_cloud(cluster, opctl):
+    opctl.write("train.yaml", TRAIN)
+    opctl.write("train.py", "import os, signal\nopen('seen-' + os.environ['RANK'], 'w').close()\nsignal.pause()\n")
+    Api(cluster).call("POST", "/api/v1/namespaces",
+                      {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    running = cluster.start("opctl", "run", "-f", "train.yaml", "-b", "local", "--namespace", "team",
+                            "--job-info", "info.yaml")
+    deadline = time.monotonic() + 120
+    while len(glob.glob(cluster.path("home", "seen-*"))) < 3:
+        assert running.poll() is None and time.monotonic() < deadline, running.communicate()
+        time.sleep(0.05)
+    with open(cluster.path("home", "info.yaml")) as file:
+        name = yaml.safe_load(file)["jobId"]
+    done = opctl("distributed-training", "cancel", "-f", "info.yaml")
+    assert sorted(done.stdout.splitlines()) == [
+        f"Cancelling Job Run: {name}-{node}" for node in ("master-0", "worker-0", "worker-1")]
+    cluster.await_no_process()
+    running.communicate(timeout=60)
+    assert running.returncode == 1
+    # Over or gone, and of no known kind.
+    assert opctl("distributed-training", "cancel", "-j", name).stdout == f"No Job runs found for : {name}\n"
+    assert "typo is no OCID" in opctl("distributed-training", "cancel", "-j", "typo", code=1).stderr
+
+
 def test_what_cannot_run_here_is_refused(cluster, opctl):
     opctl.write("train.yaml", TRAIN.replace("pytorch", "dask"))
     assert "RuntimeError: Framework not supported: DASK" in opctl(

@@ -117,7 +117,7 @@ def test_suspend_returns_when_the_machine_is_free_and_resume_runs_it_again(clust
     assert cluster.pod_processes() == []
     shown = cluster.run("get", "pt").stdout
     assert shown.startswith("STATUS: PENDING") and "REASON: PyTorchJob pt is suspended." in shown
-    assert "is suspended already" in cluster.run("suspend", "pt").stderr
+    assert "pt is suspended: nothing to suspend" in cluster.run("suspend", "pt").stderr
     cluster.run("resume", "pt")
     cluster.wait("pt", "RUNNING")
 
