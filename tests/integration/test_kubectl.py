@@ -389,6 +389,24 @@ def test_off_means_off(cluster):
     assert "default" in cluster.kubectl("get", "ns")
 
 
+def test_prune_of_kinds_that_are_named(cluster):
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}, labels: {{pruned: by-label}}}}\n---\n"
+    cluster.kubectl("apply", "-f", "-", stdin=text.format("kept") + text.format("left-out"))
+    out = cluster.kubectl("apply", "--prune", "-l", "pruned=by-label", "--prune-allowlist=core/v1/ConfigMap",
+                          "-f", "-", stdin=text.format("kept"))
+    assert out == "configmap/kept unchanged\nconfigmap/left-out pruned\n"
+
+
+def test_what_is_not_served_is_said(cluster):
+    cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="attached", command="sleep 600"))
+    cluster.kubectl("wait", "--for=condition=Running", "pytorchjob/attached", "--timeout=60s")
+    assert "attaching to the main process is not served here" in cluster.kubectl(
+        "attach", "attached-master-0", code=1)[1]
+    cluster.kubectl("delete", "pytorchjob", "attached")
+    for kind in ("pods", "nodes"):
+        assert cluster.kubectl("top", kind, code=1)[1] == "error: Metrics API not available\n"
+
+
 @pytest.mark.parametrize("address", ["0.0.0.0:8443", "example.com", "127.0.0.1:99999", "[::"])
 def test_only_this_machine(cluster, address):
     done = cluster.muster.run("up", f"--listen={address}", code=2)
