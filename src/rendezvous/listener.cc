@@ -107,7 +107,7 @@ base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port) {
     return base::Fail(base::Error{base::Code::kUnavailable,
                                   "listen on " + where + ": the port is in use" +
                                       (holder.empty() ? "" : " by " + holder) +
-                                      "; choose another, or 0 for a free one",
+                                      "; choose another, or on one node 0 for a free one",
                                   EADDRINUSE});
   }
   if (!fd) return base::Fail(fd.error().Wrap("listen on " + where));
