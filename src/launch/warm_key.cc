@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,6 +66,20 @@ std::string Target(const std::string& link) {
   return std::filesystem::read_symlink(link, failed).string() + "\n";
 }
 
+// What numactl, ionice, setarch and the like set, and an exec keeps.
+std::string InheritedHabits() {
+  constexpr int kIoprioOfProcess = 1;
+  int memory_policy = 0;
+  std::array<unsigned long, 16> memory_nodes{};  // 1024: as many as Linux can have
+  ::syscall(SYS_get_mempolicy, &memory_policy, memory_nodes.data(), memory_nodes.size() * 64, 0, 0);
+  std::string habits = fmt::format("memory {}", memory_policy);
+  for (const unsigned long nodes : memory_nodes) habits += fmt::format(" {:x}", nodes);
+  return habits + fmt::format("\nio {} personality {:x} slack {} huge pages {}\n",
+                              ::syscall(SYS_ioprio_get, kIoprioOfProcess, 0),
+                              ::personality(0xffffffff), ::prctl(PR_GET_TIMERSLACK),
+                              ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0));
+}
+
 }  // namespace
 
 bool IsOfOneRank(std::string_view name) {
@@ -115,13 +132,13 @@ base::Result<std::string> PlaceOutside(const std::string& python) {
   for (const char* name : {"cgroup", "ipc", "net", "pid", "time"}) {
     place += Target(fmt::format("/proc/self/ns/{}", name));
   }
-  for (const char* name : {"cgroup", "limits", "oom_score_adj"}) {
+  for (const char* name : {"cgroup", "limits", "oom_score_adj", "coredump_filter"}) {
     place += base::ReadFile(fmt::format("/proc/self/{}", name), 1 << 16).value_or("");
   }
   place +=
       LinesOfStatus({"Uid:", "Gid:", "NoNewPrivs:", "Seccomp:", "Cpus_allowed:", "Mems_allowed:"});
   place += fmt::format("{} {}\n", ::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0));
-  return place;
+  return place + InheritedHabits();
 }
 
 std::string PlaceInside() {

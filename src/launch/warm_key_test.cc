@@ -1,13 +1,30 @@
 #include "launch/warm_key.h"
 
 #include <gtest/gtest.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace launch {
 namespace {
+
+// In a process of its own; whether there is another place than before.
+bool ChangesThePlace(const std::function<void()>& change) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto before = PlaceOutside("/proc/self/exe");
+    change();
+    ::_exit(*before == *PlaceOutside("/proc/self/exe") ? 0 : 1);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
 
 std::string WarmKeyOf(const std::vector<std::string>& environment) {
   return WarmKey("/usr/bin/python3", "-u", "numpy", environment, "place");
@@ -59,6 +76,27 @@ TEST(WarmKey, APlaceKnowsItsPythonAndStaysTheSame) {
   EXPECT_EQ(*place, *PlaceOutside("/proc/self/exe"));
   EXPECT_NE(*place, *PlaceOutside("/etc/passwd"));
   EXPECT_EQ(PlaceOutside("/no/python").error().code, base::Code::kNotFound);
+}
+
+TEST(WarmKey, WhatAnExecWouldHaveKeptMakesAnotherPlace) {
+  EXPECT_FALSE(ChangesThePlace([] {}));
+  EXPECT_TRUE(ChangesThePlace([] { ::personality(ADDR_NO_RANDOMIZE); }));
+  EXPECT_TRUE(ChangesThePlace([] { ::prctl(PR_SET_TIMERSLACK, 123456); }));
+  EXPECT_TRUE(ChangesThePlace([] { ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }));
+  constexpr int kLowestBestEffort = 2 << 13 | 7;
+  EXPECT_TRUE(ChangesThePlace([] { ::syscall(SYS_ioprio_set, 1, 0, kLowestBestEffort); }));
+}
+
+TEST(WarmKey, AMemoryPolicyMakesAnotherPlace) {
+  constexpr int kInterleave = 3;
+  unsigned long first_node = 1;
+  const auto set = [&](int policy, unsigned long* nodes) {
+    return ::syscall(SYS_set_mempolicy, policy, nodes, nodes == nullptr ? 0 : 64);
+  };
+  // Containers may forbid it, and kernels may have none.
+  if (set(kInterleave, &first_node) != 0) return;
+  EXPECT_EQ(set(0, nullptr), 0);
+  EXPECT_TRUE(ChangesThePlace([&] { set(kInterleave, &first_node); }));
 }
 
 TEST(WarmKey, NamespacesOfAPodAreInside) {

@@ -178,6 +178,9 @@ def forget_the_past():
         except OSError:
             process.ORIGINAL_DIR = None
         process.current_process().authkey = os.urandom(32)
+    threading = sys.modules.get("threading")
+    if threading is not None:  # before 3.12 it does not know of forks
+        threading.main_thread()._set_native_id()
     if hasattr(sys.modules.get("platform"), "_uname_cache"):
         sys.modules["platform"]._uname_cache = None  # a pod has a name of its own
     generators = sys.modules.get("numpy.random.mtrand")  # the module random knows of forks

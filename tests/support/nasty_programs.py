@@ -15,7 +15,8 @@ import os, resource, signal, sys, threading
 print(os.getcwd(), oct(os.umask(0)), sorted(os.listdir("/proc/self/fd")), os.sched_getaffinity(0))
 print(os.getpid() == os.getpgrp() == os.getsid(0), os.path.exists("/proc/%d" % os.getppid()))
 print([resource.getrlimit(n) for n in range(16)], os.nice(0), threading.active_count())
-print(len(os.listdir("/proc/self/task")), threading.main_thread() is threading.current_thread())
+print(len(os.listdir("/proc/self/task")), threading.main_thread() is threading.current_thread(),
+      threading.main_thread().native_id == os.getpid())
 for name in ("status", "cmdline", "comm", "cgroup", "oom_score_adj"):
     with open("/proc/self/" + name) as file:
         for line in file:
