@@ -296,6 +296,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
     if (pid != 0)
       SayDetail(fmt::format("Sending process {} closing signal {}", pid, SignalName(signal)));
   }
+  if (ending == Ending::kSuccess) return group_->Finish(grace, [this] { OnGroupGone(); });
   group_->Stop(signal, grace, [this] { OnGroupGone(); });
 }
 

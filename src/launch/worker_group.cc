@@ -13,6 +13,8 @@
 namespace launch {
 namespace {
 
+// Helpers end when they see that nobody is left whom they could help.
+constexpr base::Duration kPatience = std::chrono::milliseconds(500);
 // Processes in the kernel (state D) do not even obey SIGKILL.
 constexpr base::Duration kLongestUnkillable = std::chrono::seconds(30);
 
@@ -137,6 +139,18 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
   loop_.Post([this] { FinishWhenEmpty(); });
 }
 
+void WorkerGroup::Finish(base::Duration grace, std::function<void()> done) {
+  done_ = std::move(done);
+  stop_signal_ = SIGTERM;
+  is_patient_ = true;
+  kill_timer_ = loop_.After(kPatience, [this, grace] {
+    is_patient_ = false;
+    kill_timer_ = loop_.After(grace, [this] { KillAll(); });
+    FinishWhenEmpty();
+  });
+  loop_.Post([this] { FinishWhenEmpty(); });
+}
+
 void WorkerGroup::KillAll() {
   SignalAll(RunningBelow({}), SIGKILL);
   if (std::exchange(is_killing_, true)) return;
@@ -158,7 +172,7 @@ void WorkerGroup::FinishWhenEmpty() {
     // Their worker is gone, and no group of ours reaches them.
     if (is_killing_) {
       SignalAll(left, SIGKILL);
-    } else if (!std::exchange(has_asked_leftovers_, true)) {
+    } else if (!is_patient_ && !std::exchange(has_asked_leftovers_, true)) {
       leftovers_ = std::max(leftovers_, left.size());
       SignalAll(left, SIGTERM);
     }

@@ -51,6 +51,10 @@ class WorkerGroup {
   // SIGKILL at once.
   void Stop(int signal, base::Duration grace, std::function<void()> done);
 
+  // All have ended: what they left may end by itself for a moment, as the helpers of Python's
+  // multiprocessing do, before it is stopped.
+  void Finish(base::Duration grace, std::function<void()> done);
+
   bool IsStopping() const { return static_cast<bool>(done_); }
   // Stop is done, and something is left that not even SIGKILL ended.
   bool has_given_up() const { return has_given_up_; }
@@ -99,6 +103,7 @@ class WorkerGroup {
   process::EventLoop::TimerId give_up_timer_ = 0;
   bool is_killing_ = false;
   bool has_given_up_ = false;
+  bool is_patient_ = false;
   bool has_asked_leftovers_ = false;
   int stop_signal_ = 0;
 };
