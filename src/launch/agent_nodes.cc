@@ -32,6 +32,10 @@ std::string WhyStopped(rendezvous::StopReason reason,
   return text;
 }
 
+std::string PlainEnd(int exit_code) {
+  return exit_code < 0 ? SignalName(-exit_code) : fmt::format("exit code {}", exit_code);
+}
+
 rendezvous::RendezvousConfig ConfigOf(const Options& options, const std::string& host) {
   rendezvous::RendezvousConfig config;
   config.node.run_id = options.run_id;
@@ -89,8 +93,7 @@ void Agent::TellFailure(const WorkerEnd& end) {
   failure.rank = MakeGroup().first_rank + end.local_rank;
   failure.local_rank = end.local_rank;
   failure.exit_code = end.exit_code;
-  failure.text =
-      end.exit_code < 0 ? SignalName(-end.exit_code) : fmt::format("exit code {}", end.exit_code);
+  failure.text = PlainEnd(end.exit_code);
   const auto text =
       base::ReadFile(workers_[static_cast<size_t>(end.local_rank)].files.error_file, 1 << 20);
   if (text) {
@@ -183,7 +186,9 @@ int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
     root.local_rank = failure.local_rank;
     root.exit_code = failure.exit_code;
     root.host = failure.host;
-    root.stderr_tail = failure.text;
+    if (failure.text != PlainEnd(failure.exit_code)) {
+      root.report = ErrorReport{failure.text, "", std::nullopt};
+    }
     root.time = clock_.Now();
     for (const Failure& known : failures_) root.time = std::min(root.time, known.ReportedTime());
     failures_.insert(failures_.begin(), std::move(root));

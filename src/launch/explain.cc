@@ -61,6 +61,10 @@ constexpr std::array kKnownErrors = std::to_array<KnownError>({
      "not every rank joined: look for ranks that failed earlier"},
     {"No space left on device", "disk-full", "free space on the file system that the error names"},
     {"Bus error", "shared-memory", "make /dev/shm larger, or use fewer data loader workers"},
+    {"can't find '__main__' module", "arguments",
+     "a folder or an archive is started by its __main__.py, and it has none"},
+    {"SyntaxError: ", "syntax", "this Python cannot read the program: see the line above"},
+    {"IndentationError: ", "syntax", "this Python cannot read the program: see the line above"},
     {"can't open file", "arguments", "the script's path is wrong for this working directory"},
 });
 
@@ -144,7 +148,10 @@ std::string CauseOf(const Failure& root, const std::string& traceback) {
     });
     if (found != lines.end()) return *found;
   }
-  return fmt::format("exit code {}", root.exit_code);
+  // The program had not begun: no traceback.
+  const std::string last = LastLine(root.stderr_tail);
+  if (last.starts_with("SyntaxError: ") || last.starts_with("IndentationError: ")) return last;
+  return fmt::format("exit code {}", ExitCodeOf(root));
 }
 
 JsonValue Object() {
@@ -183,7 +190,8 @@ JsonValue DescribeFailure(const Failure& failure) {
 Explanation Explain(const Failure& root, const FailureContext& context) {
   const std::string traceback = TracebackText(root);
   Explanation explanation;
-  if (root.IsSignal() || !root.kernel_sleep.empty()) {
+  const bool is_signals = root.IsSignal() && !WasEndingByException(root);
+  if (is_signals || !root.kernel_sleep.empty()) {
     explanation = ExplainSignal(root);
   } else {
     explanation.cause = CauseOf(root, traceback);
@@ -207,6 +215,9 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       }
     }
   }
+  if (root.IsElsewhere() && (explanation.kind == "exit-code" || explanation.kind == "exception")) {
+    explanation.advice = fmt::format("what it printed is on {}, where it ran", root.host);
+  }
   explanation.evidence = EvidenceOf(root, traceback);
   return explanation;
 }
@@ -214,17 +225,19 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
 std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context) {
   const Failure& root = failures[FindRootCause(failures)];
   const Explanation explanation = Explain(root, context);
-  std::string text = fmt::format(
-      "{}: rank {} of {} failed first (local rank {}, pid {}, host {})\n", context.title, root.rank,
-      context.world_size, root.local_rank, root.pid, root.host);
+  std::string text =
+      fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n", context.title,
+                  root.rank, context.world_size, root.local_rank,
+                  root.IsElsewhere() ? "" : fmt::format("pid {}, ", root.pid), root.host);
   text += fmt::format("  why       : {}\n", explanation.cause);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=
         fmt::format("  {}: {}\n", i == 0 ? "evidence  " : "          ", explanation.evidence[i]);
   }
   text += fmt::format("  what to do: {}\n", explanation.advice);
-  const auto stopped = std::count_if(failures.begin(), failures.end(),
-                                     [](const Failure& f) { return f.was_stopped_by_us; });
+  const auto stopped = std::count_if(failures.begin(), failures.end(), [&](const Failure& f) {
+    return &f != &root && f.was_stopped_by_us;
+  });
   const auto others = static_cast<ptrdiff_t>(failures.size()) - stopped - 1;
   if (others > 0) text += fmt::format("  others    : {} failed too\n", others);
   if (stopped > 0) text += fmt::format("  ended     : {} more, because of it\n", stopped);

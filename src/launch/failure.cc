@@ -1,8 +1,11 @@
 #include "launch/failure.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/strings.h"
 #include "launch/json.h"
@@ -28,7 +31,37 @@ int64_t WholeSeconds(const Failure& failure) {
       .count();
 }
 
+// What gloo, NCCL and the store's clients say when another rank has gone: never the cause.
+constexpr std::array kWordsOfPeersEnd =
+    std::to_array<std::string_view>({"Connection closed by peer", "Connection reset by peer",
+                                     "Connection was likely closed", "ncclRemoteError"});
+
+// Of its exception: warnings of the same kind come before the exceptions of others, too.
+bool HasWordsOfPeersEnd(const Failure& failure) {
+  const std::string text = failure.report ? failure.report->message + failure.report->call_stack
+                                          : FindTraceback(failure.stderr_tail);
+  return std::any_of(kWordsOfPeersEnd.begin(), kWordsOfPeersEnd.end(),
+                     [&](std::string_view words) { return text.find(words) != std::string::npos; });
+}
+
+enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
+
+Guilt GuiltOf(const Failure& failure) {
+  // An exception that it recorded before is its own, however late its process ended.
+  if (!failure.was_stopped_by_us || !failure.kernel_sleep.empty() ||
+      (failure.report && failure.report->timestamp)) {
+    return HasWordsOfPeersEnd(failure) ? Guilt::kPeersEnd : Guilt::kOwnEnd;
+  }
+  return WasEndingByException(failure) && !HasWordsOfPeersEnd(failure) ? Guilt::kOwnException
+                                                                       : Guilt::kStopped;
+}
+
 }  // namespace
+
+bool WasEndingByException(const Failure& failure) {
+  return failure.was_stopped_by_us && failure.exit_code == -SIGTERM &&
+         !FindTraceback(failure.stderr_tail).empty();
+}
 
 base::Result<ErrorReport> ParseErrorFile(std::string_view text) {
   TRY_ASSIGN(const JsonValue file, ParseJson(text));
@@ -73,22 +106,13 @@ base::Time Failure::ReportedTime() const {
   return base::Time(std::chrono::seconds(*report->timestamp));
 }
 
-// An exception that it recorded before is its own, however late its process ended.
-static bool IsConsequence(const Failure& failure) {
-  return failure.was_stopped_by_us && failure.kernel_sleep.empty() &&
-         !(failure.report && failure.report->timestamp);
-}
-
 size_t FindRootCause(const std::vector<Failure>& failures) {
   size_t root = 0;
   for (size_t i = 1; i < failures.size(); ++i) {
-    const Failure& candidate = failures[i];
-    const Failure& best = failures[root];
-    if (IsConsequence(candidate) != IsConsequence(best)) {
-      if (IsConsequence(best)) root = i;
-    } else if (WholeSeconds(candidate) < WholeSeconds(best)) {
-      root = i;
-    }
+    const auto key = [&](size_t at) {
+      return std::pair(GuiltOf(failures[at]), WholeSeconds(failures[at]));
+    };
+    if (key(i) < key(root)) root = i;
   }
   return root;
 }
@@ -129,6 +153,7 @@ std::vector<std::string> LastLines(std::string_view text, size_t count) {
 }
 
 int ExitCodeOf(const Failure& failure) {
+  if (WasEndingByException(failure)) return 1;
   return failure.IsSignal() ? 128 - failure.exit_code : failure.exit_code;
 }
 

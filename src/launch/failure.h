@@ -42,12 +42,19 @@ struct Failure {
   std::string stderr_tail;  // the last bytes, whole lines
 
   bool IsSignal() const { return exit_code < 0; }
+  // On another node, which said so.
+  bool IsElsewhere() const { return pid == 0; }
   // The report's when it has one.
   base::Time ReportedTime() const;
 };
 
-// Index of the root cause: the smallest time in whole seconds, ties by order of discovery; never
-// one that the launcher stopped when there is another. `failures` in order of discovery, not empty.
+// It had said its exception and was on its way out, which may take seconds, when the launcher ended
+// it: its peers noticed, and ended, before it.
+bool WasEndingByException(const Failure& failure);
+
+// Index of the root cause: the smallest time in whole seconds, ties by order of discovery. Not one
+// whose exception is that a peer has gone when there is another, and of those that the launcher
+// stopped only one that was ending by an exception. `failures` in order of discovery, not empty.
 size_t FindRootCause(const std::vector<Failure>& failures);
 
 // The last Python traceback in what a program wrote to stderr; "" when there is none.
@@ -59,7 +66,8 @@ std::string LastLine(std::string_view text);
 // The last `count` lines.
 std::vector<std::string> LastLines(std::string_view text, size_t count);
 
-// 128 + the signal, or the exit code: what the launcher exits with.
+// 128 + the signal, or the exit code: what the launcher exits with. That of an uncaught exception
+// for one that was ending by it.
 int ExitCodeOf(const Failure& failure);
 
 }  // namespace launch

@@ -99,6 +99,43 @@ TEST(RootCause, IsTheOneThatRecordedAnExceptionFirst) {
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 0U);
 }
 
+constexpr std::string_view kLostPeer =
+    "Traceback (most recent call last):\n  File \"x.py\", line 4\nRuntimeError: send/recv\n"
+    " Original exception: \n[pair.cc:561] Connection closed by peer [::1]:17308.\n";
+
+TEST(RootCause, IsNotOneThatLostAPeerWhenThereIsAnother) {
+  Failure lost = FailureOf(0, 1, 10);
+  lost.stderr_tail = kLostPeer;
+  EXPECT_EQ(FindRootCause({lost, FailureOf(1, 3, 12)}), 1U);
+  Failure recorded = FailureOf(0, 1, 10);
+  recorded.report = ErrorReport{"RuntimeError: Connection reset by peer", "", 10};
+  EXPECT_EQ(FindRootCause({recorded, FailureOf(1, -SIGKILL, 10)}), 1U);
+  EXPECT_EQ(FindRootCause({lost, recorded}), 0U);
+  // It lives with the loss of a peer, and fails for a reason of its own.
+  lost.stderr_tail += "\nTraceback (most recent call last):\n  File \"x.py\"\nKeyError: 1\n";
+  EXPECT_EQ(FindRootCause({lost, FailureOf(1, 3, 12)}), 0U);
+}
+
+// Its sockets were closed before its process had ended: a peer ended first, and then it was
+// stopped.
+TEST(RootCause, IsTheOneThatWasEndingByAnException) {
+  Failure lost = FailureOf(0, 1, 10);
+  lost.stderr_tail = kLostPeer;
+  Failure slow = FailureOf(1, -SIGTERM, 11);
+  slow.was_stopped_by_us = true;
+  EXPECT_EQ(FindRootCause({lost, slow}), 0U);
+  slow.stderr_tail = "Traceback (most recent call last):\n  File \"x.py\"\nKeyError: 1\n";
+  EXPECT_EQ(FindRootCause({lost, slow}), 1U);
+  EXPECT_EQ(ExitCodeOf(slow), 1);
+  EXPECT_EQ(Explain(slow, {}).cause, "KeyError: 1");
+  const std::string text = ExplainText({lost, slow}, {});
+  EXPECT_NE(text.find("others    : 1 failed too\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("ended     :"), std::string::npos) << text;
+  EXPECT_EQ(FindRootCause({slow, FailureOf(0, 3, 12)}), 1U);
+  slow.exit_code = -SIGKILL;  // it did not obey, and may have gone on after its exception
+  EXPECT_EQ(FindRootCause({lost, slow}), 0U);
+}
+
 TEST(Traceback, IsTheLastOne) {
   EXPECT_EQ(FindTraceback("warning\nTraceback (most recent call last):\n  File \"a\", line 1\n"
                           "    old\nKeyError: 1\n\nDuring handling of the above exception, another "
@@ -180,6 +217,9 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
        "ModuleNotFoundError: No module named 'torch'"},
       {"usage: x\nx.py: error: unrecognized arguments: --local-rank=0\n", 2, "arguments",
        "exit code 2"},
+      {"  File \"x.py\", line 1\n    x=\n      ^\nSyntaxError: invalid syntax\n", 1, "syntax",
+       "SyntaxError: invalid syntax"},
+      {"python3: can't find '__main__' module in '/x'\n", 1, "arguments", "exit code 1"},
       {"", 7, "exit-code", "exit code 7"},
       {"", -SIGSEGV, "signal", "ended by signal 11 (SIGSEGV)"},
   };
@@ -223,6 +263,19 @@ TEST(ExplainFailure, IsOneScreen) {
   const auto json = ParseJson(FailureJson({failure}, context));
   ASSERT_TRUE(json);
   EXPECT_EQ(json->Find("root_cause")->Find("message")->text, "ValueError: boom");
+}
+
+TEST(ExplainFailure, OfAnotherNodeSaysWhereItsOutputIs) {
+  Failure failure = FailureOf(1, 7, 1);
+  failure.pid = 0;
+  failure.host = "node-2";
+  const std::string text = ExplainText({failure}, {});
+  EXPECT_NE(text.find("(local rank 1, host node-2)"), std::string::npos) << text;
+  EXPECT_NE(text.find("why       : exit code 7"), std::string::npos) << text;
+  EXPECT_EQ(text.find("evidence"), std::string::npos) << text;
+  EXPECT_NE(text.find("what it printed is on node-2"), std::string::npos) << text;
+  failure.report = ErrorReport{"ValueError: boom", "", std::nullopt};
+  EXPECT_EQ(Explain(failure, {}).cause, "ValueError: boom");
 }
 
 TEST(LauncherExitCode, IsTheRootCauses) {
