@@ -2,20 +2,48 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <string>
 
-#include "base/log.h"
+#include "base/file.h"
+#include "base/strings.h"
 #include "launch/process_tree.h"
 #include "launch/signal_names.h"
 #include "process/pidfd.h"
 
 namespace launch {
 namespace {
+
+// As the agent speaks, which cannot any more.
+void Say(const std::string& text) {
+  const std::string line = fmt::format("muster-launch: {}\n", text);
+  [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
+}
+
+// In ps, and for who kills the launcher by its name or its script's: pkill -9 leaves the agent, and
+// that nothing else.
+void TakeAgentsName(pid_t guardian) {
+  ::prctl(PR_SET_NAME, "muster-agent");
+  constexpr size_t kArgStart = 48;  // proc(5); those of a line after the name begin with the third
+  const std::string stat = base::ReadFile("/proc/self/stat").value_or("");
+  const auto fields = base::Split(std::string_view(stat).substr(stat.rfind(')') + 2), ' ');
+  if (fields.size() <= kArgStart - 2) return;
+  const auto begin = base::ParseInt(fields[kArgStart - 3]).value_or(0);
+  const auto end = base::ParseInt(fields[kArgStart - 2]).value_or(0);
+  if (begin <= 0 || end <= begin) return;  // a kernel that does not show it
+  const std::string title = fmt::format("muster-agent of {}", guardian);
+  const auto size = static_cast<size_t>(end - begin);
+  char* const words = reinterpret_cast<char*>(begin);
+  std::memset(words, 0, size);
+  std::memcpy(words, title.data(), std::min(title.size(), size - 1));
+}
 
 bool IsIgnored(int signal) {
   struct sigaction action{};
@@ -34,11 +62,12 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
 [[noreturn]] void BeAgent(pid_t guardian, const sigset_t& set,
                           const std::function<int(AgentSide)>& agent) {
   AdoptOrphans();
+  TakeAgentsName(guardian);
   // Ctrl-C reaches the guardian alone, which passes it on.
   ::setsid();
   auto side = MakeAgentSide(guardian, set);
   if (!side) {
-    base::LogError("{}", side.error().message);
+    Say(fmt::format("error: {}", side.error().message));
     ::_exit(1);
   }
   ::_exit(agent(std::move(*side)));
@@ -46,8 +75,8 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
 
 int ExitCodeOfAgent(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  base::LogError("the launcher's agent was killed by {}; its workers are killed too",
-                 SignalName(WTERMSIG(status)));
+  Say(fmt::format("error: the launcher's agent was killed by {}; its workers are killed too",
+                  SignalName(WTERMSIG(status))));
   return 128 + WTERMSIG(status);
 }
 
@@ -75,6 +104,8 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
                              base::Fd* only_agents) {
   std::erase_if(signals, [](int signal) { return signal == SIGHUP && IsIgnored(signal); });
   ::signal(SIGPIPE, SIG_IGN);
+  // A log that may not grow (ulimit -f) is as one whose disk is full.
+  ::signal(SIGXFSZ, SIG_IGN);
   // A parent that ignores it would have the kernel reap our children.
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t set;

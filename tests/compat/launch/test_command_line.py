@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 
@@ -268,6 +269,29 @@ def test_a_log_disk_that_fills_up_is_named(launch):
     done = run_with_small_log_disk(launch, "size=64k", "-r3", script)
     assert done.returncode == 1 and "the log folder's disk is full" in done.stderr
     launch.await_none_left()
+
+
+def test_a_log_that_may_not_grow_ends_and_the_job_goes_on(launch):
+    script = launch.script("print('x' * 9999); print('the end')")
+    done = launch.run("--tee=3", "--log-dir", launch.path("logs"), script,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+    assert "the end" in done.out and "it ends here, the job goes on" in done.err
+
+
+@pytest.mark.parametrize("flags", [["--nproc-per-node=1"], ["--nproc-per-node=2", "--tee=3"]])
+@pytest.mark.parametrize("closed", [[0], [1], [2], [0, 1, 2]])
+def test_streams_that_are_closed_are_nothing_of_the_launchers(launch, closed, flags):
+    script = launch.script("""
+import os, sys
+print("to whom?"); print("to whom?", file=sys.stderr)
+with open("seen" + os.environ["RANK"], "w") as file:
+    for fd in range(3): print(os.readlink(f"/proc/self/fd/{fd}").split(":")[0], file=file)
+""")
+    # Not by pipes: they would be closed with the streams.
+    launch.run("--log-dir", launch.path("logs"), *flags, script, stdin=None, stdout=None,
+               stderr=None, preexec_fn=lambda: [os.close(fd) for fd in closed])
+    words = launch.await_file("seen0").splitlines()
+    assert {words[fd] for fd in closed} <= {"/dev/null", "pipe"}
 
 
 @pytest.mark.parametrize("level, is_said", [("INFO", True), ("debug", True), ("WARNING", False),

@@ -269,6 +269,23 @@ def test_sigkill_of_the_launcher_leaves_nothing(launch, victim):
     assert process.wait(timeout=60) == (-signal.SIGKILL if victim == "guardian" else 137)
 
 
+def test_sigkill_by_name_leaves_nothing(launch):
+    # As pkill -9 -f main.py and pkill -9 muster-launch do.
+    script = launch.script(GRANDCHILDREN + "time.sleep(1000)")
+    process = launch.start("--nproc-per-node=2", script, stdout=None, stderr=None)
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    victims = []
+    for pid in launch.processes():
+        with open(f"/proc/{pid}/cmdline") as line, open(f"/proc/{pid}/comm") as name:
+            if "main.py" in line.read() or name.read().strip() == "muster-launch":
+                victims.append(pid)
+    assert process.pid in victims and len(victims) == 3
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    launch.await_none_left()
+
+
 SLEEP = """
 import os, signal, sys, time
 name = "up" + os.environ["RANK"]
