@@ -147,7 +147,8 @@ void Output::ShowStatusLater() {
   status_timer_ = loop_->After(kStatusPause, [this] {
     status_timer_ = 0;
     if (status_.empty() || stdout_.has_open_line() || stderr_.has_open_line()) return;
-    status_line_.Draw(last_line_.empty() ? status_ : status_ + " | " + last_line_);
+    const std::string last = VisibleText(last_line_);
+    status_line_.Draw(last.empty() ? status_ : status_ + " | " + last);
   });
 }
 

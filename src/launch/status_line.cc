@@ -25,6 +25,20 @@ bool CanShowStatus(const base::Environment& environment) {
   return kind != "dumb" && ::isatty(1) == 1 && ::isatty(2) == 1;
 }
 
+std::string VisibleText(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  line.remove_prefix(line.rfind('\r') + 1);
+  std::string text;
+  while (!line.empty()) {
+    const bool is_sequence = line.starts_with("\x1b[");
+    if (!is_sequence) text += line.front();
+    const size_t end =
+        is_sequence ? std::min(line.find_first_not_of("0123456789;?", 2), line.size() - 1) : 0;
+    line.remove_prefix(end + 1);
+  }
+  return text;
+}
+
 std::string FitToColumns(std::string_view text, size_t columns) {
   std::string line(text);
   std::replace_if(

@@ -11,6 +11,10 @@ namespace launch {
 // stdout and stderr are terminals that understand cursor movements.
 bool CanShowStatus(const base::Environment& environment);
 
+// What a terminal is left with of a line: nothing of colours and the like, and what has been
+// written over by a progress bar is gone.
+std::string VisibleText(std::string_view line);
+
 // `text` without control characters, cut to `columns` (bytes count as columns; characters are not
 // cut in two).
 std::string FitToColumns(std::string_view text, size_t columns);

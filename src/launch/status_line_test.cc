@@ -20,6 +20,14 @@ TEST(FitToColumns, CutsBetweenCharactersAndDropsControls) {
   EXPECT_EQ(FitToColumns("ä", 0), "");
 }
 
+TEST(VisibleText, IsWithoutColoursAndWhatWasWrittenOver) {
+  EXPECT_EQ(VisibleText("\x1b[1;31mred\x1b[0m text\x1b[K"), "red text");
+  EXPECT_EQ(VisibleText("\r 10%\r 20%\r"), " 20%");
+  EXPECT_EQ(VisibleText("end\r"), "end");
+  for (const char* rest : {"\x1b[", "\x1b[31", "\r\r", ""}) EXPECT_EQ(VisibleText(rest), "");
+  EXPECT_EQ(VisibleText("a\x1b"), "a\x1b");
+}
+
 TEST(StatusLineTest, IsDrawnOnceAndErasedBeforeOthersWrite) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
