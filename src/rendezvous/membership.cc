@@ -348,7 +348,8 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
     Start(chosen, out);
   } else if (!last_call_) {
     last_call_ = now + times_.last_call_timeout;
-    Progress(fmt::format("{} nodes are enough; starting in {} s unless all {} come before", count,
+    Progress(fmt::format("{} enough; starting in {} s unless all {} come before",
+                         count == 1 ? "1 node is" : fmt::format("{} nodes are", count),
                          InSeconds(times_.last_call_timeout), job_.max_nodes),
              out);
   }
@@ -465,8 +466,8 @@ Decisions Membership::Tick(Moment now) {
   std::vector<std::string> here;
   for (const auto& [node, member] : members_) here.push_back(Place(member));
   const std::string hint =
-      "start the others with the same --rdzv-endpoint and --rdzv-id, or raise join_timeout in "
-      "--rdzv-conf";
+      fmt::format("start the others with the same {}, or raise join_timeout in --rdzv-conf",
+                  job_.is_static ? "address and port of node 0" : "--rdzv-endpoint and --rdzv-id");
   if (lost_) {
     Failure failure = *lost_;
     failure.text +=

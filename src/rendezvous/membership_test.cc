@@ -157,6 +157,15 @@ TEST(Membership, SaysWhoIsThereWhenTooFewHaveJoined) {
       "same --rdzv-endpoint and --rdzv-id, or raise join_timeout in --rdzv-conf\n");
 }
 
+TEST(Membership, SaysInTheFlagsOfStaticNodesWhatToDo) {
+  Job job(2, 2, 0, true);
+  job.Join("a", 0);
+  const std::string said = job.Pass(600);
+  EXPECT_NE(said.find("start the others with the same address and port of node 0"),
+            std::string::npos)
+      << said;
+}
+
 TEST(Membership, AFailureWithoutRestartsEndsEveryNode) {
   Job job(2, 2);
   job.Join("a");
