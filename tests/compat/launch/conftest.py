@@ -1,4 +1,5 @@
 """muster-launch as a program: started, watched and, whatever happens, ended."""
+import contextlib
 import os
 import re
 import select
@@ -106,7 +107,8 @@ class Launcher:
                 process.kill()
             process.communicate()
         for pid in self.processes():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may be leaving
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -1,4 +1,5 @@
 """The resident interpreters of a test, and what differs from run to run of a program."""
+import contextlib
 import os
 import re
 import shutil
@@ -46,7 +47,8 @@ class Warm:
 
     def close(self):
         for pid in self.residents():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may be leaving
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
