@@ -83,6 +83,7 @@ class Agent : private rendezvous::RendezvousEvents {
   using Places = std::map<pid_t, std::string>;
   std::vector<rendezvous::StuckWait> StuckWaits(const Places& places) const;
   std::vector<pid_t> MissingHere(const std::vector<rendezvous::StuckWait>& waits) const;
+  Places PlacesOfWarm(const std::vector<pid_t>& pids);
   void SayWaits(const std::vector<rendezvous::StuckWait>& waits);
   std::vector<rendezvous::RankInfo> DescribeRanks(const Places& places) const;
 

@@ -101,12 +101,29 @@ std::vector<pid_t> Agent::MissingHere(const std::vector<rendezvous::StuckWait>& 
 void Agent::LookForWaits() {
   const auto waits = StuckWaits({});
   if (waits.empty()) return;
+  std::vector<pid_t> pids = MissingHere(waits);
+  const Places known = PlacesOfWarm(pids);
+  std::erase_if(pids, [&](pid_t pid) { return known.contains(pid); });
   // Those who wait may have gone on meanwhile: they are looked at again.
-  frames_ = std::make_unique<PythonFrames>(
-      *loop_, options_.program, [this](const Places& places) { SayWaits(StuckWaits(places)); });
-  if (options_.kind == ProgramKind::kProgram || !frames_->Ask(MissingHere(waits), environment_)) {
-    SayWaits(waits);
+  frames_ = std::make_unique<PythonFrames>(*loop_, options_.program, [this, known](Places places) {
+    places.insert(known.begin(), known.end());
+    SayWaits(StuckWaits(places));
+  });
+  if (options_.kind == ProgramKind::kProgram || !frames_->Ask(pids, environment_)) {
+    SayWaits(known.empty() ? waits : StuckWaits(known));
   }
+}
+
+// Of the ranks that a keeper forked: it needs no py-spy.
+Agent::Places Agent::PlacesOfWarm(const std::vector<pid_t>& pids) {
+  Places places;
+  for (const pid_t pid : pids) {
+    const auto dump = warm_ ? warm_->DumpOf(pid) : std::nullopt;
+    if (!dump) break;
+    const std::string place = PlaceInDump(*dump, options_.program);
+    if (!place.empty()) places[pid] = place;
+  }
+  return places;
 }
 
 void Agent::SayWaits(const std::vector<rendezvous::StuckWait>& waits) {

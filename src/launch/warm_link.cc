@@ -16,6 +16,7 @@ namespace {
 
 // A fork takes milliseconds; on a machine that swaps, more.
 constexpr std::chrono::milliseconds kLongestFork = std::chrono::seconds(30);
+constexpr std::chrono::milliseconds kLongestDump = std::chrono::seconds(2);
 
 mode_t CurrentUmask() {
   const mode_t mask = ::umask(077);
@@ -75,9 +76,27 @@ base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options,
     if ((*answer)[0] == "refused") {
       return base::Fail(base::Code::kUnavailable, answer->size() > 1 ? (*answer)[1] : "");
     }
-    if (waiting_.empty()) loop_.Post([this] { Dispatch(); });
-    waiting_.push_back(std::move(*answer));
+    DispatchLater(std::move(*answer));
   }
+}
+
+std::optional<std::string> WarmLink::DumpOf(pid_t pid) {
+  if (!connection_ || !SendMessage(connection_.get(), {"where", fmt::format("{}", pid)}, {})) {
+    return std::nullopt;
+  }
+  while (true) {
+    auto answer = reader_.Await(connection_.get(), kLongestDump);
+    if (!answer) return std::nullopt;
+    if ((*answer)[0] == "where" && NumberIn(*answer, 1) == pid) {
+      return answer->size() > 2 ? (*answer)[2] : "";
+    }
+    DispatchLater(std::move(*answer));
+  }
+}
+
+void WarmLink::DispatchLater(Message message) {
+  if (waiting_.empty()) loop_.Post([this] { Dispatch(); });
+  waiting_.push_back(std::move(message));
 }
 
 void WarmLink::OnReadable() {

@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 
+import muster_warm_frames
 import muster_warm_imports
 import muster_warm_memory
 import muster_warm_pod
@@ -205,9 +206,12 @@ def keep(connection):
             if message is None:
                 break
             fields, fds = message
+            pid = 0
             if fields[0] == b"enter":
                 enter(connection, fields[1].decode(), fds)
-                pid = 0
+            elif fields[0] == b"where":
+                rank = int(fields[1])
+                send(connection, "where", rank, muster_warm_frames.dump(rank) if rank in ranks else "")
             else:
                 pid = start(Request(fields, fds), connection, wakes)
             if pid < 0:
@@ -316,8 +320,8 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_imports", "muster_warm_memory", "muster_warm_pod",
-                 "muster_warm_rank"):
+    for name in ("muster_warm_frames", "muster_warm_imports", "muster_warm_memory",
+                 "muster_warm_pod", "muster_warm_rank"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]

@@ -81,7 +81,8 @@ base::Status StartResident(const WarmWish& wish, const Places& places) {
   TRY_ASSIGN(const base::Fd listener, Listen(places));
   TRY(base::MakeDirs(places.program(), 0700));
   for (const auto& [name, text] :
-       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_imports", kWarmImports),
+       {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_frames", kWarmFrames),
+        std::pair("muster_warm_imports", kWarmImports),
         std::pair("muster_warm_memory", kWarmMemory), std::pair("muster_warm_pod", kWarmPod),
         std::pair("muster_warm_rank", kWarmRank)}) {
     TRY(base::WriteFileAtomic(fmt::format("{}/{}.py", places.program(), name), text, 0600,

@@ -125,6 +125,27 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
     launch.await_true(lambda: not warm.keepers(), "a keeper is left")
 
 
+def test_a_wait_is_explained_with_the_place_in_python_without_py_spy(launch, warm, torch_version):
+    script = launch.script("""
+import os, time, torch.distributed as dist
+def load_data():
+    while not os.path.exists("go"): time.sleep(0.01)
+if os.environ["RANK"] == "1": load_data()
+dist.init_process_group("gloo")
+dist.destroy_process_group()
+""")
+    process = launch.start("--warm", *TORCH, "--nproc-per-node=2", script,
+                           env={**warm.env, "PATH": "/usr/bin:/bin"})
+    lines = []
+    while line := process.stderr.readline():
+        lines.append(line)
+        if "missing: rank 1" in line:
+            break
+    assert "waiting in load_data (main.py:4)" in lines[-1], lines
+    open(launch.path("go"), "w").close()
+    assert process.wait(DEADLINE) == 0
+
+
 def huge_pages_kib(pid):
     with open(f"/proc/{pid}/smaps_rollup") as file:
         return int(re.search(r"AnonHugePages:\s+(\d+)", file.read())[1])
