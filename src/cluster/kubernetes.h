@@ -36,8 +36,8 @@ struct KubernetesOptions {
   base::Clock& clock;
   std::function<void(base::Duration)> pause;  // between tries; blocks
   Client::WarningSink warnings;
-  bool has_terminal = false;  // standard input is one: a credential program may ask
-  bool gives_429_on = false;  // FlowControl deals with a busy server
+  bool has_terminal = false;    // standard input is one: a credential program may ask
+  bool gives_429_on = false;    // FlowControl deals with a busy server
   bool is_write_heavy = false;  // as CurlClientOptions'
 };
 

@@ -178,8 +178,7 @@ base::Result<std::optional<int>> JobWorker::MasterPort(const JobCache::Snapshot&
     if (port) existing = static_cast<int>(*port);
   }
   TRY_ASSIGN(const int port,
-             options_.assign_master_port(
-                 std::string(api::Uid(*snapshot.job)), existing));
+             options_.assign_master_port(std::string(api::Uid(*snapshot.job)), existing));
   return std::optional<int>(port);
 }
 

@@ -152,8 +152,8 @@ std::string Metrics::PrintWebhook() const {
   }
   text +=
       Head(kLatency, "histogram", "Time to check a job.") + review_seconds_.Print(kLatency, label);
-  text += One("controller_runtime_webhook_requests_in_flight", fmt::format("{{{}}}", label), "gauge",
-              "Jobs that are being checked.", reviews_under_way.load());
+  text += One("controller_runtime_webhook_requests_in_flight", fmt::format("{{{}}}", label),
+              "gauge", "Jobs that are being checked.", reviews_under_way.load());
   text += One("controller_runtime_webhook_panics_total", "counter", kNoPanics, 0);
   text += One("certwatcher_read_certificate_total", "counter",
               "Looks at the webhook's certificate.", certificate_looks.load());

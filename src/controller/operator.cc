@@ -264,8 +264,9 @@ base::Status RunOperator(OperatorOptions options, const base::Environment& envir
   ::mallopt(M_ARENA_MAX, kMaxArenas);
   TRY_ASSIGN(const cluster::KubeSelection selection,
              cluster::FindKubernetes(options.cluster, environment));
-  TRY_ASSIGN(std::shared_ptr<cluster::Transport> transport,
-             cluster::OpenKubernetes(selection, {environment, clock, pause, {}, false, true, true}));
+  TRY_ASSIGN(
+      std::shared_ptr<cluster::Transport> transport,
+      cluster::OpenKubernetes(selection, {environment, clock, pause, {}, false, true, true}));
   base::LogInfo("muster operator v" MUSTER_VERSION " at {}", selection.cluster.server);
   Operator service(std::move(options), clock, std::move(transport));
   return service.Run(end_signals);

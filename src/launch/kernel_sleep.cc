@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLongestLimit = 1e9;
 // Often enough to see a worker that wakes up now and then.
-constexpr int kLooks = 50;
+constexpr int kLooksPerLimit = 50;
 constexpr base::Duration kShortestInterval = std::chrono::milliseconds(100);
 constexpr base::Duration kLongestInterval = std::chrono::seconds(1);
 
@@ -39,7 +39,7 @@ std::optional<KernelSleepWatch::Stuck> KernelSleepWatch::Look(const std::vector<
 }
 
 base::Duration KernelSleepWatch::Interval() const {
-  return std::clamp(limit_ / kLooks, kShortestInterval, kLongestInterval);
+  return std::clamp(limit_ / kLooksPerLimit, kShortestInterval, kLongestInterval);
 }
 
 }  // namespace launch

@@ -16,7 +16,7 @@ namespace {
 
 // A fork takes milliseconds; on a machine that swaps, more.
 constexpr std::chrono::milliseconds kLongestFork = std::chrono::seconds(30);
-constexpr std::chrono::milliseconds kLongestDump = std::chrono::seconds(2);
+constexpr std::chrono::milliseconds kLongestAnswer = std::chrono::seconds(2);
 
 mode_t CurrentUmask() {
   const mode_t mask = ::umask(077);
@@ -85,7 +85,7 @@ std::optional<std::string> WarmLink::DumpOf(pid_t pid) {
     return std::nullopt;
   }
   while (true) {
-    auto answer = reader_.Await(connection_.get(), kLongestDump);
+    auto answer = reader_.Await(connection_.get(), kLongestAnswer);
     if (!answer) return std::nullopt;
     if ((*answer)[0] == "where" && NumberIn(*answer, 1) == pid) {
       return answer->size() > 2 ? (*answer)[2] : "";

@@ -17,7 +17,7 @@ namespace net {
 namespace {
 
 using base::Code;
-using Request = Http2Peer::Request;
+using PeersRequest = Http2Peer::Request;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLanePatience{60'000};
@@ -26,11 +26,11 @@ HttpRequest PostTo(std::string target = "/x") {
   return {.method = "POST", .target = std::move(target), .headers = {}, .body = "{}"};
 }
 
-std::string TargetOf(const Request& request) {
+std::string TargetOf(const PeersRequest& request) {
   return std::string(FindHeader(request.fields, ":path"));
 }
 
-bool AnswerTarget(Http2Peer& peer, const Request& request, int) {
+bool AnswerTarget(Http2Peer& peer, const PeersRequest& request, int) {
   peer.Answer(request.stream, 201, {{"a", "b"}}, TargetOf(request));
   return true;
 }
@@ -115,7 +115,7 @@ TEST(Http2Lane, SendsFromManyThreads) {
 
 TEST(Http2Lane, WhatIsRefusedIsSentOnceMore) {
   std::atomic<int> seen = 0;
-  Http2TestServer server([&](Http2Peer& peer, const Request& request, int) {
+  Http2TestServer server([&](Http2Peer& peer, const PeersRequest& request, int) {
     if (TargetOf(request) == "/never" || seen++ == 0) {
       peer.Reset(request.stream, NGHTTP2_REFUSED_STREAM);
     } else {
@@ -132,7 +132,7 @@ TEST(Http2Lane, WhatIsRefusedIsSentOnceMore) {
 }
 
 TEST(Http2Lane, AServerThatGoesAwayLosesNothing) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int connection) {
     if (connection > 0) return AnswerTarget(peer, request, connection);
     // The first alone is answered, after the others were let go.
     if (request.stream == 1) {
@@ -150,7 +150,7 @@ TEST(Http2Lane, AServerThatGoesAwayLosesNothing) {
 }
 
 TEST(Http2Lane, ABrokenConnectionIsAnErrorOfWhatWasOnIt) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int connection) {
     return connection > 0 && AnswerTarget(peer, request, connection);
   });
   const auto lane = LaneTo(server);
@@ -162,7 +162,7 @@ TEST(Http2Lane, ABrokenConnectionIsAnErrorOfWhatWasOnIt) {
 }
 
 TEST(Http2Lane, AResetIsAnErrorOfOneRequest) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int) {
     if (TargetOf(request) == "/x") return AnswerTarget(peer, request, 0);
     peer.Reset(request.stream, NGHTTP2_INTERNAL_ERROR);
     return true;
@@ -176,7 +176,7 @@ TEST(Http2Lane, AResetIsAnErrorOfOneRequest) {
 }
 
 TEST(Http2Lane, AServerThatBreaksTheProtocolIsLeft) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int connection) {
     if (connection > 0) return AnswerTarget(peer, request, connection);
     peer.Say(std::string("\0\0\1\0\0\0\0\0\0x", 10));  // DATA of stream 0
     return true;
@@ -191,7 +191,7 @@ TEST(Http2Lane, AServerThatBreaksTheProtocolIsLeft) {
 }
 
 TEST(Http2Lane, AConnectionClosedWhileIdleIsNoError) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int connection) {
     AnswerTarget(peer, request, connection);
     return connection > 0;
   });
@@ -203,7 +203,7 @@ TEST(Http2Lane, AConnectionClosedWhileIdleIsNoError) {
 }
 
 TEST(Http2Lane, AServerThatHangsIsGivenUp) {
-  Http2TestServer server([](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([](Http2Peer& peer, const PeersRequest& request, int connection) {
     return connection == 0 || AnswerTarget(peer, request, connection);
   });
   const auto lane = LaneTo(server, milliseconds(300));
@@ -216,7 +216,7 @@ TEST(Http2Lane, AServerThatHangsIsGivenUp) {
 TEST(Http2Lane, ARequestThatIsNeverLetInIsGivenUp) {
   Http2TestServer::Options options;
   options.settings = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1}};
-  Http2TestServer server(options, [](Http2Peer&, const Request&, int) { return true; });
+  Http2TestServer server(options, [](Http2Peer&, const PeersRequest&, int) { return true; });
   const auto lane = LaneTo(server, milliseconds(300));
   for (const auto& answer : SendAll(*lane, {PostTo(), PostTo(), PostTo()})) {
     EXPECT_EQ(Outcome(answer), "Timeout");
@@ -249,7 +249,7 @@ TEST(Http2Lane, WhatCannotGoThisWayIsNotTriedForAWhile) {
 TEST(Http2Lane, ARenewedLaneEndsWhatItHasBegun) {
   std::promise<void> may_answer;
   std::shared_future<void> allowed = may_answer.get_future().share();
-  Http2TestServer server([&](Http2Peer& peer, const Request& request, int connection) {
+  Http2TestServer server([&](Http2Peer& peer, const PeersRequest& request, int connection) {
     if (connection == 0) allowed.wait();
     return AnswerTarget(peer, request, connection);
   });
@@ -265,7 +265,7 @@ TEST(Http2Lane, ARenewedLaneEndsWhatItHasBegun) {
 }
 
 TEST(Http2Lane, EndsWithRequestsUnderWay) {
-  Http2TestServer server([](Http2Peer&, const Request&, int) { return true; });
+  Http2TestServer server([](Http2Peer&, const PeersRequest&, int) { return true; });
   auto lane = LaneTo(server);
   auto answers = std::async(std::launch::async, [lane = lane.get()] {
     return SendAll(*lane, std::vector<HttpRequest>(300, PostTo()));
