@@ -7,10 +7,11 @@ import signal
 import pytest
 
 SCRIPT = """
-import os, sys, time
+import os, time
 rank, restart = os.environ["RANK"], os.environ["TORCHELASTIC_RESTART_COUNT"]
+# Whole: print() writes the end of a line by itself.
 for n in range(20):
-    print("out", rank, n); print("err", rank, n, file=sys.stderr)
+    os.write(1, f"out {rank} {n}\\n".encode()); os.write(2, f"err {rank} {n}\\n".encode())
 open(f"up.{rank}.{restart}", "w").write(str(os.getpid()))
 while not os.path.exists("go"): time.sleep(0.01)
 print("end", rank)
@@ -39,6 +40,10 @@ class Terminal:
         while not re.search(pattern, self.text):
             assert self.read(), self.text
 
+    def until_at_the_bottom(self, pattern):
+        while not re.match(pattern, self.screen()[-1]):
+            assert self.read(), self.text
+
     def finish(self):
         while self.read():
             pass
@@ -65,8 +70,7 @@ class Terminal:
 
 def test_it_is_below_what_ranks_print_and_goes_with_them(launch):
     terminal = Terminal(launch, "--nproc-per-node=2", launch.script(SCRIPT))
-    terminal.until(r"muster: 2 of 2 ranks running \| (out|err) \d 19")
-    assert terminal.screen()[-1].startswith("muster: 2 of 2 ranks running | ")
+    terminal.until_at_the_bottom(r"muster: 2 of 2 ranks running \| (out|err) \d 19")
     open(launch.path("go"), "w").close()
     assert terminal.finish() == 0
     expected = [f"{what} {rank} {n}" for what in ("out", "err") for rank in (0, 1)
