@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "base/file.h"
@@ -40,9 +39,9 @@ void TakeAgentsName(pid_t guardian) {
   if (begin <= 0 || end <= begin) return;  // a kernel that does not show it
   const std::string title = fmt::format("muster-agent of {}", guardian);
   const auto size = static_cast<size_t>(end - begin);
-  char* const words = reinterpret_cast<char*>(begin);
-  std::memset(words, 0, size);
-  std::memcpy(words, title.data(), std::min(title.size(), size - 1));
+  char* const words = reinterpret_cast<char*>(begin);  // NOLINT: the kernel tells it as a number
+  std::fill_n(words, size, '\0');
+  std::copy_n(title.begin(), std::min(title.size(), size - 1), words);
 }
 
 bool IsIgnored(int signal) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMeetingPort = 29400;
 constexpr int kMasterPort = 29500;
-constexpr int64_t kLongestIdle = 7 * 24 * 3600;
+constexpr int64_t kLongestIdle = int64_t{7} * 24 * 3600;
 
 tl::unexpected<base::Error> Invalid(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));

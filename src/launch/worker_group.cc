@@ -106,6 +106,7 @@ std::vector<pid_t> WorkerGroup::RunningBelow(const std::vector<pid_t>& except) c
 
 std::vector<pid_t> WorkerGroup::Pids() const {
   std::vector<pid_t> pids;
+  pids.reserve(workers_.size());
   for (const Worker& worker : workers_) pids.push_back(worker.has_ended ? 0 : worker.pid);
   return pids;
 }
