@@ -22,18 +22,6 @@ std::string ParentOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status WriteAll(int fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return Fail(Errno(errno, "write " + path));
-    }
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
-}
-
 Status RemoveEntry(int dir_fd, const char* name, const std::string& shown, dev_t device) {
   struct stat info{};
   if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -77,6 +65,18 @@ Status RemoveEntry(int dir_fd, const char* name, const std::string& shown, dev_t
 }
 
 }  // namespace
+
+Status WriteAll(int fd, std::string_view content, const std::string& shown) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return Fail(Errno(errno, "write " + shown));
+    }
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
 
 Result<std::string> ReadFile(const std::string& path, size_t limit) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

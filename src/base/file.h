@@ -18,6 +18,9 @@ enum class Durability { kNone, kSync };
 Status WriteFileAtomic(const std::string& path, std::string_view content, unsigned mode,
                        Durability durability);
 
+// The whole content, into a descriptor that blocks. `shown` names it in errors.
+Status WriteAll(int fd, std::string_view content, const std::string& shown);
+
 // What the path lies in, by its text: "/" of "/bin", "" of "bin".
 std::string DirectoryOf(std::string_view path);
 

@@ -27,18 +27,6 @@ const api::Resource& ResourceOf(ChildKind kind, const reconcile::Options& option
              : api::kSchedulerPluginsPodGroups;
 }
 
-void (*ProjectionOf(ChildKind kind))(text::Json&) {
-  switch (kind) {
-    case ChildKind::kPod:
-      return ProjectPod;
-    case ChildKind::kService:
-      return ProjectService;
-    case ChildKind::kPodGroup:
-      break;
-  }
-  return ProjectPodGroup;
-}
-
 }  // namespace
 
 Controller::Controller(cluster::Client& client, base::Clock& clock, Options options)
@@ -147,16 +135,8 @@ void Controller::ReflectChildren(ChildKind kind) {
   handler.apply = [this, kind](cluster::WatchEvent event) {
     worker_.TakeChild(kind, std::move(event));
   };
-  cluster::ListOptions list;
-  // PodGroups have no labels (spec/pytorchjob-operator.md 2.11).
-  if (kind != ChildKind::kPodGroup) {
-    list.label_selector = fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName);
-  }
-  list.trim = ProjectionOf(kind);
-  if (kind == ChildKind::kPod) list.read = ReadPod;
-  if (kind == ChildKind::kService) list.read = ReadService;
   reflectors_.push_back(
-      Reflect(ResourceOf(kind, options_.reconcile), std::move(list), std::move(handler)));
+      Reflect(ResourceOf(kind, options_.reconcile), ListOfChildren(kind), std::move(handler)));
 }
 
 void Controller::ReflectPriorities() {

@@ -17,6 +17,18 @@ namespace {
 
 constexpr int64_t kAutoscalersAPage = 500;
 
+void (*ProjectionOf(ChildKind kind))(text::Json&) {
+  switch (kind) {
+    case ChildKind::kPod:
+      return ProjectPod;
+    case ChildKind::kService:
+      return ProjectService;
+    case ChildKind::kPodGroup:
+      break;
+  }
+  return ProjectPodGroup;
+}
+
 bool HasCleanUp(const text::Json& job) {
   const auto parsed = api::ParsePyTorchJob(job);
   if (!parsed || !parsed->status.IsFinished()) return false;
@@ -25,6 +37,18 @@ bool HasCleanUp(const text::Json& job) {
 }
 
 }  // namespace
+
+cluster::ListOptions ListOfChildren(ChildKind kind) {
+  cluster::ListOptions list;
+  // PodGroups have no labels (spec/pytorchjob-operator.md 2.11).
+  if (kind != ChildKind::kPodGroup) {
+    list.label_selector = fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName);
+  }
+  list.trim = ProjectionOf(kind);
+  if (kind == ChildKind::kPod) list.read = ReadPod;
+  if (kind == ChildKind::kService) list.read = ReadService;
+  return list;
+}
 
 // A finished job is cleaned up by the policy that it has now, also when that has changed.
 base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::string& key) {
@@ -35,19 +59,13 @@ base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::str
 }
 
 base::Status JobWorker::RecallChildren(const std::string& key, const text::Json& job) {
-  cluster::ListOptions list;
-  list.namespace_name = text::GetString(job, {"metadata", "namespace"});
-  list.label_selector = fmt::format("{}={},{}={}", api::kOperatorNameLabel, api::kControllerName,
-                                    api::kJobNameLabel, api::Name(job));
-  list.trim = ProjectPod;
-  list.read = ReadPod;
-  TRY_ASSIGN(cluster::ObjectList pods, client_.List(api::kPods, list));
-  list.trim = ProjectService;
-  list.read = ReadService;
-  TRY_ASSIGN(cluster::ObjectList services, client_.List(api::kServices, list));
-  for (text::Json& pod : pods.items) cache_.PutChild(ChildKind::kPod, std::move(pod));
-  for (text::Json& service : services.items) {
-    cache_.PutChild(ChildKind::kService, std::move(service));
+  for (const ChildKind kind : {ChildKind::kPod, ChildKind::kService}) {
+    cluster::ListOptions list = ListOfChildren(kind);
+    list.namespace_name = text::GetString(job, {"metadata", "namespace"});
+    list.label_selector += fmt::format(",{}={}", api::kJobNameLabel, api::Name(job));
+    TRY_ASSIGN(cluster::ObjectList children,
+               client_.List(kind == ChildKind::kPod ? api::kPods : api::kServices, list));
+    for (text::Json& child : children.items) cache_.PutChild(kind, std::move(child));
   }
   cache_.Recall(key);
   return {};

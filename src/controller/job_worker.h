@@ -120,4 +120,7 @@ class JobWorker {
   base::Guarded<std::set<std::string>> complained_;              // keys whose passes fail
 };
 
+// Of the operator's children of one kind: which they are, and what is kept of them.
+cluster::ListOptions ListOfChildren(ChildKind kind);
+
 }  // namespace controller

@@ -97,6 +97,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGroupGivenUp();
 
   base::Duration GraceAfterFailure() const;
+  Failure FailureOf(const WorkerEnd& end) const;
   void CollectFailure(const WorkerEnd& end);
   void CompleteFailures();
   bool TryRestart();
@@ -162,10 +163,6 @@ class Agent : private rendezvous::RendezvousEvents {
 
 // The host that workers of a job on one machine find its store under.
 std::string LoopbackName();
-
-// As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
-// for a name server. Of several nodes none is called localhost.
-std::string ReportedHost(const std::string& host, bool is_single_node);
 
 // "in futex_wait_queue", where the kernel says so; else "".
 std::string WaitChannel(pid_t pid);

@@ -36,8 +36,8 @@ std::string TailOfFile(const std::string& path) {
   return text;
 }
 
-}  // namespace
-
+// As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
+// for a name server. Of several nodes none is called localhost.
 std::string ReportedHost(const std::string& host, bool is_single_node) {
   const auto hosts = base::ReadFile("/etc/hosts", kHostsLimit);
   if (!hosts) return host;
@@ -45,7 +45,9 @@ std::string ReportedHost(const std::string& host, bool is_single_node) {
   return name == "localhost" && !is_single_node ? host : name;
 }
 
-void Agent::CollectFailure(const WorkerEnd& end) {
+}  // namespace
+
+Failure Agent::FailureOf(const WorkerEnd& end) const {
   Failure failure;
   failure.local_rank = end.local_rank;
   failure.rank = MakeGroup().first_rank + end.local_rank;
@@ -54,6 +56,11 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   failure.time = end.time;
   failure.was_stopped_by_us = end.was_stopped_by_us;
   failure.host = ReportedHost(host_, options_.is_single_node);
+  return failure;
+}
+
+void Agent::CollectFailure(const WorkerEnd& end) {
+  Failure failure = FailureOf(end);
   failure.was_out_of_memory =
       end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
   failures_.push_back(std::move(failure));

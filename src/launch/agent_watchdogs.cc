@@ -45,14 +45,8 @@ void Agent::LookForKernelSleepLater() {
 // What holds it (a GPU's driver, a network file system) would hold its successor, too.
 void Agent::GiveUpOn(const KernelSleepWatch::Stuck& stuck) {
   const std::string place = WaitChannel(stuck.pid);
-  Failure failure;
-  failure.local_rank = stuck.local_rank;
-  failure.rank = MakeGroup().first_rank + stuck.local_rank;
-  failure.pid = stuck.pid;
-  // Its end, should it have one.
-  failure.exit_code = -SIGKILL;
-  failure.time = clock_.Now();
-  failure.host = ReportedHost(host_, options_.is_single_node);
+  // SIGKILL: its end, should it have one.
+  Failure failure = FailureOf({stuck.local_rank, stuck.pid, -SIGKILL, clock_.Now(), false});
   failure.kernel_sleep =
       fmt::format("in uninterruptible sleep (state D{}{}) for {:.1f} s", place.empty() ? "" : ", ",
                   place, std::chrono::duration<double>(stuck.time).count());

@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "launch/json.h"
 
 namespace launch {
@@ -15,13 +15,7 @@ base::Status WriteReport(const std::string& path, std::string_view text) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
   const base::Fd fd(::open(path.c_str(), kFlags, 0644));
   if (!fd) return base::Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return base::Fail(base::Errno(errno, fmt::format("write \"{}\"", path)));
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
+  return base::WriteAll(fd.get(), text, fmt::format("\"{}\"", path));
 }
 
 std::string ErrorFileText(std::string_view message, base::Time now) {

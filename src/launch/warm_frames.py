@@ -65,20 +65,19 @@ class Layout:
 
     def find_code(self, memory):
         codes = [function.__code__ for function in (words_at, Layout.find_code, Layout.frames)]
-        all_words = [words_at(memory, id(code), CODE_WORDS) for code in codes]
+        parts = [os.pread(memory, CODE_WORDS * POINTER, id(code)) for code in codes]
 
-        def common(value_of, spread):
-            for at in range(2 * POINTER // spread[0], CODE_WORDS * POINTER // spread[0]):
-                if all(struct.unpack_from(spread[1], struct.pack("%dP" % CODE_WORDS, *words),
-                                          at * spread[0])[0] == value_of(code)
-                       for code, words in zip(codes, all_words)):
-                    return at * spread[0]
+        def common(value_of, form="P"):
+            for at in range(2 * POINTER, CODE_WORDS * POINTER, struct.calcsize(form)):
+                if all(struct.unpack_from(form, part, at)[0] == value_of(code)
+                       for code, part in zip(codes, parts)):
+                    return at
             raise Unknown()
-        self.name = common(lambda code: id(code.co_name), (POINTER, "P"))
-        self.filename = common(lambda code: id(code.co_filename), (POINTER, "P"))
-        self.first_line = common(lambda code: code.co_firstlineno, (4, "i"))
+        self.name = common(lambda code: id(code.co_name))
+        self.filename = common(lambda code: id(code.co_filename))
+        self.first_line = common(lambda code: code.co_firstlineno, "i")
         try:
-            self.lines = common(lambda code: id(code.co_linetable), (POINTER, "P"))
+            self.lines = common(lambda code: id(code.co_linetable))
         except (AttributeError, Unknown):
             self.lines = None
 
