@@ -24,7 +24,7 @@ demo: build ## a real two-process training on this machine, from nothing
 
 test: ## install what the tests need, and run them all
 	@scripts/install-packages build test browser demo
-	@scripts/install-packages cpp || echo "==> no libtorch-dev here: the example in C++ is left out"
+	@scripts/install-packages cpp || echo "==> the example in C++ will be left out: the end says so"
 	@scripts/test all
 
 unit: ## only the unit tests (under a minute once built)
@@ -47,6 +47,7 @@ bench: build ## speed and size, as ratios to the real peer in the same run
 	@scripts/install-packages demo
 	@scripts/install-packages cpp || true
 	@bench/run
+	@bench/pods --limit 8
 	@bench/launch
 	@bench/mnist-cpp
 	@bench/opctl

@@ -6,15 +6,19 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ads/app.h"
+#include "ads/oci/breaker.h"
 #include "arena/all_logs.h"
 #include "arena/app.h"
+#include "arena/build_info.h"
 #include "arena/fetch_url.h"
+#include "arena/interrupts.h"
 #include "arena/jobs.h"
 #include "arena/submit_wait.h"
 #include "base/clock.h"
@@ -42,6 +46,10 @@ void Pause(base::Duration duration) {
   std::condition_variable never;
   std::unique_lock lock(mutex);
   never.wait_for(lock, duration, [] { return false; });
+}
+
+local::daemon::BuildId OwnBuild() {
+  return {MUSTER_VERSION, arena::kBuildInfo.commit, arena::kBuildInfo.date};
 }
 
 // This program's own path.
@@ -77,7 +85,6 @@ void AddLaunch(cli::Command& root) {
 }
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
-void ExitAborted(int) { ::_exit(cli::kExitFailure); }
 
 // What opctl needs of the rooms that it does not know: a cluster, and how a job is followed there.
 class OpctlCluster {
@@ -104,7 +111,7 @@ class OpctlCluster {
                                                        arena_.flags.local, arena_.flags.kubeconfig,
                                                        arena_.flags.context};
                                                  },
-                                                 Pause};
+                                                 Pause, OwnBuild()};
     TRY_ASSIGN(connection_, local::command::Connect(context, [](std::string_view warning) {
                  base::LogInfo("{}", warning);
                }));
@@ -114,7 +121,7 @@ class OpctlCluster {
 
   base::Result<int> Follow(const ads::Cluster& cluster, const text::Json& job, cli::Output& out) {
     const std::string name(text::GetString(job, {"metadata", "name"}));
-    const arena::InterruptNotice notice(arena_.program, name);
+    const arena::InterruptNotice notice(arena_.program, arena::RunsOn(arena_.program, name));
     TRY_ASSIGN(const arena::TrainingJob found,
                arena::FindJob(*cluster.client, arena_, cluster.namespace_name, name));
     const arena::AllLogsRequest request{found, {}, out.IsTerminal()};
@@ -128,11 +135,13 @@ class OpctlCluster {
 };
 
 ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster) {
+  const auto breaker = std::make_shared<ads::oci::Breaker>();
   ads::Context context{.environment = base::Environment::OfProcess(),
                        .clock = base::SystemClock(),
                        .program = program,
                        .self = SelfPath(),
-                       .pause = Pause};
+                       .pause = [breaker](base::Duration pause) { breaker->Pause(pause); },
+                       .breaker = breaker};
   context.fetch_url = [environment = context.environment](const std::string& url) {
     return arena::FetchUrl(url, environment);
   };
@@ -188,7 +197,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
         return local::command::ClusterFlags{context.flags.local, context.flags.KubeconfigPath(),
                                             context.flags.context, FlagOfKubeconfig(context.flags)};
       },
-      Pause};
+      Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) AddLaunch(root);
   controller::AddOperatorCommand(root, {context.environment, context.clock,
@@ -201,7 +210,10 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
-                 base::LogInfo("{}", warning);
+                 // Of a flag that has no effect; the rest says what happens.
+                 base::Log(
+                     warning.starts_with("--") ? base::LogLevel::kWarn : base::LogLevel::kInfo,
+                     warning);
                }));
     connected.cluster_is_this_machine = connection.choice.is_embedded;
     connected.cluster_namespace = connection.namespace_name;
@@ -238,16 +250,15 @@ int main(int argc, char** argv) {
   // What the program starts of itself: nothing of the command line's is set up for them.
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "shim") return local::node::ShimMain();
-  if (verb == "daemon") return local::daemon::DaemonMain(base::Environment::OfProcess());
+  if (verb == "daemon") {
+    return local::daemon::DaemonMain(base::Environment::OfProcess(), OwnBuild());
+  }
 
   const bool is_arena = BaseName(argv[0]) == kArena;
   if (verb == "launch" && !is_arena) return BecomeLauncher("muster launch", argv + 2);
   if (verb == "python-shim" && !is_arena) return BecomeLauncher("muster python-shim", argv + 2);
   if (BaseName(argv[0]) == "torchrun") return BecomeLauncher(argv[0], argv + 1);
-  if (BaseName(argv[0]) == kAds) {
-    ::signal(SIGINT, ExitAborted);
-    return RunAds({argv + 1, argv + argc});
-  }
   if (!is_arena) ::signal(SIGINT, ExitInterrupted);
+  if (BaseName(argv[0]) == kAds) return RunAds({argv + 1, argv + argc});
   return RunCommandLine(is_arena ? "arena" : "muster", {argv + 1, argv + argc});
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ads/backend.h"
+#include "ads/oci/breaker.h"
 #include "ads/oci_services.h"
 #include "base/clock.h"
 #include "base/environment.h"
@@ -28,7 +29,8 @@ struct Context {
   base::Clock& clock;
   std::string program = "ads";                // messages repeat it: "ads" or "muster"
   std::string self;                           // this binary's path
-  std::function<void(base::Duration)> pause;  // blocks for that long
+  std::function<void(base::Duration)> pause;  // blocks for that long, or until the breaker breaks
+  std::shared_ptr<oci::Breaker> breaker = std::make_shared<oci::Breaker>();  // never null
 
   // The embedded cluster, started when it is not there; or the one of a kubeconfig.
   struct ClusterFlags {
@@ -48,8 +50,7 @@ struct Context {
   // `run -b job`; unset where the cloud is not built in.
   std::function<std::unique_ptr<Backend>()> job_backend = {};
   // `run --ocid`: new runs of a job that is there.
-  std::function<base::Result<int>(const std::string& job_ocid, const LoginFlags&, cli::Output& out,
-                                  cli::Output& err)>
+  std::function<base::Result<int>(const ExistingJobRequest&, cli::Output& out, cli::Output& err)>
       run_existing_job = {};
 };
 

@@ -70,7 +70,9 @@ void ArtifactSync::Stop() {
 
 base::Status ArtifactSync::Finish() {
   Stop();
-  return CopyChanged(Scan());
+  Found found = Scan();
+  TRY(CopyChanged(found.files));
+  return std::move(found.status);
 }
 
 void ArtifactSync::Run() {
@@ -123,29 +125,57 @@ bool ArtifactSync::AwaitWork() {
   return waited[0].revents != 0;
 }
 
-std::vector<ArtifactSync::Changed> ArtifactSync::Scan() const {
-  std::vector<Changed> changed;
+// What has gone meanwhile is no error; all else that hides files is, and what can be seen is found.
+void ArtifactSync::ScanFolder(const std::string& folder, std::vector<std::string>& below,
+                              Found& found) const {
+  const auto note = [&](const std::string& path, int os_errno) {
+    if (os_errno == ENOENT || os_errno == ENOTDIR || !found.status) return;
+    found.status = base::Fail(base::Errno(os_errno, fmt::format("look through \"{}\"", path)));
+  };
   std::error_code error;
-  fs::recursive_directory_iterator at(folder_, fs::directory_options::skip_permission_denied,
-                                      error);
-  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+  fs::directory_iterator at(folder, error);
+  while (!error && at != fs::directory_iterator()) {
     const std::string path = at->path().string();
-    const auto info = StatOfFile(path);
-    if (!info) continue;
-    Changed file{path.substr(folder_.size() + 1), {info->st_size, ModifiedNanos(*info)}};
-    const auto known = copied_.find(file.name);
-    if (known == copied_.end() || known->second != file.version) changed.push_back(std::move(file));
+    struct stat info{};
+    const bool is_link = at->is_symlink(error);
+    if (error || ::stat(path.c_str(), &info) != 0) {
+      note(path, error ? error.value() : errno);
+    } else if (S_ISDIR(info.st_mode) && !is_link) {
+      below.push_back(path);
+    } else if (S_ISREG(info.st_mode)) {
+      Changed file{path.substr(folder_.size() + 1), {info.st_size, ModifiedNanos(info)}};
+      const auto known = copied_.find(file.name);
+      const bool is_known = known != copied_.end() && known->second == file.version;
+      if (!is_known) found.files.push_back(std::move(file));
+    }
+    error.clear();
+    at.increment(error);
   }
-  return changed;
+  if (error) note(folder, error.value());
+}
+
+ArtifactSync::Found ArtifactSync::Scan() const {
+  Found found;
+  std::vector<std::string> folders = {folder_};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    ScanFolder(folder, folders, found);
+  }
+  return found;
 }
 
 void ArtifactSync::PlanAll() {
   const auto now = clock_.Steady();
   const int64_t wall = std::chrono::nanoseconds(clock_.Now().time_since_epoch()).count();
-  for (const Changed& file : Scan()) {
+  const Found found = Scan();
+  for (const Changed& file : found.files) {
     const int64_t age = std::max<int64_t>(wall - file.version.modified, 0);
     plan_.Changed(file.name, false, now - std::chrono::nanoseconds(age));
   }
+  const std::string error = found.status ? "" : found.status.error().message;
+  if (!error.empty() && error != told_error_) Tell(error);
+  told_error_ = error;
 }
 
 base::Status ArtifactSync::Copy(const std::vector<std::string>& names) {

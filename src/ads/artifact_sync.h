@@ -29,7 +29,8 @@ class ArtifactSync {
   ~ArtifactSync();
 
   base::Status Start();
-  // The first error, after all the others were tried.
+  // The first error, after all the others were tried: of a file, or of a folder that cannot be
+  // looked through.
   base::Status Finish();
 
  private:
@@ -49,8 +50,13 @@ class ArtifactSync {
   void TakeChanges();
   // Whether it is to stop; else something may have changed, or is due.
   bool AwaitWork();
-  // Files that are not as they were copied.
-  std::vector<Changed> Scan() const;
+  // Files that are not as they were copied, and why there may be more.
+  struct Found {
+    std::vector<Changed> files;
+    base::Status status;
+  };
+  Found Scan() const;
+  void ScanFolder(const std::string& folder, std::vector<std::string>& below, Found& found) const;
   void PlanAll();
   base::Status Copy(const std::vector<std::string>& names);
   base::Status CopyChanged(const std::vector<Changed>& files);
@@ -65,7 +71,8 @@ class ArtifactSync {
   SyncPlan plan_;
   std::map<std::string, Version> copied_;
   std::unique_ptr<FolderWatch> watch_;
-  bool has_told_ = false;  // that the folder cannot be watched
+  bool has_told_ = false;   // that the folder cannot be watched
+  std::string told_error_;  // of the last look through it
   base::Fd stop_;
   std::thread thread_;
 };

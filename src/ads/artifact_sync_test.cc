@@ -1,11 +1,14 @@
 #include "ads/artifact_sync.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "ads/temporary_folder_for_tests.h"
+#include "base/fd.h"
 #include "process/pidfd.h"
 
 namespace ads {
@@ -100,6 +103,26 @@ TEST_F(ArtifactSyncTest, Finish_TellsOfAFileThatCannotBeCopiedAndCopiesTheOthers
   ArtifactSync sync = Open(std::chrono::hours(1));
   EXPECT_FALSE(sync.Finish());
   EXPECT_EQ(Copied("c"), "beside it");
+}
+
+TEST_F(ArtifactSyncTest, Finish_TellsOfAFolderThatCannotBeLookedThroughAndCopiesTheOthers) {
+  Write("a", "before it");
+  Write("z/z", "after it");
+  // A path that no system call takes: each folder is made from within the one above.
+  const std::string name(200, 'd');
+  base::Fd at(::open(from_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int depth = 0; depth < 25; ++depth) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0700), 0);
+    at = base::Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_TRUE(at);
+  }
+  ArtifactSync sync = Open(std::chrono::hours(1));
+  const base::Status done = sync.Finish();
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(done.error().message.starts_with("look through \"" + from_.path() + "/ddd"));
+  EXPECT_TRUE(done.error().message.ends_with("File name too long")) << done.error().message;
+  EXPECT_EQ(Copied("a"), "before it");
+  EXPECT_EQ(Copied("z/z"), "after it");
 }
 
 TEST_F(ArtifactSyncTest, Finish_TakesAFolderWithASlashAtItsEnd) {

@@ -16,9 +16,15 @@ struct RunRequest {
   const TrainConfig& config;
   const JobSpec& job;
   const LoginFlags& login;
-  std::string job_info;  // --job-info: where the run's information is kept too; "" is nowhere
+  std::string job_info;  // --job-info: a file that can be written; "" is nowhere
   std::string code_dir;  // the source folder on this machine, absolute: what the image has as /code
-  bool is_answer_yes = false;  // no question is asked: files are overwritten
+};
+
+// `run --ocid`.
+struct ExistingJobRequest {
+  std::string job_ocid;
+  LoginFlags login;
+  std::string job_info;  // as RunRequest's
 };
 
 // One of them runs a request; made for it, and for one thread.

@@ -1,5 +1,7 @@
 #include "ads/cloud_runs.h"
 
+#include "ads/oci/service_error.h"
+
 namespace ads {
 
 base::Result<oci::JobRun> CloudRuns::Look(const std::string& run_id) {
@@ -16,14 +18,15 @@ base::Result<std::vector<oci::LogLine>> CloudRuns::Read(const oci::JobRun& run, 
 
 // A log may be in another compartment than its run; who may not ask is told nothing.
 std::string CloudRuns::LogCompartment(const oci::JobRun& run) {
-  std::string& known = compartments_[run.log_id];
-  if (!known.empty()) return known;
-  known = run.compartment_id;
+  if (const auto known = compartments_.find(run.log_id); known != compartments_.end()) {
+    return known->second;
+  }
   const auto management = cloud_.At(oci::Service::kLogManagement);
-  if (!management) return known;
+  if (!management) return run.compartment_id;
   const auto found = oci::CompartmentOfLog(**management, run.log_group_id, run.log_id);
-  if (found && !found->empty()) known = *found;
-  return known;
+  // Nobody answered: it is asked again.
+  if (!found && oci::IsPassing(found.error())) return run.compartment_id;
+  return compartments_[run.log_id] = found && !found->empty() ? *found : run.compartment_id;
 }
 
 }  // namespace ads

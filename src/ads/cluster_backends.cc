@@ -32,13 +32,8 @@ struct Started {
 
 // Creates the job and keeps its information where that was asked for.
 base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
-                             const std::string& work_dir, const text::Json& job, cli::Output& out,
-                             cli::Output& err) {
+                             const std::string& work_dir, const text::Json& job, cli::Output& err) {
   const std::string name(text::GetString(job, {"metadata", "name"}));
-  bool may_save = false;
-  if (!request.job_info.empty()) {
-    TRY_ASSIGN(may_save, MayOverwrite(request.job_info, request.is_answer_yes, out));
-  }
   TRY_ASSIGN(text::Json created,
              cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
   RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, work_dir};
@@ -48,7 +43,7 @@ base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
   }
   std::string text = RenderRunInfoWith(
       info, fmt::format("muster logs {} --all -f -n {}", name, cluster.namespace_name));
-  if (may_save) TRY(SaveRunInfo(request.job_info, text, err));
+  if (!request.job_info.empty()) TRY(SaveRunInfo(request.job_info, text, err));
   return Started{std::move(created), std::move(text)};
 }
 
@@ -88,7 +83,7 @@ class LocalBackend : public Backend {
                               "not built or used\n",
                               request.job.runs.size())));
     TRY_ASSIGN(const Started started, Create(cluster, request, *env.Find("OCI__WORK_DIR"),
-                                             RenderPyTorchJob(request, options), out, err));
+                                             RenderPyTorchJob(request, options), err));
     TRY(err.Write(fmt::format(
         "The job {0} runs: `muster get {0}` shows it, `muster delete {0}` ends it\n", name)));
     return context_.follow(cluster, started.job, out);
@@ -133,7 +128,7 @@ class KubernetesBackend : public Backend {
         GpusOfShape(request.config.Infrastructure("shapeName")),
         env};
     TRY_ASSIGN(const Started started, Create(cluster, request, request.job.work_dir.value_or(""),
-                                             RenderPyTorchJob(request, options), out, err));
+                                             RenderPyTorchJob(request, options), err));
     TRY(out.Write(started.info));
     return 0;
   }

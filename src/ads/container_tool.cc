@@ -30,6 +30,9 @@ std::vector<std::string> BuildArgv(const std::string& tool, const ImageConfig& i
       argv.insert(argv.end(), {"--build-arg", fmt::format("{}={}", name, *value)});
     }
   }
+  for (const std::string& argument : image.build_args) {
+    argv.insert(argv.end(), {"--build-arg", argument});
+  }
   argv.emplace_back(".");
   return argv;
 }

@@ -10,7 +10,8 @@
 
 namespace ads {
 
-// `<tool> build --build-arg CODE_DIR=... -t ... -f ... [proxies] .`: the argv. Pure.
+// `<tool> build --build-arg CODE_DIR=... -t ... -f ... [proxies] [--build-arg ...] .`: the argv.
+// Pure.
 std::vector<std::string> BuildArgv(const std::string& tool, const ImageConfig& image,
                                    const base::Environment& environment);
 

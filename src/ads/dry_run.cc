@@ -15,6 +15,17 @@ PyValue TypedSpec(std::string kind, std::string type, PyValue spec) {
   return map;
 }
 
+// A display name that is no text is shown as what it is.
+PyValue ShownName(const JobSpec& job) {
+  const PyValue* const display_name = job.infrastructure.Find("displayName");
+  if (display_name == nullptr || !display_name->is_truthy()) {
+    return job.name ? PyValue::String(*job.name) : PyValue();
+  }
+  PyValue name = *display_name;
+  name.identity = 0;
+  return name;
+}
+
 std::string RunText(const JobRunSpec& run) {
   std::string out = fmt::format("Name: {}\nAdditional Environment Variables: \n", run.name);
   for (const auto& [name, value] : run.env) out += fmt::format("\t{}:{}\n", name, value);
@@ -25,7 +36,8 @@ std::string RunText(const JobRunSpec& run) {
 
 PyValue JobDocument(const JobSpec& job) {
   PyValue infrastructure = job.infrastructure;
-  if (infrastructure.Find("jobType") == nullptr) {
+  const PyValue* const job_type = infrastructure.Find("jobType");
+  if (job_type == nullptr || !job_type->is_truthy()) {
     infrastructure.Set("jobType", PyValue::String("DEFAULT"));
   }
   PyValue env;
@@ -51,7 +63,7 @@ PyValue JobDocument(const JobSpec& job) {
   PyValue spec;
   spec.Set("infrastructure",
            TypedSpec("infrastructure", "dataScienceJob", std::move(infrastructure)));
-  spec.Set("name", job.name ? PyValue::String(*job.name) : PyValue());
+  spec.Set("name", ShownName(job));
   spec.Set("runtime", TypedSpec("runtime", "container", std::move(runtime)));
   PyValue document;
   document.Set("kind", PyValue::String("job"));

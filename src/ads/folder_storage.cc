@@ -94,11 +94,12 @@ base::Result<std::vector<std::string>> FolderStorage::List(const std::string& pr
     return base::Fail(base::Errno(error.value(), folder_));
   }
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (error) return base::Fail(base::Errno(error.value(), folder_));
     if (!at->is_regular_file(error)) continue;
     std::string name = at->path().string().substr(folder_.size() + 1);
     if (name.starts_with(prefix)) names.push_back(std::move(name));
   }
+  // Where it cannot go on the iterator is at its end too.
+  if (error) return base::Fail(base::Errno(error.value(), folder_));
   std::sort(names.begin(), names.end());
   return names;
 }

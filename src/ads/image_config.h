@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ads/ini_file.h"
 #include "base/result.h"
@@ -13,6 +14,7 @@ namespace ads {
 // As typed; "" where a flag was not given.
 struct ImageFlags {
   std::string tag, registry, dockerfile, source_folder;
+  std::vector<std::string> build_args = {};  // NAME=VALUE each
 };
 
 struct ImageName {
@@ -31,6 +33,7 @@ base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
 // What an updated file says.
 struct ImageConfig {
   std::string tag, registry, dockerfile, source_folder;
+  std::vector<std::string> build_args = {};  // of the flags; the file does not keep them
   std::string Image() const { return registry + ":" + tag; }
 };
 ImageConfig ReadImageConfig(const IniFile& file);

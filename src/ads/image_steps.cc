@@ -36,15 +36,24 @@ void DeclareImageFlags(cli::FlagSet& set, ImageFlags& flags) {
   set.String(&flags.source_folder, "source-folder", "",
              "Folder of the code that the image gets; below this one.")
       .Short('s');
+  set.StringArray(&flags.build_args, "build-arg",
+                  "NAME=VALUE for an ARG of the Dockerfile; may be given again.");
 }
 
 base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std::string& yaml_image,
                                              bool is_building) {
+  for (const std::string& argument : flags.build_args) {
+    if (argument.find('=') != std::string::npos && !argument.starts_with('=')) continue;
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("ValueError: --build-arg {}: write NAME=VALUE", argument));
+  }
   TRY_ASSIGN(const auto existing, ReadImageIni());
   TRY_ASSIGN(const IniFile file,
              UpdateImageIni(existing, kImageIniPath, flags, yaml_image, is_building));
   TRY(WriteImageIni(file));
-  return ReadImageConfig(file);
+  ImageConfig image = ReadImageConfig(file);
+  image.build_args = flags.build_args;
+  return image;
 }
 
 base::Status KeepTag(const std::string& tag) {
@@ -68,7 +77,7 @@ base::Status VerifyImage(const ContainerTool& tool, const std::string& image, cl
                             image)));
   if (ReadLine().value_or("") != "Y") {
     return base::Fail(
-        base::Code::kCancelled,
+        base::Code::kNotFound,
         "RuntimeError: Stopping the execution as image doesn't exist in OCI registry");
   }
   TRY(out.Write("✅ pushing image to registry\n"));

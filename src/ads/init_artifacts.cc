@@ -8,7 +8,8 @@ constexpr std::string_view kDockerfile =
 # Built from the folder that holds oci_dist_training_artifacts, by
 #   ads opctl distributed-training build-image -t TAG -reg REGISTRY/NAME \
 #       -df oci_dist_training_artifacts/pytorch/v1/Dockerfile
-ARG BASE_IMAGE=pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime
+# The name is whole: podman and buildah know no registry of short ones.
+ARG BASE_IMAGE=docker.io/pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime
 FROM ${BASE_IMAGE}
 
 # git: code from a repository; libcurl: object storage and the service's own interfaces.
@@ -27,7 +28,25 @@ ARG ARTIFACT_DIR=oci_dist_training_artifacts/pytorch/v1
 COPY ${ARTIFACT_DIR}/requirements.txt /etc/datascience/requirements.txt
 RUN python -m pip install --no-cache-dir -r /etc/datascience/requirements.txt
 
-# For PROFILE_CMD="nsys profile ...": install nsight-systems-cli here.
+# Nsight Systems for PROFILE_CMD="nsys profile ...", by the name of its package:
+# --build-arg NSYS_PACKAGE=nsight-systems is Ubuntu's own.
+ARG NSYS_PACKAGE=
+RUN if [ -n "$NSYS_PACKAGE" ]; then \
+      apt-get update \
+      && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$NSYS_PACKAGE" \
+      && rm -rf /var/lib/apt/lists/* \
+      && nsys --version; \
+    fi
+
+# Oracle's command line as $HOME/bin/oci, apart from the training's packages: --build-arg WITH_OCI_CLI=1
+ARG WITH_OCI_CLI=
+RUN if [ -n "$WITH_OCI_CLI" ]; then \
+      python -m venv /opt/oci-cli \
+      && /opt/oci-cli/bin/python -m pip install --no-cache-dir oci-cli \
+      && mkdir -p "$HOME/bin" \
+      && ln -s /opt/oci-cli/bin/oci "$HOME/bin/oci" \
+      && "$HOME/bin/oci" --version; \
+    fi
 
 COPY ${ARTIFACT_DIR}/muster ${ARTIFACT_DIR}/entrypoint.sh /etc/datascience/
 # `ads opctl check` runs this module, which is muster too.
@@ -71,8 +90,14 @@ In the folder that holds `oci_dist_training_artifacts` and the code:
         -df oci_dist_training_artifacts/pytorch/v1/Dockerfile
 
 `-s FOLDER` takes the code of that folder, `-p` pushes, `--dry-run` prints the command. What was
-given is kept in `./config.ini`. Another base image: edit `BASE_IMAGE`; the `muster` here is for
-x86_64 Linux with glibc 2.35 or later (Ubuntu 22.04, Debian 12).
+given is kept in `./config.ini`, but for `--build-arg`; the `muster` here is for x86_64 Linux with
+glibc 2.35 or later (Ubuntu 22.04, Debian 12).
+
+| `--build-arg` | |
+|---|---|
+| `BASE_IMAGE=NAME` | another image with PyTorch, by its whole name (`docker.io/...`) |
+| `NSYS_PACKAGE=nsight-systems` | Nsight Systems, for `PROFILE_CMD`; for newer CUDA take a base image that has NVIDIA's packages (`...-devel`) and name its package (`cuda-nsight-systems-12-4`) |
+| `WITH_OCI_CLI=1` | Oracle's command line, as `$HOME/bin/oci` |
 
 ## Run
 

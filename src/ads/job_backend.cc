@@ -6,8 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "ads/interrupts.h"
 #include "ads/job_spec.h"
 #include "ads/oci/log_search.h"
+#include "ads/oci/service_error.h"
 #include "ads/oci_cloud.h"
 #include "ads/run_info.h"
 #include "ads/run_starter.h"
@@ -54,33 +56,47 @@ base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placemen
   return {};
 }
 
+// Tells of runs that go on by themselves now, whatever becomes of this program: so does an error.
+base::Result<int> TellOfStart(const RunInfo& info, const Context& context,
+                              const std::string& job_info, Interrupts& interrupts,
+                              cli::Output& out) {
+  const std::string text = RenderRunInfo(info, context.program);
+  base::Status told = out.Write(text);
+  base::Status saved = job_info.empty() ? base::Status() : SaveRunInfo(job_info, text, out);
+  if (told) told = std::move(saved);
+  if (told && !interrupts.HasCome()) return 0;
+  base::Error why = told ? base::Error{Code::kCancelled, "interrupted", 0} : told.error();
+  why.message +=
+      fmt::format("; the job {0} has been started and runs: `{1} opctl cancel {0}` ends it",
+                  info.job_id, context.program);
+  return Fail(std::move(why));
+}
+
 base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, cli::Output& err) {
   JobSpec job = request.job;
   TRY_ASSIGN(const Placement placement, CheckPlacement(job, context_.environment));
   OciCloud cloud(context_, request.login);
   TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
   TRY(FindLogGroup(cloud, placement, job));
-  TRY_ASSIGN(const text::Json body,
-             CreateJobBody(job, placement, job.name ? *job.name : RandomJobName(context_.clock)));
-  TRY_ASSIGN(const text::Json made, jobs.CreateJob(body));
-  const std::string job_id(text::GetString(made, {"id"}));
-  std::vector<text::Json> bodies;
-  for (const JobRunSpec& run : job.runs) {
-    bodies.push_back(CreateJobRunBody(job, run, placement, job_id));
+  TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context_.breaker));
+  TRY_ASSIGN(const StartedRuns started,
+             StartNewJob(context_, jobs, job, placement, *interrupts, err));
+  return TellOfStart(InfoOf(started.job_id, started.runs, job.work_dir), context_, request.job_info,
+                     *interrupts, out);
+}
+
+// Posts a job's body; its OCID. An error says where it is not known whether it was created.
+base::Result<std::string> CreateNewJob(oci::DataScience& jobs, const text::Json& body) {
+  auto made = jobs.CreateJob(body);
+  if (made) return std::string(text::GetString(*made, {"id"}));
+  base::Error why = std::move(made.error());
+  if (oci::MayBeDone(why)) {
+    why.message += fmt::format(
+        "; whether the job {} was created is not known: it has no runs, and costs "
+        "nothing",
+        text::GetString(body, {"displayName"}));
   }
-  RunStarter starter(jobs, job_id, placement.compartment_id, {}, err);
-  auto runs = starter.Start(bodies);
-  if (!runs) {
-    // A job without runs would only be in the way.
-    if (starter.count() == 0) (void)jobs.DeleteJob(job_id);
-    return Fail(std::move(runs.error()));
-  }
-  const std::string text = RenderRunInfo(InfoOf(job_id, *runs, job.work_dir), context_.program);
-  TRY(out.Write(text));
-  if (request.job_info.empty()) return 0;
-  TRY_ASSIGN(const bool may_write, MayOverwrite(request.job_info, request.is_answer_yes, out));
-  if (may_write) TRY(SaveRunInfo(request.job_info, text, out));
-  return 0;
+  return Fail(std::move(why));
 }
 
 std::string EnvOf(const text::Json& environment, std::string_view name) {
@@ -142,18 +158,36 @@ std::vector<JobRunSpec> ClusterRuns(const text::Json& job_env,
 
 }  // namespace
 
+base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& jobs,
+                                      const JobSpec& job, const Placement& placement,
+                                      Interrupts& interrupts, cli::Output& err) {
+  TRY_ASSIGN(const text::Json body,
+             CreateJobBody(job, placement, job.name ? *job.name : RandomJobName(context.clock)));
+  StartedRuns started;
+  TRY_ASSIGN(started.job_id, CreateNewJob(jobs, body));
+  std::vector<text::Json> bodies;
+  for (const JobRunSpec& run : job.runs) {
+    bodies.push_back(CreateJobRunBody(job, run, placement, started.job_id));
+  }
+  RunStarter starter(jobs, {started.job_id, placement.compartment_id},
+                     {context.clock, context.pause, interrupts, context.program, err});
+  TRY_ASSIGN(started.runs, starter.Start(bodies));
+  return started;
+}
+
 std::unique_ptr<Backend> MakeJobBackend(const Context& context) {
   return std::make_unique<JobBackend>(context);
 }
 
-base::Result<int> RunExistingJob(const Context& context, const std::string& job_ocid,
-                                 const LoginFlags& login, cli::Output& out, cli::Output& err) {
+base::Result<int> RunExistingJob(const Context& context, const ExistingJobRequest& request,
+                                 cli::Output& out, cli::Output& err) {
+  const std::string& job_ocid = request.job_ocid;
   if (oci::KindOfOcid(job_ocid) != "datasciencejob") {
     return Fail(Code::kInvalidArgument, fmt::format("ValueError: --ocid {}: it is no OCID of a job "
                                                     "(ocid1.datasciencejob...)",
                                                     job_ocid));
   }
-  OciCloud cloud(context, login);
+  OciCloud cloud(context, request.login);
   TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
   TRY_ASSIGN(const text::Json job, jobs.GetJob(job_ocid));
   const Placement placement{std::string(text::GetString(job, {"projectId"})),
@@ -166,17 +200,27 @@ base::Result<int> RunExistingJob(const Context& context, const std::string& job_
   specs[0].name = std::string(text::GetString(job, {"displayName"}));
   TRY_ASSIGN(auto before, jobs.ListJobRuns(job_ocid, placement.compartment_id));
   if (is_cluster) specs = ClusterRuns(job_env, before);
+  const auto live = std::count_if(before.begin(), before.end(), [](const oci::JobRun& run) {
+    return !oci::IsTerminal(run.state);
+  });
+  if (live > 0) {
+    TRY(err.Write(
+        fmt::format("WARNING:ads.opctl:{} run(s) of {} have not ended, and share its work "
+                    "dir with the new ones: `{} opctl cancel {}` ends them all\n",
+                    live, job_ocid, context.program, job_ocid)));
+  }
   std::vector<text::Json> bodies;
   for (const JobRunSpec& run : specs) {
     bodies.push_back(CreateJobRunBody(JobSpec(), run, placement, job_ocid));
   }
-  RunStarter starter(jobs, job_ocid, placement.compartment_id, std::move(before), err);
+  TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context.breaker));
+  RunStarter starter(jobs, {job_ocid, placement.compartment_id, false, std::move(before)},
+                     {context.clock, context.pause, *interrupts, context.program, err});
   TRY_ASSIGN(const auto runs, starter.Start(bodies));
   const std::string work_dir = EnvOf(job_env, "OCI__WORK_DIR");
-  TRY(out.Write(RenderRunInfo(
-      InfoOf(job_ocid, runs, work_dir.empty() ? std::nullopt : std::optional(work_dir)),
-      context.program)));
-  return 0;
+  return TellOfStart(
+      InfoOf(job_ocid, runs, work_dir.empty() ? std::nullopt : std::optional(work_dir)), context,
+      request.job_info, *interrupts, out);
 }
 
 }  // namespace ads

@@ -3,9 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ads/app.h"
 #include "ads/backend.h"
+#include "ads/interrupts.h"
+#include "ads/job_spec.h"
+#include "ads/oci/data_science.h"
 #include "ads/opctl_config.h"
 #include "base/result.h"
 #include "cli/terminal.h"
@@ -16,9 +20,19 @@ namespace ads {
 // those that were are cancelled: nothing is left that costs money.
 std::unique_ptr<Backend> MakeJobBackend(const Context& context);
 
+// A job that was created, and its runs in the order of the specification's.
+struct StartedRuns {
+  std::string job_id;
+  std::vector<oci::JobRun> runs;
+};
+// Creates them, all or none: see RunStarter. An error says what is not known to be gone.
+base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& jobs,
+                                      const JobSpec& job, const Placement& placement,
+                                      Interrupts& interrupts, cli::Output& err);
+
 // `run --ocid`: new runs of a job that is there. Of a distributed one (OCI__CLUSTER_TYPE) main,
 // workers and parameter servers, with the names and environment of its last runs.
-base::Result<int> RunExistingJob(const Context& context, const std::string& job_ocid,
-                                 const LoginFlags& login, cli::Output& out, cli::Output& err);
+base::Result<int> RunExistingJob(const Context& context, const ExistingJobRequest& request,
+                                 cli::Output& out, cli::Output& err);
 
 }  // namespace ads

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
+#include "ads/infrastructure_keys.h"
 #include "ads/job_spec.h"
+#include "ads/storage_mount.h"
 #include "base/strings.h"
 #include "base/uid.h"
 
@@ -67,34 +72,81 @@ text::Json ToJsonValue(const PyValue& value) {
   return nullptr;
 }
 
-base::Result<double> ShapeNumber(const PyValue& details, std::string_view key,
-                                 std::string_view snake) {
-  const PyValue* value = details.Find(key);
-  if (value == nullptr) value = details.Find(snake);
+// "" where the file says nothing.
+base::Result<std::string> OneOfWords(const JobSpec& job, std::string_view key,
+                                     const std::vector<std::string>& words) {
+  const PyValue* const value = job.infrastructure.Find(key);
+  if (value == nullptr || !value->is_truthy()) return std::string();
+  const std::string text = PyStr(*value);
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("ValueError: spec.infrastructure.spec.{} (line {}) must be one of "
+                                "{}, not \"{}\"",
+                                key, value->line, base::Join(words, ", "), text));
+}
+
+base::Result<double> ShapeNumber(const PyValue& value, std::string_view key) {
   char* end = nullptr;
-  const std::string text = value == nullptr ? "" : PyStr(*value);
+  const std::string text = PyStr(value);
   const double number = std::strtod(text.c_str(), &end);
   if (!text.empty() && *end == '\0' && number > 0) return number;
   return base::Fail(
       base::Code::kInvalidArgument,
-      fmt::format("spec.infrastructure.spec.shapeConfigDetails.{} must be a number above 0", key));
+      fmt::format("ValueError: spec.infrastructure.spec.shapeConfigDetails.{} (line {}) must be a "
+                  "number above 0, not {}",
+                  key, value.line, ShortRepr(value)));
+}
+
+base::Result<text::Json> ShapeBody(const PyValue& details) {
+  if (!details.is_map()) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("ValueError: spec.infrastructure.spec.shapeConfigDetails (line "
+                                  "{}) must be a map of ocpus and memoryInGBs",
+                                  details.line));
+  }
+  text::Object body;
+  for (const auto& [key, snake] :
+       {std::pair("ocpus", "ocpus"), std::pair("memoryInGBs", "memory_in_gbs")}) {
+    const PyValue* value = details.Find(key);
+    if (value == nullptr) value = details.Find(snake);
+    if (value == nullptr) continue;
+    TRY_ASSIGN(body[key], ShapeNumber(*value, key));
+  }
+  if (const PyValue* const baseline = details.Find("cpuBaseline"); baseline != nullptr) {
+    body["cpuBaseline"] = PyStr(*baseline);
+  }
+  return text::Json(std::move(body));
+}
+
+base::Result<int64_t> BlockStorage(const JobSpec& job) {
+  for (const std::string_view key : kStorageSizeKeys) {
+    const PyValue* const value = job.infrastructure.Find(key);
+    if (value == nullptr || !value->is_truthy()) continue;
+    if (const auto size = StorageSizeOf(*value)) return *size;
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("ValueError: spec.infrastructure.spec.{} (line {}) must be a whole number of "
+                    "gigabytes, not {}",
+                    key, value->line, ShortRepr(*value)));
+  }
+  return kDefaultBlockStorage;
 }
 
 base::Result<text::Json> InfrastructureBody(const JobSpec& job) {
   const std::string subnet = Wanted(job, "subnetId");
-  std::string type = Wanted(job, "jobInfrastructureType");
-  if (type.empty()) type = subnet.empty() ? "ME_STANDALONE" : "STANDALONE";
+  TRY_ASSIGN(std::string type, OneOfWords(job, "jobInfrastructureType",
+                                          {"STANDALONE", "ME_STANDALONE", "MULTI_NODE"}));
+  if (type.empty()) type = "ME_STANDALONE";
+  // The service's own network has none of the user's subnets.
+  if (!subnet.empty()) type = "STANDALONE";
   text::Object body{{"jobInfrastructureType", type}};
   const std::string shape = Wanted(job, "shapeName");
   if (!shape.empty()) body["shapeName"] = shape;
   if (!subnet.empty()) body["subnetId"] = subnet;
-  const std::string size = Wanted(job, "blockStorageSize");
-  body["blockStorageSizeInGBs"] = base::ParseInt(size).value_or(kDefaultBlockStorage);
+  TRY_ASSIGN(body["blockStorageSizeInGBs"], BlockStorage(job));
   const PyValue* details = job.infrastructure.Find("shapeConfigDetails");
   if (details != nullptr && details->is_truthy()) {
-    TRY_ASSIGN(const double ocpus, ShapeNumber(*details, "ocpus", "ocpus"));
-    TRY_ASSIGN(const double memory, ShapeNumber(*details, "memoryInGBs", "memory_in_gbs"));
-    body["jobShapeConfigDetails"] = text::Object{{"ocpus", ocpus}, {"memoryInGBs", memory}};
+    TRY_ASSIGN(body["jobShapeConfigDetails"], ShapeBody(*details));
   }
   return text::Json(std::move(body));
 }
@@ -108,35 +160,23 @@ text::Json LogBody(const JobSpec& job) {
   return body;
 }
 
-// src: oci://bucket@namespace/prefix, dest: /path/name.
-base::Result<text::Json> MountBody(const PyValue& mount) {
-  const PyValue* src = mount.Find("src");
-  const PyValue* dest = mount.Find("dest");
-  const auto refuse = [&](std::string_view why) {
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("spec.infrastructure.spec.storageMount (line {}): {}", mount.line, why));
+// What the service's tags may be: texts, or texts below a namespace.
+base::Status CheckTags(const PyValue& tags, std::string_view key) {
+  const bool are_free = key == "freeformTags";
+  const auto refuse = [&](const PyValue& value, const std::string& at, std::string_view wanted) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("ValueError: spec.infrastructure.spec.{} (line {}) must be {}, "
+                                  "not {}",
+                                  at, value.line, wanted, ShortRepr(value)));
   };
-  if (src == nullptr || dest == nullptr) return refuse("an entry wants `src` and `dest`");
-  std::string from = PyStr(*src);
-  std::string to = PyStr(*dest);
-  while (to.size() > 1 && to.ends_with('/')) to.pop_back();
-  const size_t at = from.find('@');
-  if (!from.starts_with("oci://") || at == std::string::npos) {
-    return refuse(fmt::format("src \"{}\" is not oci://bucket@namespace/prefix", from));
+  if (!tags.is_map()) return refuse(tags, std::string(key), "a map of names and values");
+  for (const PyValue::Member& tag : tags.members) {
+    const std::string at = fmt::format("{}.{}", key, tag.key);
+    if (!are_free && !tag.value.is_map()) return refuse(tag.value, at, "a map of its tags");
+    if (!are_free || tag.value.is_string() || tag.value.is_none()) continue;
+    return refuse(tag.value, at, fmt::format("a text in quotes ('{}')", PyStr(tag.value)));
   }
-  const size_t slash = from.find('/', at);
-  const size_t last = to.rfind('/');
-  const std::string folder = last == std::string::npos ? "" : to.substr(0, last);
-  text::Object body{
-      {"storageType", "OBJECT_STORAGE"},
-      {"destinationDirectoryName", to.substr(last == std::string::npos ? 0 : last + 1)},
-      {"destinationPath", folder.empty() ? "/mnt" : folder},
-      {"namespace", from.substr(at + 1, slash == std::string::npos ? slash : slash - at - 1)},
-      {"bucket", from.substr(6, at - 6)}};
-  if (slash != std::string::npos && slash + 1 < from.size())
-    body["prefix"] = from.substr(slash + 1);
-  return text::Json(std::move(body));
+  return {};
 }
 
 }  // namespace
@@ -154,13 +194,13 @@ base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environme
     return base::Fail(base::Code::kInvalidArgument,
                       "ValueError: Shape config is not required for non flex shape from user end.");
   }
-  TRY(InfrastructureBody(job));
+  TRY(CreateJobBody(job, placement, ""));
   return placement;
 }
 
 base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& placement,
                                        const std::string& name) {
-  const std::string type = Wanted(job, "jobType");
+  TRY_ASSIGN(const std::string type, OneOfWords(job, "jobType", {"DEFAULT", "HPO"}));
   text::Object environment{{"jobEnvironmentType", "OCIR_CONTAINER"}, {"image", job.image}};
   if (!job.entrypoint.empty()) {
     environment["entrypoint"] = text::Array(job.entrypoint.begin(), job.entrypoint.end());
@@ -180,16 +220,13 @@ base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& plac
   }
   for (const char* tags : {"freeformTags", "definedTags"}) {
     const PyValue* value = job.infrastructure.Find(tags);
-    if (value != nullptr && value->is_truthy()) body[tags] = ToJsonValue(*value);
+    if (value == nullptr || !value->is_truthy()) continue;
+    TRY(CheckTags(*value, tags));
+    body[tags] = ToJsonValue(*value);
   }
   const PyValue* mounts = job.infrastructure.Find("storageMount");
   if (mounts != nullptr && mounts->is_truthy()) {
-    text::Array list;
-    for (const PyValue& mount : mounts->items) {
-      TRY_ASSIGN(text::Json one, MountBody(mount));
-      list.push_back(std::move(one));
-    }
-    body["jobStorageMountConfigurationDetailsList"] = std::move(list);
+    TRY_ASSIGN(body["jobStorageMountConfigurationDetailsList"], StorageMountsBody(*mounts));
   }
   return text::Json(std::move(body));
 }

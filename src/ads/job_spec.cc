@@ -89,41 +89,15 @@ std::string SubstituteValue(const std::string& value, const OrderedEnv& env) {
 
 }  // namespace
 
-const std::vector<InfrastructureKey>& InfrastructureKeyTable() {
-  static const std::vector<InfrastructureKey> keys = {
-      {"projectId", "project_id"},
-      {"compartmentId", "compartment_id"},
-      {"displayName", "display_name"},
-      {"logGroupId", "log_group_id"},
-      {"logId", "log_id"},
-      {"subnetId", "subnet_id"},
-      {"shapeName", "shape_name"},
-      {"blockStorageSize", "block_storage_size"},
-      {"blockStorageSize", "block_storage_size_in_GBs"},
-      {"shapeConfigDetails", "shape_config_details"},
-      {"jobType", "job_type"},
-      {"jobInfrastructureType", "job_infrastructure_type"},
-      {"storageMount", "storage_mount"},
-      {"freeformTags", "freeform_tags"},
-      {"definedTags", "defined_tags"}};
-  return keys;
-}
-
 JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
                     const std::string& job_name) {
   JobSpec job;
-  const std::string display_name = config.Infrastructure("displayName");
-  if (config.name && !config.name->empty()) {
-    job.name = config.name;
-  } else if (!display_name.empty()) {
-    job.name = display_name;
+  job.infrastructure = config.infrastructure;
+  const PyValue* const display_name = job.infrastructure.Find("displayName");
+  if (display_name != nullptr && display_name->is_truthy()) {
+    job.name = PyStr(*display_name);
   } else if (!job_name.empty()) {
     job.name = job_name;
-  }
-  job.infrastructure = config.infrastructure;
-  // The original's: the cluster's name is the job's on the service.
-  if (config.name && !config.name->empty()) {
-    job.infrastructure.Set("displayName", PyValue::String(*config.name));
   }
   job.env = JobEnv(config);
   job.image = image;

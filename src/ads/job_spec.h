@@ -39,20 +39,15 @@ OrderedEnv SubstituteEnv(const OrderedEnv& env);
 // A run's name: $NAME and ${NAME} of the job's and the run's environment; unknown ones stay.
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
 
-// What spec.infrastructure.spec may hold; the second spelling is read as the first.
-struct InfrastructureKey {
-  std::string_view camel, snake;
-};
-const std::vector<InfrastructureKey>& InfrastructureKeyTable();
-
 struct Placement {
   std::string project_id, compartment_id;  // with the environment's defaults
 };
 // kInvalidArgument: `ValueError: Specify compartment ID for data science job.` and its like; also
-// what §5.6 refuses of shapes. Nothing is contacted.
+// all that CreateJobBody refuses. Nothing is contacted.
 base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environment& environment);
 
 // Bodies of POST /jobs and POST /jobRuns (spec/ads.md 5.6). `name` is never empty there.
+// kInvalidArgument names the key of spec.infrastructure.spec that the service would not take.
 base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& placement,
                                        const std::string& name);
 text::Json CreateJobRunBody(const JobSpec& job, const JobRunSpec& run, const Placement& placement,

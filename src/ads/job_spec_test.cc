@@ -168,8 +168,111 @@ TEST(JobPayload_Variants, FollowTheInfrastructure) {
             R"({"enableLogging":true,"enableAutoLogCreation":true,"logGroupId":"g"})");
   EXPECT_EQ(text::ToJson(body->at("freeformTags")), R"({"a":"b"})");
   EXPECT_EQ(text::ToJson(body->at("jobStorageMountConfigurationDetailsList")),
-            R"([{"storageType":"OBJECT_STORAGE","destinationDirectoryName":"x",)"
-            R"("destinationPath":"/mnt","namespace":"n","bucket":"b","prefix":"p/q"}])");
+            R"([{"storageType":"OBJECT_STORAGE","bucket":"b","namespace":"n","prefix":"p/q",)"
+            R"("destinationDirectoryName":"x","destinationPath":"/mnt"}])");
+}
+
+// The body's part, or why there is none.
+std::string PartOf(const std::string& infrastructure, const char* part) {
+  TrainYaml yaml;
+  yaml.infrastructure = "      projectId: p\n      compartmentId: c\n" + infrastructure;
+  const JobSpec job = SpecOf(yaml);
+  const auto placement = CheckPlacement(job, base::Environment());
+  if (!placement) return placement.error().message;
+  const auto body = CreateJobBody(job, *placement, "n");
+  const text::Json* const found = text::Find(*body, {part});
+  return found == nullptr ? "none" : text::ToJson(*found);
+}
+
+TEST(JobPayload_Subnet, MeansAnInfrastructureOfTheUsers) {
+  constexpr const char* kPart = "jobInfrastructureConfigurationDetails";
+  EXPECT_EQ(PartOf("      subnetId: s\n      jobInfrastructureType: ME_STANDALONE\n", kPart),
+            R"({"jobInfrastructureType":"STANDALONE","subnetId":"s","blockStorageSizeInGBs":50})");
+  EXPECT_EQ(PartOf("      jobInfrastructureType: STANDALONE\n", kPart),
+            R"({"jobInfrastructureType":"STANDALONE","blockStorageSizeInGBs":50})");
+  EXPECT_EQ(PartOf("      jobInfrastructureType: OTHER\n", kPart),
+            "ValueError: spec.infrastructure.spec.jobInfrastructureType (line 10) must be one of "
+            "STANDALONE, ME_STANDALONE, MULTI_NODE, not \"OTHER\"");
+  EXPECT_NE(PartOf("      jobType: OTHER\n", kPart).find("must be one of DEFAULT, HPO"),
+            std::string::npos);
+}
+
+TEST(JobPayload_Shape, SendsWhatIsThere) {
+  const auto shape = [](const std::string& details) {
+    return PartOf(
+        "      shapeName: VM.Standard.E4.Flex\n      shapeConfigDetails: " + details + "\n",
+        "jobInfrastructureConfigurationDetails");
+  };
+  EXPECT_NE(shape("{ocpus: '2'}").find(R"("jobShapeConfigDetails":{"ocpus":2})"),
+            std::string::npos);
+  EXPECT_NE(shape("{memory_in_gbs: 8, cpuBaseline: BASELINE_1_8}")
+                .find(R"({"memoryInGBs":8,"cpuBaseline":"BASELINE_1_8"})"),
+            std::string::npos);
+  EXPECT_NE(shape("{ocpus: many}")
+                .find("shapeConfigDetails.ocpus (line 11) must be a number above 0, not 'many'"),
+            std::string::npos);
+  EXPECT_NE(shape("[1]").find("shapeConfigDetails (line 11) must be a map"), std::string::npos);
+}
+
+TEST(JobPayload_Tags, AreTexts) {
+  EXPECT_EQ(PartOf("      freeformTags: {1: a, b: null}\n", "freeformTags"),
+            R"({"1":"a","b":null})");
+  EXPECT_EQ(
+      PartOf("      freeformTags: {a: 1}\n", "freeformTags"),
+      "ValueError: spec.infrastructure.spec.freeformTags.a (line 10) must be a text in quotes "
+      "('1'), not 1");
+  EXPECT_NE(PartOf("      freeform_tags: [a]\n", "freeformTags")
+                .find("must be a map of names and values, not ['a']"),
+            std::string::npos);
+  EXPECT_EQ(PartOf("      definedTags: {a: {b: 1, c: yes}}\n", "definedTags"),
+            R"({"a":{"b":1,"c":true}})");
+  EXPECT_NE(PartOf("      definedTags: {a: b}\n", "definedTags")
+                .find("definedTags.a (line 10) must be a map of its tags"),
+            std::string::npos);
+}
+
+TEST(JobPayload_Mounts, AreOfBucketsAndOfFileStorage) {
+  const auto mount = [](const std::string& value) {
+    return PartOf("      storageMount: " + value + "\n", "jobStorageMountConfigurationDetailsList");
+  };
+  EXPECT_EQ(
+      mount("[{src: 'oci://b@n/p/', dest: x}, {src: 'oci://b@n', dest: /x/}, {src: 'oci://b@n//p', "
+            "dest: a/b}]"),
+      R"([{"storageType":"OBJECT_STORAGE","bucket":"b","namespace":"n","prefix":"p","destinationDirectoryName":"x"},)"
+      R"({"storageType":"OBJECT_STORAGE","bucket":"b","namespace":"n","destinationDirectoryName":"x","destinationPath":"/"},)"
+      R"({"storageType":"OBJECT_STORAGE","bucket":"b","namespace":"n","prefix":"/p","destinationDirectoryName":"b","destinationPath":"a"}])");
+  EXPECT_EQ(
+      mount("[{src: 'ocid1.mounttarget.oc1..m:ocid1.export.oc1..e', dest: /data/x}]"),
+      R"([{"storageType":"FILE_STORAGE","mountTargetId":"ocid1.mounttarget.oc1..m",)"
+      R"("exportId":"ocid1.export.oc1..e","destinationDirectoryName":"x","destinationPath":"/data"}])");
+  const std::pair<const char*, const char*> refusals[] = {
+      {"{src: 'oci://b@n/p', dest: x}", "(line 10): it is a list"},
+      {"[{src: '10.0.0.1:/share', dest: x}]",
+       "addresses and paths of File Storage are not looked up"},
+      {"[{src: 'oci://b@n/p'}]", "wants the texts `src` and `dest`"},
+      {"[a]", "wants the texts `src` and `dest`"},
+      {"[{src: 'oci://@n/p', dest: x}]", "is not oci://bucket@namespace/prefix"},
+      {"[{src: 'oci://b@n/p', dest: /}]", "dest names no folder"},
+      {"[{src: 'oci://b@n/p', dest: x, mode: rw}]", "unknown key \"mode\""},
+      {"[{}, {}, {}, {}, {}, {}]", "6 mounts; the service takes 5"}};
+  for (const auto& [value, why] : refusals) {
+    EXPECT_NE(mount(value).find(why), std::string::npos) << value << ": " << mount(value);
+  }
+}
+
+TEST(JobPayload_StorageSize, IsTheOneThatIsWritten) {
+  const auto size = [](const std::string& lines) {
+    TrainYaml yaml;
+    yaml.infrastructure = "      projectId: p\n      compartmentId: c\n" + lines;
+    const JobSpec job = SpecOf(yaml);
+    const auto body = CreateJobBody(job, *CheckPlacement(job, base::Environment()), "n");
+    return body->at("jobInfrastructureConfigurationDetails")
+        .at("blockStorageSizeInGBs")
+        .to_number<int64_t>();
+  };
+  EXPECT_EQ(size(""), 50);
+  EXPECT_EQ(size("      blockStorageSizeGB: 100GB\n"), 100);
+  EXPECT_EQ(size("      blockStorageSizeGB: 100GB\n      block_storage_size: '60'\n"), 60);
 }
 
 TEST(JobPayload_Placement, IsCheckedBeforeAnyCall) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ads/oci/service_error.h"
 #include "base/strings.h"
 #include "process/pidfd.h"
 #include "text/json.h"
@@ -23,12 +24,6 @@ constexpr std::chrono::minutes kServiceStart{15};
 constexpr std::chrono::seconds kFolderStart{2};
 
 std::string TimeText(base::Time time) { return std::to_string(time.time_since_epoch().count()); }
-
-// A storage that is away or busy is asked again.
-bool IsPassing(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kTimeout ||
-         error.code == base::Code::kExhausted;
-}
 
 std::optional<base::Error> UnlessNotFound(const base::Error& error) {
   if (error.code == base::Code::kNotFound) return std::nullopt;
@@ -124,7 +119,7 @@ base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
   (void)ChangesFd();  // from here on nothing is missed
   while (true) {
     const auto config = FreshMainConfig();
-    if (!config && !IsPassing(config.error())) return base::Fail(config.error());
+    if (!config && !oci::IsPassing(config.error())) return base::Fail(config.error());
     if (config && *config) {
       TRY_ASSIGN(const text::Json parsed, text::ParseJson(**config));
       std::map<std::string, std::string> values;
@@ -139,7 +134,7 @@ base::Result<std::map<std::string, std::string>> Meeting::AwaitMain() {
                         fmt::format("{} has no MASTER_ADDR: {}", MainUri(), **config));
     }
     const auto failure = FindFailure();
-    if (!failure && !IsPassing(failure.error())) return base::Fail(failure.error());
+    if (!failure && !oci::IsPassing(failure.error())) return base::Fail(failure.error());
     if (failure && *failure) {
       return base::Fail(base::Code::kCancelled, "RuntimeError: " + (*failure)->Describe());
     }

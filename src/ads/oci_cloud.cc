@@ -62,9 +62,10 @@ oci::ApiRequest GetOf(const char* operation, std::string target) {
 base::Result<std::shared_ptr<oci::Session>> OciCloud::OpenSession() {
   if (session_) return session_;
   TRY_ASSIGN(const Login login, ChooseLogin(login_, context_.environment));
-  TRY_ASSIGN(auto session,
-             oci::Session::Open({{login.auth, login.config_path, login.profile}, context_.pause},
-                                context_.environment, context_.clock));
+  TRY_ASSIGN(auto session, oci::Session::Open({{login.auth, login.config_path, login.profile},
+                                               context_.pause,
+                                               context_.breaker.get()},
+                                              context_.environment, context_.clock));
   session_ = std::move(session);
   return session_;
 }
@@ -123,9 +124,9 @@ void ConnectToOci(Context& context) {
   }
   if (!context.job_backend) context.job_backend = [&context] { return MakeJobBackend(context); };
   if (!context.run_existing_job) {
-    context.run_existing_job = [&context](const std::string& job_ocid, const LoginFlags& login,
-                                          cli::Output& out, cli::Output& err) {
-      return RunExistingJob(context, job_ocid, login, out, err);
+    context.run_existing_job = [&context](const ExistingJobRequest& request, cli::Output& out,
+                                          cli::Output& err) {
+      return RunExistingJob(context, request, out, err);
     };
   }
 }

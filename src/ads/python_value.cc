@@ -5,36 +5,41 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
+#include "ads/python_text.h"
 #include "base/strings.h"
 
 namespace ads {
 namespace {
 
-// repr() of a str: single quotes unless it holds those and no double ones.
-std::string ReprOfText(std::string_view text) {
-  const bool has_single = text.find('\'') != std::string_view::npos;
-  const bool has_double = text.find('"') != std::string_view::npos;
-  const char quote = has_single && !has_double ? '"' : '\'';
-  std::string out(1, quote);
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
+// repr() of a date or a datetime, of what str() prints of it.
+std::string ReprOfTimestamp(const std::string& text) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  const int found =
+      std::sscanf(text.c_str(), "%d-%d-%d %d:%d:%d", &year, &month, &day, &hour, &minute, &second);
+  if (found < 6) return fmt::format("datetime.date({}, {}, {})", year, month, day);
+  std::string out =
+      fmt::format("datetime.datetime({}, {}, {}, {}, {}", year, month, day, hour, minute);
+  std::string_view rest =
+      std::string_view(text).substr(std::string_view("YYYY-MM-DD HH:MM:SS").size());
+  int64_t fraction = 0;
+  if (rest.starts_with('.')) {
+    fraction = base::ParseInt(rest.substr(1, 6)).value_or(0);
+    rest.remove_prefix(7);
   }
-  return out + quote;
+  if (second != 0 || fraction != 0) out += fmt::format(", {}", second);
+  if (fraction != 0) out += fmt::format(", {}", fraction);
+  if (rest.empty()) return out + ")";
+  int hours = 0, minutes = 0;
+  std::sscanf(std::string(rest.substr(1)).c_str(), "%d:%d", &hours, &minutes);
+  const int seconds = (hours * 60 + minutes) * 60;
+  if (seconds == 0) return out + ", tzinfo=datetime.timezone.utc)";
+  // A timedelta's seconds are never below 0.
+  const std::string delta = rest.front() == '-'
+                                ? fmt::format("days=-1, seconds={}", 24 * 60 * 60 - seconds)
+                                : fmt::format("seconds={}", seconds);
+  return out + fmt::format(", tzinfo=datetime.timezone(datetime.timedelta({})))", delta);
 }
 
 }  // namespace
@@ -77,7 +82,7 @@ bool PyValue::is_truthy() const {
 
 const PyValue* PyValue::Find(std::string_view key) const {
   for (const Member& member : members) {
-    if (member.is_text && member.key == key) return &member.value;
+    if (member.is_text() && member.key == key) return &member.value;
   }
   return nullptr;
 }
@@ -85,7 +90,7 @@ const PyValue* PyValue::Find(std::string_view key) const {
 void PyValue::Set(std::string key, PyValue value) {
   kind = Kind::kMap;
   for (Member& member : members) {
-    if (member.is_text && member.key == key) {
+    if (member.is_text() && member.key == key) {
       member.value = std::move(value);
       return;
     }
@@ -97,7 +102,8 @@ void PyValue::Set(std::string key, PyValue value) {
 }
 
 void PyValue::Erase(std::string_view key) {
-  std::erase_if(members, [&](const Member& member) { return member.is_text && member.key == key; });
+  std::erase_if(members,
+                [&](const Member& member) { return member.is_text() && member.key == key; });
 }
 
 std::string PyRepr(const PyValue& value) {
@@ -105,11 +111,12 @@ std::string PyRepr(const PyValue& value) {
     case PyValue::Kind::kNone:
       return "None";
     case PyValue::Kind::kString:
-      return ReprOfText(value.text);
+      return PyTextRepr(value.text);
+    case PyValue::Kind::kTimestamp:
+      return ReprOfTimestamp(value.text);
     case PyValue::Kind::kBool:
     case PyValue::Kind::kInt:
     case PyValue::Kind::kFloat:
-    case PyValue::Kind::kTimestamp:
       return value.text;
     case PyValue::Kind::kList: {
       std::string out;
@@ -119,9 +126,10 @@ std::string PyRepr(const PyValue& value) {
     case PyValue::Kind::kMap: {
       std::string out;
       for (const PyValue::Member& member : value.members) {
-        out +=
-            fmt::format("{}{}: {}", out.empty() ? "" : ", ",
-                        member.is_text ? ReprOfText(member.key) : member.key, PyRepr(member.value));
+        PyValue key;
+        key.kind = member.key_kind;
+        key.text = member.key;
+        out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", PyRepr(key), PyRepr(member.value));
       }
       return fmt::format("{{{}}}", out);
     }
@@ -129,7 +137,22 @@ std::string PyRepr(const PyValue& value) {
   return "";
 }
 
-std::string PyStr(const PyValue& value) { return value.is_string() ? value.text : PyRepr(value); }
+std::string PyStr(const PyValue& value) {
+  const bool is_text = value.is_string() || value.kind == PyValue::Kind::kTimestamp;
+  return is_text ? value.text : PyRepr(value);
+}
+
+std::string ShortRepr(const PyValue& value) {
+  constexpr size_t kMaxShown = 60;
+  std::string text = PyRepr(value);
+  if (DecodeUtf8(text).size() <= kMaxShown) return text;
+  size_t end = 0;
+  for (size_t shown = 0; shown < kMaxShown; ++shown) {
+    ++end;
+    while (end < text.size() && static_cast<unsigned char>(text[end]) >> 6 == 2) ++end;
+  }
+  return text.substr(0, end) + "...";
+}
 
 // The shortest digits that read back; an exponent below 1e-4 and from 1e16 on.
 std::string PyFloatText(double value) {

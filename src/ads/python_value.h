@@ -21,6 +21,9 @@ struct PyValue {
   std::vector<PyValue> items;   // kList
   std::vector<Member> members;  // kMap
   size_t line = 0;              // from 1; 0 when it is from no file
+  // Which object of Python's it is: the same number in two places is one object, which YAML shows
+  // as an anchor and an alias. 0: one of its own.
+  size_t identity = 0;
 
   static PyValue String(std::string text);
   static PyValue Int(int64_t value);
@@ -42,15 +45,19 @@ struct PyValue {
 struct PyValue::Member {
   std::string key;  // str() of it
   PyValue value;
-  size_t line = 0;             // of the key
-  bool is_text = true;         // the key is a string
+  size_t line = 0;  // of the key
+  PyValue::Kind key_kind = Kind::kString;
   std::size_t first_line = 0;  // where the same key stood before; 0: it stands once
+
+  bool is_text() const { return key_kind == Kind::kString; }
 };
 
 // str(value).
 std::string PyStr(const PyValue& value);
 // repr(value).
 std::string PyRepr(const PyValue& value);
+// Its beginning, where it is long: for messages.
+std::string ShortRepr(const PyValue& value);
 // repr() of a float.
 std::string PyFloatText(double value);
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "ads/python_yaml.h"
 
@@ -30,6 +31,35 @@ std::string TextOf(const yaml_char_t* text) {
   return text == nullptr ? "" : reinterpret_cast<const char*>(text);
 }
 
+// A map as it grows: of the same keys the last counts, at the first one's place.
+class MapBuilder {
+ public:
+  MapBuilder() { map_.kind = PyValue::Kind::kMap; }
+
+  void Set(PyValue::Member member) {
+    const auto [place, is_new] = places_.try_emplace(NameOf(member), map_.members.size());
+    if (is_new) {
+      map_.members.push_back(std::move(member));
+    } else {
+      map_.members[place->second] = std::move(member);
+    }
+  }
+  // Where the same key stands; 0 when it does not.
+  size_t LineOf(const PyValue::Member& member) const {
+    const auto place = places_.find(NameOf(member));
+    return place == places_.end() ? 0 : map_.members[place->second].line;
+  }
+  bool is_empty() const { return map_.members.empty(); }
+  PyValue Take() { return std::move(map_); }
+
+ private:
+  using Name = std::pair<PyValue::Kind, std::string>;
+  static Name NameOf(const PyValue::Member& member) { return {member.key_kind, member.key}; }
+
+  PyValue map_;
+  std::map<Name, size_t> places_;
+};
+
 class PyReader {
  public:
   explicit PyReader(std::string_view text) {
@@ -54,8 +84,8 @@ class PyReader {
   base::Result<PyValue> Scalar(const PyEvent& event);
   base::Result<PyValue> List(size_t depth);
   base::Result<PyValue> Map(size_t depth);
-  base::Status Member(const PyEvent& key, PyValue& map, size_t depth);
-  static base::Status Merge(const PyEvent& at, const PyValue& from, PyValue& into);
+  base::Status Member(const PyEvent& key, MapBuilder& own, MapBuilder& merged, size_t depth);
+  static base::Status Merge(const PyEvent& at, const PyValue& from, MapBuilder& merged);
   static tl::unexpected<base::Error> FailAt(const yaml_mark_t& mark, std::string_view why) {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("line {} column {}: {}", mark.line + 1, mark.column + 1, why));
@@ -64,6 +94,7 @@ class PyReader {
   yaml_parser_t parser_{};
   bool is_ready_ = false;
   size_t nodes_ = 0;
+  size_t objects_ = 0;
   std::map<std::string, std::optional<PyValue>> anchors_;
 };
 
@@ -131,6 +162,10 @@ base::Result<PyValue> PyReader::Value(const PyEvent& event, size_t depth) {
   }
   if (!value) return value;
   value->line = line;
+  // Numbers and texts are the same object or not: nothing shows it.
+  const bool is_shared =
+      value->is_list() || value->is_map() || value->kind == PyValue::Kind::kTimestamp;
+  if (is_shared) value->identity = ++objects_;
   if (!anchor.empty()) anchors_[anchor] = *value;
   return value;
 }
@@ -147,21 +182,24 @@ base::Result<PyValue> PyReader::List(size_t depth) {
   }
 }
 
-// The members of `from` that `into` has not: explicit keys win.
-base::Status PyReader::Merge(const PyEvent& at, const PyValue& from, PyValue& into) {
+// What << names goes before the map's own keys, which win; of a list the first map wins.
+base::Status PyReader::Merge(const PyEvent& at, const PyValue& from, MapBuilder& merged) {
   if (from.is_list()) {
-    for (const PyValue& item : from.items) TRY(Merge(at, item, into));
+    for (auto item = from.items.rbegin(); item != from.items.rend(); ++item) {
+      if (!item->is_map()) return FailAt(at->start_mark, "<< wants a map or a list of maps");
+      TRY(Merge(at, *item, merged));
+    }
     return {};
   }
   if (!from.is_map()) return FailAt(at->start_mark, "<< wants a map or a list of maps");
-  for (const PyValue::Member& member : from.members) {
-    if (into.Find(member.key) == nullptr) into.members.push_back(member);
-  }
+  for (const PyValue::Member& member : from.members) merged.Set(member);
   return {};
 }
 
-base::Status PyReader::Member(const PyEvent& key, PyValue& map, size_t depth) {
-  const size_t line = key->start_mark.line + 1;
+base::Status PyReader::Member(const PyEvent& key, MapBuilder& own, MapBuilder& merged,
+                              size_t depth) {
+  PyValue::Member member;
+  member.line = key->start_mark.line + 1;
   const bool is_merge = key->type == YAML_SCALAR_EVENT &&
                         key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
                         TextOf(key->data.scalar.value) == "<<";
@@ -169,33 +207,27 @@ base::Status PyReader::Member(const PyEvent& key, PyValue& map, size_t depth) {
   if (name.is_list() || name.is_map()) return FailAt(key->start_mark, "found unhashable key");
   PyEvent event;
   TRY(Next(event));
-  TRY_ASSIGN(PyValue value, Value(event, depth));
-  if (is_merge) return Merge(event, value, map);
-  for (PyValue::Member& member : map.members) {
-    if (member.key != PyStr(name) || member.is_text != name.is_string()) continue;
-    member.value = std::move(value);
-    member.first_line = member.line;
-    member.line = line;
-    return {};
-  }
-  PyValue::Member member;
+  TRY_ASSIGN(member.value, Value(event, depth));
+  if (is_merge) return Merge(event, member.value, merged);
   member.key = PyStr(name);
-  member.is_text = name.is_string();
-  member.value = std::move(value);
-  member.line = line;
-  map.members.push_back(std::move(member));
+  member.key_kind = name.kind;
+  member.first_line = own.LineOf(member);
+  own.Set(std::move(member));
   return {};
 }
 
 base::Result<PyValue> PyReader::Map(size_t depth) {
-  PyValue map;
-  map.kind = PyValue::Kind::kMap;
+  MapBuilder own, merged;
   PyEvent event;
   while (true) {
     TRY(Next(event));
-    if (event->type == YAML_MAPPING_END_EVENT) return map;
-    TRY(Member(event, map, depth));
+    if (event->type == YAML_MAPPING_END_EVENT) break;
+    TRY(Member(event, own, merged, depth));
   }
+  PyValue map = own.Take();
+  if (merged.is_empty()) return map;
+  for (PyValue::Member& member : map.members) merged.Set(std::move(member));
+  return merged.Take();
 }
 
 base::Result<PyValue> PyReader::Document() {

@@ -68,6 +68,45 @@ TEST(PyYaml_AnchorsAndMerges, AreResolved) {
   EXPECT_EQ(PyStr(*value), "{'a': {'p': 1, 'q': 2}, 'b': {'p': 1, 'q': 3}, 'c': {'p': 1, 'q': 2}}");
 }
 
+TEST(PyYaml_Merges, GoBeforeTheMapsOwnKeys) {
+  const auto read = [](const std::string& merge) {
+    const auto value = ReadPyYaml("- &a {x: 1, y: 2}\n- &b {y: 3, z: 4}\n- " + merge + "\n");
+    return value ? PyStr(value->items[2]) : value.error().message;
+  };
+  EXPECT_EQ(read("{y: own, <<: *a}"), "{'x': 1, 'y': 'own'}");
+  EXPECT_EQ(read("{<<: [*a, *b], w: 0}"), "{'y': 2, 'z': 4, 'x': 1, 'w': 0}");
+  EXPECT_EQ(read("{<<: *a, <<: *b}"), "{'x': 1, 'y': 3, 'z': 4}");
+  EXPECT_EQ(read("{'<<': *a}"), "{'<<': {'x': 1, 'y': 2}}");
+  EXPECT_EQ(read("{<<: [[*a]]}"), "line 3 column 8: << wants a map or a list of maps");
+}
+
+TEST(PyYaml_Dump, NamesWhatStandsTwice) {
+  const auto value =
+      ReadPyYaml("a: &x [1]\nb: {c: *x, d: &y {}}\ne: *y\nf: [*x, &z 2026-07-30, *z]\n");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(DumpPyYaml(*value),
+            "a: &id001\n- 1\nb:\n  c: *id001\n  d: &id002 {}\ne: *id002\nf:\n- *id001\n"
+            "- &id003 2026-07-30\n- *id003\n");
+}
+
+TEST(PyYaml_Dump, KeysAreWhatTheyAre) {
+  const auto dumped = [](const std::string& text) { return DumpPyYaml(*ReadPyYaml(text)); };
+  EXPECT_EQ(dumped("{10: a, 9: b, yes: c}"), "true: c\n9: b\n10: a\n");
+  EXPECT_EQ(dumped("{b: 1, 2: 3, ~: 4}"), "b: 1\n2: 3\nnull: 4\n");
+}
+
+TEST(PyYaml_Dates, HaveAReprOfTheirOwn) {
+  const auto value = ReadPyYaml(
+      "[2026-7-3 0:00:00, 2026-07-30, 2001-12-14t21:59:43.10-05:00, 2026-07-30T10:00:01Z]");
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(PyStr(*value),
+            "[datetime.datetime(2026, 7, 3, 0, 0), datetime.date(2026, 7, 30), "
+            "datetime.datetime(2001, 12, 14, 21, 59, 43, 100000, tzinfo=datetime.timezone("
+            "datetime.timedelta(days=-1, seconds=68400))), "
+            "datetime.datetime(2026, 7, 30, 10, 0, 1, tzinfo=datetime.timezone.utc)]");
+  EXPECT_EQ(PyStr(value->items[0]), "2026-07-03 00:00:00");
+}
+
 TEST(PyYaml_Errors, NameThePlace) {
   EXPECT_EQ(ReadPyYaml("a: [1\nb: 2\n").error().message,
             "line 2 column 2: did not find expected ',' or ']'");

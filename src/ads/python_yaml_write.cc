@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
 #include <vector>
 
+#include "ads/python_text.h"
 #include "ads/python_yaml.h"
 
 // PyYAML's emitter in block style: which quotes a text takes and where it is folded.
@@ -13,25 +17,6 @@ constexpr size_t kBestWidth = 80;
 constexpr size_t kIndent = 2;
 
 using CodePoints = std::u32string;
-
-// What is no UTF-8 becomes U+FFFD.
-CodePoints Decode(std::string_view text) {
-  CodePoints out;
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    const size_t size = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : 4;
-    char32_t point = size == 1 ? first : first & (0xFF >> (size + 1));
-    bool is_valid = i + size <= text.size() && first != 0x80 && (size == 1 || first >= 0xC0);
-    for (size_t k = 1; is_valid && k < size; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      is_valid = next >> 6 == 2;
-      point = point << 6 | (next & 0x3F);
-    }
-    out += is_valid ? point : U'\uFFFD';
-    i += is_valid ? size : 1;
-  }
-  return out;
-}
 
 bool IsBreak(char32_t c) { return c == '\n' || c == 0x85 || c == 0x2028 || c == 0x2029; }
 bool IsBlank(char32_t c) { return c == 0 || c == ' ' || c == '\t' || c == '\r' || IsBreak(c); }
@@ -80,6 +65,7 @@ Analysis Analyze(const CodePoints& text, bool is_key) {
 class PyWriter {
  public:
   std::string Document(const PyValue& value) {
+    NameShared(value);
     if (value.is_map() && !value.members.empty()) {
       Map(value, 0);
     } else if (value.is_list() && !value.items.empty()) {
@@ -111,7 +97,9 @@ class PyWriter {
   void Map(const PyValue& map, size_t indent, bool is_line_begun = false);
   void List(const PyValue& list, size_t indent, bool is_line_begun = false);
   bool Key(const PyValue::Member& member, size_t indent);
-  void ComplexValue(const PyValue& value, size_t indent);
+  void Node(const PyValue& value, size_t indent, size_t list_indent, bool is_compact);
+  void NameShared(const PyValue& value);
+  std::string Mark(const PyValue& value);
   void Leaf(const PyValue& value, size_t indent);
   void Text(const std::string& text, size_t fold, bool is_key);
   void Plain(const CodePoints& text, size_t fold, bool is_split);
@@ -123,56 +111,103 @@ class PyWriter {
 
   std::string out_;
   size_t column_ = 0;
+  std::map<size_t, std::string> names_;  // by identity; "" while it has one place
+  std::set<size_t> written_;
+  size_t named_ = 0;
 };
+
+bool IsNumber(PyValue::Kind kind) {
+  return kind == PyValue::Kind::kBool || kind == PyValue::Kind::kInt ||
+         kind == PyValue::Kind::kFloat;
+}
+
+double NumberOf(const PyValue::Member& member) {
+  if (member.key_kind == PyValue::Kind::kBool) return member.key == "True" ? 1 : 0;
+  return std::strtod(member.key.c_str(), nullptr);
+}
+
+// By key; as they stand where Python cannot compare the keys.
+std::vector<const PyValue::Member*> Sorted(const PyValue& map) {
+  std::vector<const PyValue::Member*> members;
+  bool are_numbers = true, are_alike = true;
+  for (const PyValue::Member& member : map.members) {
+    members.push_back(&member);
+    are_numbers &= IsNumber(member.key_kind);
+    are_alike &= member.key_kind == map.members.front().key_kind;
+  }
+  if (are_numbers) {
+    std::stable_sort(members.begin(), members.end(),
+                     [](const auto* a, const auto* b) { return NumberOf(*a) < NumberOf(*b); });
+  } else if (are_alike) {
+    std::sort(members.begin(), members.end(),
+              [](const auto* a, const auto* b) { return a->key < b->key; });
+  }
+  return members;
+}
+
+// An object that stands in several places is named at the first, in the order of the second.
+void PyWriter::NameShared(const PyValue& value) {
+  if (value.identity != 0) {
+    const auto [found, is_first] = names_.try_emplace(value.identity);
+    if (!is_first) {
+      if (found->second.empty()) found->second = fmt::format("id{:03}", ++named_);
+      return;
+    }
+  }
+  for (const PyValue& item : value.items) NameShared(item);
+  for (const PyValue::Member* member : Sorted(value)) NameShared(member->value);
+}
+
+// " &id001" at an object's first place, " *id001" at the others, "" where it has one only.
+std::string PyWriter::Mark(const PyValue& value) {
+  const auto found = names_.find(value.identity);
+  if (value.identity == 0 || found == names_.end() || found->second.empty()) return "";
+  return (written_.insert(value.identity).second ? " &" : " *") + found->second;
+}
+
+// What follows "key:" or "-". `is_compact`: its first line is this one.
+void PyWriter::Node(const PyValue& value, size_t indent, size_t list_indent, bool is_compact) {
+  const std::string mark = Mark(value);
+  Put(mark);
+  if (mark.starts_with(" *")) return;
+  const bool is_list = value.is_list() && !value.items.empty();
+  const bool is_map = value.is_map() && !value.members.empty();
+  const bool is_line_begun = is_compact && mark.empty();
+  if (is_line_begun || (!is_list && !is_map)) Put(" ");
+  if (is_map) {
+    Map(value, indent, is_line_begun);
+  } else if (is_list) {
+    List(value, list_indent, is_line_begun);
+  } else {
+    Leaf(value, indent);
+  }
+}
 
 // Writes "key:", or "? key" and a ":" on a line of its own where it is too long for that: false.
 bool PyWriter::Key(const PyValue::Member& member, size_t indent) {
-  const CodePoints points = Decode(member.key);
-  const bool is_simple = Analyze(points, true).is_simple_key;
+  const CodePoints points = DecodeUtf8(member.key);
+  const bool is_simple = Analyze(points, true).is_simple_key || !member.is_text();
   if (!is_simple) Put("? ");
-  if (member.is_text) {
+  if (member.is_text()) {
     Text(member.key, indent + kIndent, is_simple);
   } else {
-    Put(member.key);
+    PyValue key;
+    key.kind = member.key_kind;
+    key.text = member.key;
+    Leaf(key, indent);
   }
   if (!is_simple) StartLine(indent);
   Put(":");
   return is_simple;
 }
 
-// After the ":" of a long key everything begins on its line.
-void PyWriter::ComplexValue(const PyValue& value, size_t indent) {
-  Put(" ");
-  if (value.is_map() && !value.members.empty()) {
-    Map(value, indent + kIndent, true);
-  } else if (value.is_list() && !value.items.empty()) {
-    List(value, indent + kIndent, true);
-  } else {
-    Leaf(value, indent + kIndent);
-  }
-}
-
 void PyWriter::Map(const PyValue& map, size_t indent, bool is_line_begun) {
-  std::vector<const PyValue::Member*> sorted;
-  for (const PyValue::Member& member : map.members) sorted.push_back(&member);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto* a, const auto* b) { return a->key < b->key; });
-  for (const PyValue::Member* member : sorted) {
+  for (const PyValue::Member* member : Sorted(map)) {
     if (!is_line_begun) StartLine(indent);
     is_line_begun = false;
-    if (!Key(*member, indent)) {
-      ComplexValue(member->value, indent);
-      continue;
-    }
-    const PyValue& value = member->value;
-    if (value.is_map() && !value.members.empty()) {
-      Map(value, indent + kIndent);
-    } else if (value.is_list() && !value.items.empty()) {
-      List(value, indent);
-    } else {
-      Put(" ");
-      Leaf(value, indent + kIndent);
-    }
+    const bool is_simple = Key(*member, indent);
+    // After the ":" of a long key everything begins on its line.
+    Node(member->value, indent + kIndent, is_simple ? indent : indent + kIndent, !is_simple);
   }
   if (!out_.ends_with('\n')) out_ += '\n';
 }
@@ -181,14 +216,8 @@ void PyWriter::List(const PyValue& list, size_t indent, bool is_line_begun) {
   for (const PyValue& item : list.items) {
     if (!is_line_begun) StartLine(indent);
     is_line_begun = false;
-    Put("- ");
-    if (item.is_map() && !item.members.empty()) {
-      Map(item, indent + kIndent, true);
-    } else if (item.is_list() && !item.items.empty()) {
-      List(item, indent + kIndent, true);
-    } else {
-      Leaf(item, indent + kIndent);
-    }
+    Put("-");
+    Node(item, indent + kIndent, indent + kIndent, true);
   }
   if (!out_.ends_with('\n')) out_ += '\n';
 }
@@ -220,7 +249,7 @@ void PyWriter::Leaf(const PyValue& value, size_t indent) {
 }
 
 void PyWriter::Text(const std::string& text, size_t fold, bool is_key) {
-  const CodePoints points = Decode(text);
+  const CodePoints points = DecodeUtf8(text);
   const Analysis found = Analyze(points, is_key);
   // Those two have tags of their own.
   const bool is_tagged = text == "=" || text == "<<";

@@ -14,7 +14,7 @@ TEST(PyTorchJob_Render, GivesEachRoleTheServicesEnvironment) {
   ASSERT_TRUE(config) << config.error().message;
   const JobSpec job = MakeJobSpec(*config, "img:1", "");
   const LoginFlags login;
-  const RunRequest request{*config, job, login, "", "/src", false};
+  const RunRequest request{*config, job, login, "", "/src"};
   OrderedEnv extra;
   extra.Set("OCI__WORK_DIR", "file:///w");
   const text::Json object =

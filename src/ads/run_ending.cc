@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "ads/oci/service_error.h"
 
 namespace ads {
 namespace {
@@ -11,6 +14,7 @@ using base::Code;
 using base::Fail;
 
 constexpr std::chrono::milliseconds kShortestLook{200};
+constexpr std::chrono::seconds kLongestCancelling{60};
 
 }  // namespace
 
@@ -19,12 +23,42 @@ base::Result<std::vector<oci::JobRun>> RunEnding::RunsOf(const std::string& job_
   return jobs_.ListJobRuns(job_id, std::string(text::GetString(job, {"compartmentId"})));
 }
 
+// A run that the service does not cancel (409) may have ended: that is looked at before it is asked
+// again.
 base::Status RunEnding::Cancel(const std::string& run_id) {
-  const auto cancelled = jobs_.CancelJobRun(run_id);
-  if (cancelled || cancelled.error().code != Code::kConflict) return cancelled;
-  const auto run = jobs_.GetJobRun(run_id);
-  const bool is_over = run && (oci::IsTerminal(run->state) || run->state == "CANCELING");
-  return is_over ? base::Status() : cancelled;
+  const auto deadline = clock_.Steady() + kLongestCancelling;
+  for (base::Duration pause = std::chrono::seconds(1);; pause *= 2) {
+    auto cancelled = jobs_.Once().CancelJobRun(run_id);
+    if (!cancelled && oci::IsPassing(cancelled.error())) cancelled = jobs_.CancelJobRun(run_id);
+    if (cancelled || cancelled.error().code != Code::kConflict) return cancelled;
+    const auto run = jobs_.GetJobRun(run_id);
+    if (run && (oci::IsTerminal(run->state) || run->state == "CANCELING")) return {};
+    if (clock_.Steady() + pause > deadline) return cancelled;
+    pause_(pause);
+  }
+}
+
+void RunEnding::Urge(EndingRun& run) {
+  const auto note = [&](const base::Error& error) {
+    const bool says_nothing = error.code == Code::kCancelled && !run.why.empty();
+    if (!says_nothing) run.why = error.message;
+  };
+  base::Status cancelled;
+  if (run.state != "CANCELING") cancelled = jobs_.CancelJobRun(run.id);
+  if (!cancelled) {
+    const base::Error& error = cancelled.error();
+    // 409: not in this state; it may be in another soon.
+    run.is_refused =
+        error.code != Code::kConflict && error.code != Code::kCancelled && !oci::IsPassing(error);
+    note(error);
+  }
+  auto now = jobs_.GetJobRun(run.id);
+  if (now) {
+    run.state = std::move(now->state);
+    if (cancelled || run.IsOver() || run.state == "CANCELING") run.why.clear();
+  } else if (cancelled) {
+    note(now.error());
+  }
 }
 
 base::Result<oci::JobRun> RunEnding::AwaitEnd(const std::string& run_id, const EndWait& wait) {

@@ -17,6 +17,15 @@ struct EndWait {
   std::chrono::seconds limit{1200};
 };
 
+// A run that is to end.
+struct EndingRun {
+  std::string id;
+  std::string state;        // as it was seen last; "" when it never was
+  bool is_refused = false;  // the service will not end it, however often it is asked
+  std::string why = {};     // what failed about it last
+  bool IsOver() const { return oci::IsTerminal(state); }
+};
+
 // One thread; borrows all that it is made of.
 class RunEnding {
  public:
@@ -27,6 +36,8 @@ class RunEnding {
   base::Result<std::vector<oci::JobRun>> RunsOf(const std::string& job_id);
   // A run that has ended meanwhile is no error.
   base::Status Cancel(const std::string& run_id);
+  // A step of a run's way to its end: asks for it, unless that is under way, and looks at the run.
+  void Urge(EndingRun& run);
   // Until the run has ended, however: its last state. kTimeout.
   base::Result<oci::JobRun> AwaitEnd(const std::string& run_id, const EndWait& wait);
   // Deletes a run; one that runs is cancelled first.

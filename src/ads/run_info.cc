@@ -1,10 +1,16 @@
 #include "ads/run_info.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "ads/python_yaml.h"
 #include "ads/terminal_input.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -66,11 +72,29 @@ base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path) {
   return info;
 }
 
-base::Result<bool> MayOverwrite(const std::string& path, bool yes, cli::Output& out) {
-  if (yes || ::access(path.c_str(), F_OK) != 0) return true;
+// As it will be written: beside it first.
+base::Status CheckWritable(const std::string& path, std::string_view what) {
+  const auto refuse = [&](int os_errno) {
+    base::Error error = base::Errno(os_errno, fmt::format("ValueError: {} \"{}\"", what, path));
+    error.message += ": name a file that can be written; nothing was started";
+    return base::Fail(std::move(error));
+  };
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return refuse(EISDIR);
+  std::string beside = path + ".XXXXXX";
+  const base::Fd made(::mkostemp(beside.data(), O_CLOEXEC));
+  if (!made) return refuse(errno);
+  ::unlink(beside.c_str());
+  return {};
+}
+
+base::Result<std::string> ChooseInfoPath(const std::string& path, bool yes, cli::Output& out) {
+  if (path.empty()) return path;
+  TRY(CheckWritable(path, "--job-info"));
+  if (yes || ::access(path.c_str(), F_OK) != 0) return path;
   TRY(out.Write(fmt::format("File {} already exists. Overwrite the file? [yN]: ", path)));
   const std::string answer = ReadLine().value_or("");
-  return answer == "y" || answer == "Y";
+  return answer == "y" || answer == "Y" ? path : "";
 }
 
 base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out) {

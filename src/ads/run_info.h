@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,12 @@ struct RunInfoFile {
 };
 base::Result<RunInfoFile> ReadRunInfoFile(const std::string& path);
 
-// Whether `path` may be written: asks `File <path> already exists. Overwrite the file? [yN]: ` when
-// it is there and `yes` is not set; reads the answer from stdin.
-base::Result<bool> MayOverwrite(const std::string& path, bool yes, cli::Output& out);
+// Before anything is started: whether a file could be written there. `what` is the flag, for the
+// message.
+base::Status CheckWritable(const std::string& path, std::string_view what);
+// The path to save to, which can be written: asks `File <path> already exists. Overwrite the file?
+// [yN]: ` when it is there and `yes` is not set; reads the answer from stdin. "" when it is no.
+base::Result<std::string> ChooseInfoPath(const std::string& path, bool yes, cli::Output& out);
 // Writes the text (mode 0644) and prints `Job run info saved to <path>`.
 base::Status SaveRunInfo(const std::string& path, const std::string& text, cli::Output& out);
 

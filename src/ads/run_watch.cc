@@ -4,14 +4,19 @@
 
 #include <algorithm>
 
+#include "ads/oci/service_error.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "cli/command.h"
+#include "cli/interrupt_notice.h"
 
 namespace ads {
 namespace {
 
 constexpr std::chrono::seconds kLookBack{180};
 constexpr int kMaxFailedReads = 20;
+constexpr std::string_view kRunService = "Data Science";
+constexpr std::string_view kLogService = "Logging";
 // A service is not asked more often, whatever --interval says.
 constexpr std::chrono::milliseconds kShortestInterval{200};
 
@@ -52,8 +57,8 @@ int ExitCodeOf(const oci::JobRun& run) {
 }
 
 RunWatch::RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options options,
-                   base::Clock& clock, cli::Output& out)
-    : source_(source), options_(std::move(options)), clock_(clock), out_(out) {
+                   base::Clock& clock, cli::Output& out, cli::Output& err)
+    : source_(source), options_(std::move(options)), clock_(clock), out_(out), err_(err) {
   const bool is_prefixed = runs.size() > 1;
   for (oci::JobRun& run : runs) {
     Watched watched;
@@ -77,12 +82,35 @@ bool RunWatch::HasDrained(const Watched& watched) {
   return clock_.Now() >= watched.run.finished.value_or(base::Time()) + options_.wait;
 }
 
+base::Status RunWatch::Bear(Silence& silence, const base::Error& error, std::string_view what) {
+  if (!oci::IsPassing(error)) return base::Fail(error);
+  const auto now = clock_.Steady();
+  if (!silence) {
+    silence = now;
+    return err_.Write(fmt::format("{}: {}; asked again for {} minutes, the runs go on\n", what,
+                                  error.message, options_.patience.count() / 60));
+  }
+  if (now - *silence < options_.patience) return {};
+  return base::Fail(
+      error.Wrap(fmt::format("{}: nothing for {} s", what, options_.patience.count())));
+}
+
+void RunWatch::End(Silence& silence, std::string_view what) {
+  if (silence) (void)err_.Write(fmt::format("{}: there again\n", what));
+  silence.reset();
+}
+
 base::Status RunWatch::ReadLog(Watched& watched, std::vector<Line>& lines) {
   if (watched.run.log_id.empty()) return {};
   const base::Time now = clock_.Now();
   const base::Time begun = watched.run.accepted.value_or(now - oci::kLongestLogWindow);
   const base::Time from = watched.asked ? *watched.asked - kLookBack : begun;
   auto found = source_.Read(watched.run, from, now + std::chrono::seconds(1));
+  if (!found && oci::IsPassing(found.error())) {
+    watched.is_done = false;
+    return Bear(log_silence_, found.error(), kLogService);
+  }
+  End(log_silence_, kLogService);
   if (!found) {
     if (++failed_reads_ > kMaxFailedReads) return base::Fail(std::move(found.error()));
     base::LogDebug("the log of {}: {}", watched.run.id, found.error().message);
@@ -101,8 +129,10 @@ base::Status RunWatch::ReadLog(Watched& watched, std::vector<Line>& lines) {
 
 // Looks at the run, then at its log: what was printed before its end is then known to be there.
 base::Status RunWatch::Step(Watched& watched, std::vector<Line>& lines) {
-  TRY_ASSIGN(oci::JobRun run, source_.Look(watched.run.id));
-  watched.run = std::move(run);
+  auto run = source_.Look(watched.run.id);
+  if (!run) return Bear(runs_silence_, run.error(), kRunService);
+  End(runs_silence_, kRunService);
+  watched.run = std::move(*run);
   if (!oci::IsTerminal(watched.run.state) && watched.run.state != watched.shown_state) {
     TRY(out_.Write(StateLine(watched)));
     watched.shown_state = watched.run.state;
@@ -125,6 +155,7 @@ base::Result<int> RunWatch::Follow() {
       if (watched.is_done) continue;
       TRY(Step(watched, lines));
       if (watched.is_done) ended.push_back(&watched);
+      if (runs_silence_) break;
     }
     std::stable_sort(lines.begin(), lines.end(),
                      [](const Line& a, const Line& b) { return a.time < b.time; });
@@ -144,6 +175,18 @@ base::Result<int> RunWatch::Follow() {
     if (const int code = ExitCodeOf(one.run); code != 0) return code;
   }
   return 0;
+}
+
+base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
+                               const std::string& ocid) {
+  const std::string words = fmt::format(
+      "what runs in the cloud goes on: `{0} opctl watch {1}` follows it again, `{0} opctl cancel "
+      "{1}` ends it",
+      program, ocid);
+  const cli::InterruptNotice notice("\n" + words + "\n", cli::kExitInterrupted);
+  auto code = watch.Follow();
+  if (!code) code.error().message += "; " + words;
+  return code;
 }
 
 }  // namespace ads

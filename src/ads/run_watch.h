@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ads/oci/data_science.h"
@@ -41,10 +42,12 @@ class RunWatch {
     // Lines come late: how long a run's log is read after its end.
     std::chrono::seconds wait{90};
     std::function<void(base::Duration)> pause;
+    // A service that is away is asked for so long; the runs need nobody who watches.
+    std::chrono::seconds patience{600};
   };
-  // Several runs have their role before every line.
+  // Several runs have their role before every line. What is no line of theirs goes to `err`.
   RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options options, base::Clock& clock,
-           cli::Output& out);
+           cli::Output& out, cli::Output& err);
 
   // Until every run has ended and its log is read. The exit code of the first that failed.
   base::Result<int> Follow();
@@ -63,8 +66,13 @@ class RunWatch {
     std::string text;
   };
 
+  // Since when a service has not answered; nothing while it does.
+  using Silence = std::optional<std::chrono::steady_clock::time_point>;
+
   base::Status Step(Watched& watched, std::vector<Line>& lines);
   base::Status ReadLog(Watched& watched, std::vector<Line>& lines);
+  base::Status Bear(Silence& silence, const base::Error& error, std::string_view what);
+  void End(Silence& silence, std::string_view what);
   bool HasDrained(const Watched& watched);
   std::string StateLine(const Watched& watched);
 
@@ -72,8 +80,15 @@ class RunWatch {
   const Options options_;
   base::Clock& clock_;
   cli::Output& out_;
+  cli::Output& err_;
   std::vector<Watched> watched_;
   int failed_reads_ = 0;
+  Silence runs_silence_, log_silence_;
 };
+
+// Follows. An error, and Ctrl-C, which ends the program with 130, say that what runs goes on, and
+// how it is watched and ended.
+base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
+                               const std::string& ocid);
 
 }  // namespace ads

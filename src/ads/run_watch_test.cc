@@ -23,6 +23,7 @@ class ModelledRuns final : public RunSource {
   explicit ModelledRuns(base::Clock& clock) : clock_(clock) {}
 
   base::Result<oci::JobRun> Look(const std::string& run_id) override {
+    if (clock_.Now() < runs_are_back) return base::Fail(away);
     oci::JobRun run = RunOf(run_id, "WORKER", "1");
     const bool is_over = clock_.Now() >= ends;
     run.state = is_over ? last_state : "IN_PROGRESS";
@@ -33,8 +34,9 @@ class ModelledRuns final : public RunSource {
                                                base::Time to) override {
     if (failures > 0) {
       --failures;
-      return base::Fail(base::Code::kUnavailable, "no log now");
+      return base::Fail(base::Code::kNotFound, "no log now");
     }
+    if (clock_.Now() < logs_are_back) return base::Fail(base::Code::kUnavailable, "no network");
     std::vector<oci::LogLine> found;
     for (const oci::LogLine& line : lines) {
       const bool is_there = clock_.Now() >= line.time + lateness;
@@ -50,6 +52,8 @@ class ModelledRuns final : public RunSource {
   std::vector<oci::LogLine> lines;
   base::Duration lateness{};
   int failures = 0;
+  base::Time runs_are_back = kMidnight, logs_are_back = kMidnight;
+  base::Error away{base::Code::kTimeout, "no network", 0};
 
  private:
   base::Clock& clock_;
@@ -61,7 +65,7 @@ class RunWatchTest : public testing::Test {
     RunWatch watch(source_, std::move(runs),
                    {std::chrono::seconds(3), std::chrono::seconds(90),
                     [this](base::Duration pause) { clock_.Advance(pause); }},
-                   clock_, out_);
+                   clock_, out_, err_);
     return watch.Follow();
   }
   void Say(std::string id, int second) {
@@ -70,7 +74,7 @@ class RunWatchTest : public testing::Test {
 
   base::FakeClock clock_{kMidnight};
   ModelledRuns source_{clock_};
-  cli::StringOutput out_;
+  cli::StringOutput out_, err_;
 };
 
 TEST_F(RunWatchTest, PrintsLinesThatComeLateBeforeTheLastState) {
@@ -104,6 +108,38 @@ TEST_F(RunWatchTest, ToleratesTwentyErrorsOfTheLog) {
   source_.failures = 21;
   source_.ends = clock_.Now() + std::chrono::hours(1);
   EXPECT_EQ(FollowAll({RunOf("a", "MAIN", "0")}).error().message, "no log now");
+}
+
+TEST_F(RunWatchTest, OutlivesNineMinutesWithoutANetwork) {
+  Say("a1", 1);
+  Say("a2", 9);
+  source_.runs_are_back = source_.logs_are_back = kMidnight + std::chrono::minutes(9);
+  EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0"), RunOf("b", "WORKER", "1")}), 0);
+  EXPECT_NE(out_.text().find("said a1\n"), std::string::npos);
+  EXPECT_EQ(err_.text(),
+            "Data Science: no network; asked again for 10 minutes, the runs go on\n"
+            "Data Science: there again\n");
+}
+
+TEST_F(RunWatchTest, WaitsForTheLogOfRunsThatHaveEnded) {
+  Say("a1", 1);
+  source_.logs_are_back = kMidnight + std::chrono::minutes(9);
+  EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0")}), 0);
+  EXPECT_NE(out_.text().find("said a1\n"), std::string::npos);
+  EXPECT_EQ(err_.text(),
+            "Logging: no network; asked again for 10 minutes, the runs go on\n"
+            "Logging: there again\n");
+}
+
+TEST_F(RunWatchTest, GivesUpAfterTenMinutesAndAtOnceWhereWaitingDoesNotHelp) {
+  source_.runs_are_back = kMidnight + std::chrono::hours(9);
+  EXPECT_EQ(FollowAll({RunOf("a", "MAIN", "0")}).error().message,
+            "Data Science: nothing for 600 s: no network");
+  EXPECT_EQ(clock_.Now(), kMidnight + std::chrono::minutes(10));
+  source_.away = {base::Code::kNotFound, "gone", 0};
+  EXPECT_EQ(FollowAll({RunOf("a", "MAIN", "0")}).error().message, "gone");
+  source_.away = {base::Code::kCancelled, "interrupted", 0};
+  EXPECT_EQ(FollowAll({RunOf("a", "MAIN", "0")}).error().code, base::Code::kCancelled);
 }
 
 TEST(ExitCodeOf, IsTheContainersOwn) {

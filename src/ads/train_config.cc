@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "ads/job_spec.h"
+#include "ads/infrastructure_keys.h"
+#include "ads/python_text.h"
 #include "ads/python_yaml.h"
 #include "ads/train_schema.h"
 #include "base/strings.h"
@@ -28,6 +29,7 @@ class TrainReader {
   base::Result<const PyValue*> NeedMap(const PyValue& in, std::string_view key,
                                        const std::string& where) const;
   base::Status ReadInfrastructure(const PyValue& spec);
+  base::Status CheckStorageSize() const;
   base::Status ReadCluster(const PyValue& spec);
   base::Status ReadCertificate(const PyValue& spec);
   base::Status ReadRuntime(const PyValue& spec);
@@ -49,6 +51,19 @@ std::optional<std::string> OptionalText(const PyValue& map, std::string_view key
   return PyStr(*value);
 }
 
+// The original's: the cluster's name, then a displayName beside spec.infrastructure.spec; nullptr
+// where both are empty.
+const PyValue* JobName(const PyValue& spec, const PyValue& infrastructure) {
+  const PyValue* const cluster = spec.Find("cluster");
+  const PyValue* const inner = cluster == nullptr ? nullptr : cluster->Find("spec");
+  const PyValue* const names[] = {inner == nullptr ? nullptr : inner->Find("name"),
+                                  infrastructure.Find("displayName")};
+  for (const PyValue* const name : names) {
+    if (name != nullptr && name->is_truthy()) return name;
+  }
+  return nullptr;
+}
+
 std::string TextOrNothing(const PyValue& map, std::string_view key) {
   const PyValue* value = map.Find(key);
   return value != nullptr && value->is_truthy() ? PyStr(*value) : "";
@@ -62,7 +77,7 @@ base::Result<const PyValue*> TrainReader::NeedMap(const PyValue& in, std::string
   }
   if (!value->is_map()) {
     return FailAt(value->line,
-                  fmt::format("{}{} must be a map, not {}", where, key, PyRepr(*value)));
+                  fmt::format("{}{} must be a map, not {}", where, key, ShortRepr(*value)));
   }
   return value;
 }
@@ -102,7 +117,7 @@ base::Result<std::optional<std::string>> TrainReader::ReadStartOptions(
   for (const PyValue& item : options->items) parts.push_back(PyStr(item));
   const std::string joined = base::Join(parts, " ");
   if (joined.empty()) return std::optional<std::string>();
-  return std::optional(std::string(base::Trim(joined)));
+  return std::optional(std::string(PyStrip(joined)));
 }
 
 base::Result<int64_t> TrainReader::ReadReplicas(const PyValue& role, const std::string& where) {
@@ -112,7 +127,7 @@ base::Result<int64_t> TrainReader::ReadReplicas(const PyValue& role, const std::
       value->is_list() || value->is_map() ? std::nullopt : base::ParseInt(PyStr(*value));
   if (!number || *number < 0 || *number > kMaxReplicas) {
     return FailAt(value->line, fmt::format("{}.replicas must be a whole number up to {}, not {}",
-                                           where, kMaxReplicas, PyRepr(*value)));
+                                           where, kMaxReplicas, ShortRepr(*value)));
   }
   if (*number == 0) {
     config_.warnings.push_back(
@@ -131,7 +146,9 @@ base::Result<std::optional<RoleConfig>> TrainReader::ReadRole(const PyValue& spe
   if (!role->is_map()) return FailAt(role->line, where + " must be a map");
   RoleConfig read;
   read.name = OptionalText(*role, "name");
-  if (read.name && read.name->empty()) read.name.reset();
+  if (const PyValue* const name = role->Find("name"); name != nullptr && !name->is_truthy()) {
+    read.name.reset();
+  }
   TRY_ASSIGN(read.replicas, ReadReplicas(*role, where));
   const PyValue* config = role->Find("config");
   if (config != nullptr) {
@@ -144,27 +161,22 @@ base::Result<std::optional<RoleConfig>> TrainReader::ReadRole(const PyValue& spe
 base::Status TrainReader::ReadInfrastructure(const PyValue& spec) {
   TRY_ASSIGN(const PyValue* infrastructure, NeedMap(spec, "infrastructure", "spec."));
   TRY_ASSIGN(const PyValue* inner, NeedMap(*infrastructure, "spec", "spec.infrastructure."));
-  config_.infrastructure.kind = PyValue::Kind::kMap;
-  config_.infrastructure.line = inner->line;
-  for (const PyValue::Member& member : inner->members) {
-    std::string key = member.key;
-    for (const InfrastructureKey& known : InfrastructureKeyTable()) {
-      if (known.snake == key) key = known.camel;
-    }
-    PyValue value = member.value;
-    // The original looks into what is spelt so, and no further.
-    if (member.key == "shape_config_details") {
-      for (PyValue::Member& detail : value.members) {
-        if (detail.key == "memory_in_gbs") detail.key = "memoryInGBs";
-      }
-    }
-    config_.infrastructure.Set(std::move(key), std::move(value));
+  config_.infrastructure = *inner;
+  if (const PyValue* const name = JobName(spec, *infrastructure); name != nullptr) {
+    config_.infrastructure.Set("displayName", *name);
   }
-  const PyValue* size = config_.infrastructure.Find("blockStorageSize");
-  if (is_strict_ && size != nullptr && size->kind != PyValue::Kind::kInt) {
-    return FailAt(size->line, fmt::format("spec.infrastructure.spec.blockStorageSize must be a "
-                                          "whole number of gigabytes, not {}",
-                                          PyRepr(*size)));
+  NameInfrastructure(config_.infrastructure);
+  if (is_strict_) TRY(CheckStorageSize());
+  return {};
+}
+
+base::Status TrainReader::CheckStorageSize() const {
+  for (const std::string_view key : kStorageSizeKeys) {
+    const PyValue* const size = config_.infrastructure.Find(key);
+    if (size == nullptr || size->is_none() || StorageSizeOf(*size)) continue;
+    return FailAt(size->line, fmt::format("spec.infrastructure.spec.{} must be a whole number of "
+                                          "gigabytes, not {}",
+                                          key, ShortRepr(*size)));
   }
   return {};
 }
@@ -214,7 +226,6 @@ base::Status TrainReader::ReadCluster(const PyValue& spec) {
   }
   config_.image = *image;
   config_.work_dir = OptionalText(*inner, "workDir");
-  config_.name = OptionalText(*inner, "name");
   const PyValue* ephemeral = inner->Find("ephemeral");
   if (ephemeral != nullptr) config_.ephemeral = PyStr(*ephemeral);
   if (const PyValue* config = inner->Find("config"); config != nullptr) {
@@ -271,6 +282,13 @@ base::Status TrainReader::ReadRuntime(const PyValue& spec) {
   }
   read.entry_point = OptionalText(*inner, "entryPoint");
   TRY_ASSIGN(read.args, ReadArgs(inner->Find("args")));
+  if (const PyValue* const function = inner->Find("entryFunction");
+      function != nullptr && function->is_truthy()) {
+    config_.warnings.push_back(
+        fmt::format("{} line {}: spec.runtime.spec.entryFunction is ignored: entryPoint is run as "
+                    "a program",
+                    path_, function->line));
+  }
   read.kwargs = TextOrNothing(*inner, "kwargs");
   TRY_ASSIGN(read.env, ReadEnv(inner->Find("env"), "spec.runtime.spec.env"));
   read.uri = TextOrNothing(*inner, "uri");
@@ -301,6 +319,23 @@ base::Result<TrainConfig> TrainReader::Read(const PyValue& document) {
   return std::move(config_);
 }
 
+// Keys and values are quoted as they are; a message is a line, and no longer than is read.
+void MakeLine(std::string& message) {
+  constexpr size_t kMaxMessage = 400, kEnd = 100;
+  if (message.size() > kMaxMessage) {
+    const auto is_inside = [&](size_t at) {
+      return static_cast<unsigned char>(message[at]) >> 6 == 2;
+    };
+    size_t first = kMaxMessage - kEnd, last = message.size() - kEnd;
+    while (is_inside(first)) --first;
+    while (is_inside(last)) ++last;
+    message = message.substr(0, first) + "..." + message.substr(last);
+  }
+  for (char& c : message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+}
+
 bool IsPlaceholder(std::string_view text) {
   const size_t open = text.find('<');
   if (open != std::string_view::npos && text.find('>', open) != std::string_view::npos) return true;
@@ -328,10 +363,10 @@ std::string TrainConfig::Infrastructure(std::string_view key) const {
 base::Result<TrainConfig> ReadTrainConfig(const PyValue& document, const std::string& path,
                                           const TrainReadOptions& options) {
   auto config = TrainReader(path, options.is_strict).Read(document);
-  if (config) return config;
-  // Keys and values are quoted as they are; a message is a line.
-  for (char& c : config.error().message) {
-    if (c == '\n' || c == '\r') c = ' ';
+  if (config) {
+    for (std::string& warning : config->warnings) MakeLine(warning);
+  } else {
+    MakeLine(config.error().message);
   }
   return config;
 }

@@ -37,13 +37,13 @@ struct RuntimeConfig {
 
 struct TrainConfig {
   std::string path;  // of the file, for messages
-  // spec.infrastructure.spec with camelCase keys, unknown ones among them.
+  // spec.infrastructure.spec with camelCase keys, unknown ones among them. Its displayName is the
+  // job's name: spec.cluster.spec.name, where there is one.
   PyValue infrastructure;
   std::string cluster_type;  // PYTORCH, DASK, ...
   // As written; "@image" means ./config.ini's.
   std::string image;
   std::optional<std::string> work_dir;
-  std::optional<std::string> name;
   std::string ephemeral = "None";  // True, False or None
   OrderedEnv env;
   std::string start_args;

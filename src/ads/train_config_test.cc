@@ -23,7 +23,7 @@ TEST(TrainConfig_Names, AreRead) {
       "      main: {name: main-name}\n      worker: {name: worker-name, replicas: 2}\n";
   const auto config = ReadYaml(yaml);
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->name, "cluster name");
+  EXPECT_EQ(config->Infrastructure("displayName"), "cluster name");
   EXPECT_EQ(config->image, "@default");
   EXPECT_EQ(config->work_dir, "oci://b@n/w");
   EXPECT_EQ(config->main.name, "main-name");
@@ -93,9 +93,9 @@ TEST(TrainConfig_Args, AreJoinedAsPythonPrintsThem) {
 
 TEST(TrainConfig_UnknownKeys, AreNamedWithLineAndNearest) {
   TrainYaml yaml;
-  yaml.infrastructure += "      blockStorageSizeGB: 50GB\n";
+  yaml.infrastructure += "      blockStorageSizes: 50GB\n";
   EXPECT_EQ(RefusalOf(yaml),
-            "train.yaml line 14: unknown key \"blockStorageSizeGB\" in spec.infrastructure.spec: "
+            "train.yaml line 14: unknown key \"blockStorageSizes\" in spec.infrastructure.spec: "
             "did you mean \"blockStorageSize\"?; --no-strict ignores it");
   EXPECT_EQ(RefusalOf(yaml, false), "accepted");
   yaml = TrainYaml();
@@ -168,6 +168,47 @@ TEST(TrainConfig_Infrastructure, SpellingsAreOne) {
   EXPECT_EQ(config->Infrastructure("logId"), "l");
   EXPECT_EQ(config->Infrastructure("freeformTags"), "{'a': 'b'}");
   EXPECT_EQ(config->Infrastructure("shapeConfigDetails"), "{'ocpus': 1, 'memoryInGBs': 2}");
+}
+
+TEST(TrainConfig_Infrastructure, LastSpellingWinsInAnyCase) {
+  TrainYaml yaml;
+  yaml.infrastructure =
+      "      PROJECT_ID: p\n      log_id: l1\n      logId: l2\n      Display_Name: mine\n";
+  yaml.cluster += "      name: the cluster's\n";
+  const auto config = ReadYaml(yaml);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->Infrastructure("projectId"), "p");
+  EXPECT_EQ(config->Infrastructure("logId"), "l1");
+  EXPECT_EQ(config->Infrastructure("displayName"), "mine");
+}
+
+TEST(TrainConfig_MergeKeys, AreNoDuplicates) {
+  TrainYaml yaml;
+  yaml.cluster =
+      "      image: a/b:1\n      main: &role {name: a, replicas: 1}\n"
+      "      worker: {<<: *role, replicas: 3}\n      ps: {name: p, <<: *role}\n";
+  const auto config = ReadYaml(yaml);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->worker->replicas, 3);
+  EXPECT_EQ(config->worker->name, "a");
+  EXPECT_EQ(config->ps->name, "p");
+  yaml.cluster = "      image: a/b:1\n      main: {<<: {name: a}, name: b, name: c}\n";
+  EXPECT_NE(RefusalOf(yaml).find("\"spec.cluster.spec.main.name\" stands already in line"),
+            std::string::npos);
+}
+
+TEST(TrainConfig_StorageSize, IsGigabytes) {
+  const auto refusal = [](const std::string& line) {
+    TrainYaml yaml;
+    yaml.infrastructure += "      " + line + "\n";
+    return RefusalOf(yaml);
+  };
+  for (const char* line : {"block_storage_size_in_gbs: 60", "blockStorageSizeGB: 50GB",
+                           "blockStorageSizeGB: 100", "blockStorageSizeGB: ' 60 gb'"}) {
+    EXPECT_EQ(refusal(line), "accepted") << line;
+  }
+  EXPECT_NE(refusal("blockStorageSizeGB: 1.5").find("whole number of gigabytes, not 1.5"),
+            std::string::npos);
 }
 
 TEST(TrainConfig_Placeholders, AreAllFound) {

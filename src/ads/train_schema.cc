@@ -4,54 +4,78 @@
 
 #include <string_view>
 
-#include "ads/job_spec.h"
+#include "ads/infrastructure_keys.h"
 #include "base/strings.h"
 
 namespace ads {
 namespace {
 
-// A map of the schema: its keys, each with the map that its value is, if it is one.
+enum class Shape { kAny, kScalar, kMap, kList };
+
+// A map of the schema: its keys, each with what its value is, and the map that it holds, if any.
+// Null is a value of each.
 struct KeyRule {
   std::string_view key;
-  const std::vector<KeyRule>* below = nullptr;
-  bool is_list = false;  // of such maps
+  Shape shape = Shape::kScalar;
+  const std::vector<KeyRule>* below = nullptr;  // kMap: its keys; kList: those of its maps
+  bool is_any_case = false;                     // upper case is read too
 };
 using KeyRules = std::vector<KeyRule>;
 
+KeyRules InfrastructureRules() {
+  static const KeyRules shape = {{"ocpus"}, {"memoryInGBs"}, {"memory_in_gbs"}, {"cpuBaseline"}};
+  static const KeyRules mount = {{"src"}, {"dest"}};
+  // As some of the documentation has it.
+  KeyRules rules = {{"blockStorageSizeGB"}};
+  for (const InfrastructureKey& key : InfrastructureKeys()) {
+    KeyRule rule{key.camel};
+    if (key.camel == "shapeConfigDetails") {
+      rule = {key.camel, Shape::kMap, &shape};
+    } else if (key.camel == "storageMount") {
+      rule = {key.camel, Shape::kList, &mount};
+    } else if (key.camel.ends_with("Tags")) {
+      rule.shape = Shape::kMap;
+    }
+    rules.push_back(rule);
+    rule.key = key.snake;
+    rule.is_any_case = true;
+    rules.push_back(rule);
+  }
+  return rules;
+}
+
 const KeyRules& RootRules() {
-  static const KeyRules env = {{"name"}, {"value"}};
-  static const KeyRules config = {{"env", &env, true}, {"startOptions"}};
-  static const KeyRules role = {{"name"}, {"replicas"}, {"image"}, {"config", &config}};
+  constexpr Shape kMap = Shape::kMap, kList = Shape::kList, kAny = Shape::kAny;
+  static const KeyRules env = {{"name"}, {"value", kAny}};
+  static const KeyRules config = {{"env", kList, &env}, {"startOptions", kList}};
+  static const KeyRules role = {{"name"}, {"replicas"}, {"image"}, {"config", kMap, &config}};
   static const KeyRules ca = {{"id"}, {"downloadLocation"}};
   static const KeyRules cert = {{"id"}, {"certDownloadLocation"}, {"keyDownloadLocation"}};
-  static const KeyRules certificate = {{"caCert", &ca}, {"cert", &cert}};
-  static const KeyRules cluster_spec = {
-      {"image"},         {"workDir"},         {"name"},
-      {"ephemeral"},     {"config", &config}, {"main", &role},
-      {"worker", &role}, {"ps", &role},       {"certificate", &certificate}};
-  static const KeyRules cluster = {{"kind"}, {"type"}, {"apiVersion"}, {"spec", &cluster_spec}};
-  static const KeyRules runtime_spec = {
-      {"entryPoint"}, {"args"},   {"kwargs"},      {"env", &env, true}, {"uri"},
-      {"branch"},     {"commit"}, {"gitSecretId"}, {"codeDir"},         {"pythonPath"}};
-  static const KeyRules runtime = {{"kind"}, {"type"}, {"apiVersion"}, {"spec", &runtime_spec}};
-  static const KeyRules shape = {{"ocpus"}, {"memoryInGBs"}, {"memory_in_gbs"}};
-  static const KeyRules mount = {{"src"}, {"dest"}};
-  static const KeyRules infrastructure_spec = [] {
-    KeyRules rules;
-    for (const InfrastructureKey& key : InfrastructureKeyTable()) {
-      const KeyRules* below = key.camel == "shapeConfigDetails" ? &shape
-                              : key.camel == "storageMount"     ? &mount
-                                                                : nullptr;
-      rules.push_back({key.camel, below, key.camel == "storageMount"});
-      if (!key.snake.empty()) rules.push_back({key.snake, below, key.camel == "storageMount"});
-    }
-    return rules;
-  }();
+  static const KeyRules certificate = {{"caCert", kMap, &ca}, {"cert", kMap, &cert}};
+  static const KeyRules cluster_spec = {{"image"},
+                                        {"workDir"},
+                                        {"name"},
+                                        {"ephemeral"},
+                                        {"config", kMap, &config},
+                                        {"main", kMap, &role},
+                                        {"worker", kMap, &role},
+                                        {"ps", kMap, &role},
+                                        {"certificate", kMap, &certificate}};
+  static const KeyRules cluster = {
+      {"kind"}, {"type"}, {"apiVersion"}, {"spec", kMap, &cluster_spec}};
+  static const KeyRules runtime_spec = {{"entryPoint"},   {"entryFunction"},    {"args", kAny},
+                                        {"kwargs", kAny}, {"env", kList, &env}, {"uri"},
+                                        {"branch"},       {"commit"},           {"gitSecretId"},
+                                        {"codeDir"},      {"pythonPath"}};
+  static const KeyRules runtime = {
+      {"kind"}, {"type"}, {"apiVersion"}, {"spec", kMap, &runtime_spec}};
+  static const KeyRules infrastructure_spec = InfrastructureRules();
   static const KeyRules infrastructure = {
-      {"kind"}, {"type"}, {"apiVersion"}, {"spec", &infrastructure_spec}};
-  static const KeyRules spec = {
-      {"infrastructure", &infrastructure}, {"cluster", &cluster}, {"runtime", &runtime}};
-  static const KeyRules root = {{"kind"}, {"apiVersion"}, {"spec", &spec}};
+      {"kind"}, {"type"}, {"apiVersion"}, {"displayName"}, {"spec", kMap, &infrastructure_spec}};
+  static const KeyRules spec = {{"infrastructure", kMap, &infrastructure},
+                                {"cluster", kMap, &cluster},
+                                {"runtime", kMap, &runtime}};
+  static const KeyRules root = {{"kind"}, {"apiVersion"}, {"spec", kMap, &spec}};
   return root;
 }
 
@@ -74,36 +98,86 @@ std::string WithoutDot(const std::string& where) {
   return where.empty() ? "the file" : where.substr(0, where.size() - 1);
 }
 
-base::Status CheckMap(const PyValue& map, const KeyRules& rules, const std::string& where,
-                      const std::string& path) {
+// What is wrong with the value; "" when nothing is.
+std::string_view Misfit(const PyValue& value, Shape shape) {
+  if (value.is_none()) return "";
+  if (shape == Shape::kMap && !value.is_map()) return "a map, its keys below it";
+  if (shape == Shape::kList && !value.is_list()) return "a list, each entry after a \"- \"";
+  if (shape == Shape::kScalar && (value.is_map() || value.is_list())) return "one text or number";
+  return "";
+}
+
+class KeyCheck {
+ public:
+  explicit KeyCheck(const std::string& path) : path_(path) {}
+
+  base::Status Map(const PyValue& map, const KeyRules& rules, const std::string& where) const;
+
+ private:
+  base::Status Value(const PyValue& value, const KeyRule& rule, const std::string& where) const;
+  base::Status Entry(const PyValue& value, const KeyRule& rule, const std::string& where) const;
+  base::Status Fits(const PyValue& value, Shape shape, const std::string& where) const;
+  tl::unexpected<base::Error> FailAt(size_t line, std::string_view why) const {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{} line {}: {}", path_, line, why));
+  }
+
+  const std::string& path_;
+};
+
+base::Status KeyCheck::Fits(const PyValue& value, Shape shape, const std::string& where) const {
+  const std::string_view wanted = Misfit(value, shape);
+  if (wanted.empty()) return {};
+  return FailAt(value.line, fmt::format("{} must be {}, not {}", where, wanted, ShortRepr(value)));
+}
+
+base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule,
+                             const std::string& where) const {
+  if (rule.below == nullptr) return Fits(value, Shape::kScalar, where);
+  if (!value.is_map()) {
+    return FailAt(value.line,
+                  fmt::format("{} must be a map of {} and {}, not {}", where, rule.below->at(0).key,
+                              rule.below->at(1).key, ShortRepr(value)));
+  }
+  return Map(value, *rule.below, where + ".");
+}
+
+base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule,
+                             const std::string& where) const {
+  TRY(Fits(value, rule.shape, where));
+  if (rule.shape == Shape::kMap && rule.below != nullptr) {
+    return Map(value, *rule.below, where + ".");
+  }
+  if (rule.shape != Shape::kList) return {};
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    TRY(Entry(value.items[i], rule, fmt::format("{}[{}]", where, i)));
+  }
+  return {};
+}
+
+base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules,
+                           const std::string& where) const {
   for (const PyValue::Member& member : map.members) {
     if (member.first_line != 0) {
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format("{} line {}: the key \"{}{}\" stands already in line {}; take one out", path,
-                      member.line, where, member.key, member.first_line));
+      return FailAt(member.line,
+                    fmt::format("the key \"{}{}\" stands already in line {}; take one out", where,
+                                member.key, member.first_line));
     }
     const KeyRule* found = nullptr;
     for (const KeyRule& rule : rules) {
-      if (rule.key == member.key) found = &rule;
+      const bool is_it =
+          rule.is_any_case ? rule.key == base::ToLower(member.key) : rule.key == member.key;
+      if (is_it) found = &rule;
     }
     if (found == nullptr) {
       const std::string nearest = Nearest(member.key, rules);
-      return base::Fail(
-          base::Code::kInvalidArgument,
-          fmt::format("{} line {}: unknown key \"{}\" in {}{}; --no-strict ignores it", path,
-                      member.line, member.key, WithoutDot(where),
+      return FailAt(
+          member.line,
+          fmt::format("unknown key \"{}\" in {}{}; --no-strict ignores it", member.key,
+                      WithoutDot(where),
                       nearest.empty() ? "" : fmt::format(": did you mean \"{}\"?", nearest)));
     }
-    if (found->below == nullptr) continue;
-    const std::string below = where + member.key;
-    if (!found->is_list) {
-      TRY(CheckMap(member.value, *found->below, below + ".", path));
-      continue;
-    }
-    for (size_t i = 0; i < member.value.items.size(); ++i) {
-      TRY(CheckMap(member.value.items[i], *found->below, fmt::format("{}[{}].", below, i), path));
-    }
+    TRY(Value(member.value, *found, where + member.key));
   }
   return {};
 }
@@ -111,7 +185,7 @@ base::Status CheckMap(const PyValue& map, const KeyRules& rules, const std::stri
 }  // namespace
 
 base::Status CheckKeys(const PyValue& document, const std::string& path) {
-  return CheckMap(document, RootRules(), "", path);
+  return KeyCheck(path).Map(document, RootRules(), "");
 }
 
 }  // namespace ads

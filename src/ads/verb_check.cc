@@ -9,6 +9,9 @@
 #include "ads/dry_run.h"
 #include "ads/image_config.h"
 #include "ads/image_steps.h"
+#include "ads/interrupts.h"
+#include "ads/job_backend.h"
+#include "ads/run_info.h"
 #include "ads/run_starter.h"
 #include "ads/train_file.h"
 #include "ads/verbs.h"
@@ -66,24 +69,24 @@ base::Result<int> RunCheckJob(const Context& context, const CheckFlags& flags, c
                             "oci://bucket@namespace/prefix",
                             flags.file));
   }
+  TRY(CheckWritable(flags.output, "--output"));
   OciCloud cloud(context, flags.login);
   TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
-  TRY_ASSIGN(const text::Json body,
-             CreateJobBody(job, placement, job.name ? *job.name : RandomJobName(context.clock)));
-  TRY_ASSIGN(const text::Json made, jobs.CreateJob(body));
-  const std::string job_id(text::GetString(made, {"id"}));
-  std::vector<oci::JobRun> runs;
+  JobSpec alone = job;
+  alone.runs.resize(1);
+  StartedRuns started;
   {
-    RunStarter starter(jobs, job_id, placement.compartment_id, {}, call.err);
-    TRY_ASSIGN(runs, starter.Start({CreateJobRunBody(job, job.runs[0], placement, job_id)}));
+    TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context.breaker));
+    TRY_ASSIGN(started, StartNewJob(context, jobs, alone, placement, *interrupts, call.err));
   }
-  TRY(call.out.Write(fmt::format("Job OCID: {}\nJob Run OCID: {}\n", job_id, runs[0].id)));
+  const std::string& job_id = started.job_id;
+  TRY(call.out.Write(fmt::format("Job OCID: {}\nJob Run OCID: {}\n", job_id, started.runs[0].id)));
   CloudRuns source(cloud);
   RunWatch watch(
-      source, std::move(runs),
+      source, std::move(started.runs),
       {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
-      context.clock, call.out);
-  TRY_ASSIGN(const int code, watch.Follow());
+      context.clock, call.out, call.err);
+  TRY_ASSIGN(const int code, FollowOrTell(watch, context.program, job_id));
   TRY(SaveReport(cloud, *job.work_dir, job_id, flags.output, call.out));
   return code;
 }
@@ -159,7 +162,9 @@ void AddCheck(cli::Command& parent, Context& context) {
   }
   DeclareLoginFlags(set, flags->login, {"api_key", "resource_principal", "security_token"});
   set.Bool(&flags->is_debug, "debug", false, "Say more.").Short('d');
-  verb.Run([&context, flags](cli::Invocation& call) { return RunCheck(context, *flags, call); });
+  verb.Run([&context, flags](cli::Invocation& call) {
+    return ExitOrInterrupted(RunCheck(context, *flags, call), call.err);
+  });
 
   cli::Command& diagnose = parent.Add("diagnose", "The looks of `check`, in a job run.");
   diagnose.Hidden();

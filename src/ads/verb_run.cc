@@ -7,6 +7,9 @@
 #include "ads/cluster_backends.h"
 #include "ads/dry_run.h"
 #include "ads/image_steps.h"
+#include "ads/interrupts.h"
+#include "ads/oci/bucket.h"
+#include "ads/plain_job.h"
 #include "ads/python_yaml.h"
 #include "ads/run_info.h"
 #include "ads/train_file.h"
@@ -109,6 +112,10 @@ class RunVerb {
  private:
   bool IsLocal() const { return flags_.backend == "local"; }
   base::Result<int> RunPlainJob(const PyValue& document);
+  base::Result<std::string> InfoPath() const {
+    return ChooseInfoPath(ExpandHome(flags_.job_info, context_.environment), flags_.is_answer_yes,
+                          talk_);
+  }
   base::Status CheckSubmittable() const;
   base::Result<std::string> PrepareImage();
   base::Status BuildAndPush(ImageConfig& image);
@@ -126,10 +133,7 @@ class RunVerb {
 // `kind: job` is the service's own; what it would send is its document.
 base::Result<int> RunVerb::RunPlainJob(const PyValue& document) {
   if (!flags_.is_dry) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("NotImplementedError: {}: kind job cannot be run here; write "
-                                  "\"kind: distributed\", or give --dry-run",
-                                  flags_.file));
+    return base::Fail(base::Code::kInvalidArgument, PlainJobAdvice(document, flags_.file));
   }
   TRY(out_.Write(fmt::format(
       "-----------------------------Entering dryrun mode----------------------------------\n"
@@ -160,6 +164,39 @@ base::Status CheckRuntime(const TrainConfig& config) {
                   config.path, runtime.type));
 }
 
+bool HasMounts(const TrainConfig& config) {
+  const PyValue* const mounts = config.infrastructure.Find("storageMount");
+  return mounts != nullptr && mounts->is_truthy();
+}
+
+// Whether the nodes can meet there: what the container opens (OpenFolder, Bucket), and no more.
+base::Status CheckWorkDir(const TrainConfig& config) {
+  constexpr std::string_view kFile = "file://";
+  const std::string work_dir = config.work_dir.value_or("");
+  std::string why;
+  if (work_dir.empty()) {
+    why = "is missing";
+  } else if (IsOciUri(work_dir)) {
+    const auto place = oci::ParseBucketUri(work_dir);
+    if (place) return {};
+    why = fmt::format("is no bucket: {}", place.error().message);
+  } else if (work_dir.starts_with('/') || work_dir.starts_with("file:///")) {
+    return {};
+  } else if (const size_t scheme = work_dir.find("://"); scheme != std::string::npos) {
+    why = work_dir.starts_with(kFile)
+              ? fmt::format("is \"{}\": a folder is named from its root, file:///folder", work_dir)
+              : fmt::format("is \"{}\": nodes cannot meet in {}://", work_dir,
+                            work_dir.substr(0, scheme));
+  } else {
+    why = fmt::format("is \"{}\", a relative path, which is another folder in each container",
+                      work_dir);
+  }
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("ValueError: {}: spec.cluster.spec.workDir {}: write "
+                                "oci://bucket@namespace/prefix, where the nodes meet",
+                                config.path, why));
+}
+
 // Before anything is built or asked for: what the service or the container would trip over later.
 base::Status RunVerb::CheckSubmittable() const {
   const auto refuse = [](std::string message) {
@@ -174,11 +211,12 @@ base::Status RunVerb::CheckSubmittable() const {
                       "your own in their place: {}",
                       config_.path, base::Join(placeholders, "; ")));
     }
-    if (!config_.work_dir) {
-      return refuse(
-          fmt::format("ValueError: {}: spec.cluster.spec.workDir is missing: "
-                      "oci://bucket@namespace/prefix, where the nodes meet",
-                      config_.path));
+    TRY(CheckWorkDir(config_));
+    if (!IsOciUri(*config_.work_dir) && !HasMounts(config_)) {
+      TRY(
+          err_.Write(fmt::format("WARNING:ads.opctl:workDir {}: without a storageMount each node "
+                                 "has a folder of its own there, and they do not meet\n",
+                                 *config_.work_dir)));
     }
   }
   TRY(CheckRuntime(config_));
@@ -188,6 +226,10 @@ base::Status RunVerb::CheckSubmittable() const {
         fmt::format("RuntimeError: Framework not supported: {} (line of "
                     "spec.cluster.kind in {}); -b {} runs pytorch",
                     config_.cluster_type, config_.path, flags_.backend));
+  }
+  if (is_service) {
+    const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
+    TRY(CheckPlacement(job, context_.environment));
   }
   return {};
 }
@@ -235,7 +277,8 @@ base::Result<std::unique_ptr<Backend>> RunVerb::ChooseBackend() const {
 
 base::Result<int> RunVerb::Run() {
   if (flags_.file.empty() && !flags_.ocid.empty() && context_.run_existing_job) {
-    return context_.run_existing_job(flags_.ocid, flags_.login, out_, err_);
+    TRY_ASSIGN(std::string info, InfoPath());
+    return context_.run_existing_job({flags_.ocid, flags_.login, std::move(info)}, out_, err_);
   }
   if (flags_.file.empty()) {
     return base::Fail(base::Code::kInvalidArgument,
@@ -253,7 +296,10 @@ base::Result<int> RunVerb::Run() {
         "RuntimeError: backend operator for distributed training can either be local or job");
   }
   if (!flags_.is_dry) TRY(CheckSubmittable());
-  const std::string info = ExpandHome(flags_.job_info, context_.environment);
+  std::string info;
+  if (!flags_.is_dry) {
+    TRY_ASSIGN(info, InfoPath());
+  }
   TRY_ASSIGN(const std::string image, PrepareImage());
   const JobSpec job = MakeJobSpec(config_, image, flags_.job_name);
   if (flags_.is_dry) {
@@ -261,7 +307,7 @@ base::Result<int> RunVerb::Run() {
     return 0;
   }
   TRY_ASSIGN(const std::unique_ptr<Backend> backend, ChooseBackend());
-  const RunRequest request{config_, job, flags_.login, info, source_folder_, flags_.is_answer_yes};
+  const RunRequest request{config_, job, flags_.login, info, source_folder_};
   return backend->Run(request, out_, err_);
 }
 
@@ -292,7 +338,7 @@ void AddRun(cli::Command& parent, Context& context) {
   verb.Run([&context, flags](cli::Invocation& call) -> base::Result<int> {
     // -i without a value.
     flags->is_incremented |= call.command.Changed("image") && flags->image.empty();
-    return RunVerb(context, *flags, call).Run();
+    return ExitOrInterrupted(RunVerb(context, *flags, call).Run(), call.err);
   });
 }
 

@@ -80,6 +80,21 @@ base::Result<int> RunCancel(const Context& context, const CancelFlags& flags,
   return 0;
 }
 
+// All of them before one is waited for: each costs until it has ended.
+base::Status CancelLive(RunEnding& ending, const std::vector<oci::JobRun>& runs, cli::Output& err) {
+  base::Status first;
+  size_t count = 0;
+  for (const oci::JobRun& run : runs) {
+    if (oci::IsTerminal(run.state)) continue;
+    ++count;
+    Keep(first, ending.Cancel(run.id));
+  }
+  TRY(std::move(first));
+  if (count == 0) return {};
+  return err.Write(
+      fmt::format("Waiting until {} run{} ended\n", count, count == 1 ? " has" : "s have"));
+}
+
 base::Result<int> RunDelete(const Context& context, const LoginFlags& login,
                             cli::Invocation& call) {
   const std::string& ocid = call.args[0];
@@ -94,6 +109,7 @@ base::Result<int> RunDelete(const Context& context, const LoginFlags& login,
     return 0;
   }
   TRY_ASSIGN(const auto runs, ending.RunsOf(ocid));
+  TRY(CancelLive(ending, runs, call.err));
   for (const oci::JobRun& run : runs) TRY(ending.Delete(run));
   TRY(jobs.DeleteJob(ocid));
   TRY(call.out.Write(fmt::format("Job {} has been deleted.\n", ocid)));

@@ -74,8 +74,8 @@ base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
   RunWatch watch(
       source, std::move(runs),
       {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
-      context.clock, call.out);
-  TRY_ASSIGN(const int code, watch.Follow());
+      context.clock, call.out, call.err);
+  TRY_ASSIGN(const int code, FollowOrTell(watch, context.program, call.args[0]));
   return flags.has_no_status ? 0 : code;
 }
 

@@ -25,6 +25,7 @@ struct Failure {
   int weight = 0;  // less is likelier the cause, among failures of the same second
   int rank = 0;
   std::string text;
+  std::string_view log;
 };
 
 int SignalOf(const Terminated& terminated) {
@@ -41,6 +42,9 @@ std::string SignalName(int signal) {
   const char* const name = sigabbrev_np(signal);
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
+
+constexpr std::string_view kCodeSyncFailed = "code sync failed in ";
+constexpr std::string_view kInitContainer = "init container ";
 
 // What git and rsync begin the line with that says why.
 constexpr std::string_view kVerdicts[] = {"fatal:", "error:", "@ERROR:", "rsync: "};
@@ -135,11 +139,11 @@ int WeightOf(const Terminated& terminated) {
 std::string DescribeInit(const text::Json& pod, std::string_view container,
                          const Terminated& terminated) {
   if (container != kArenaCodeContainer) {
-    return fmt::format("init container {} of {} {}", container, Name(pod),
+    return fmt::format("{}{} of {} {}", kInitContainer, container, Name(pod),
                        DescribeExit(terminated, false));
   }
   const std::string line = TellingLine(terminated.message, true);
-  return fmt::format("code sync failed in {}: {}", Name(pod),
+  return fmt::format("{}{}: {}", kCodeSyncFailed, Name(pod),
                      line.empty() ? DescribeExit(terminated, true) : line);
 }
 
@@ -148,6 +152,7 @@ std::optional<std::string> DescribePod(const text::Json& pod) {
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   const std::string_view message = text::GetString(pod, {"status", "message"});
   if (Phase(pod) != "Failed" || (reason.empty() && message.empty())) return std::nullopt;
+  if (reason == kJobEndedReason) return std::nullopt;
   if (reason.empty() || message.empty()) {
     return fmt::format("failed: {}", OneLine(reason.empty() ? message : reason));
   }
@@ -170,11 +175,11 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
     const std::optional<Terminated>& exit = ExitOf(status, is_last);
     if (!exit || !HasFailed(*exit)) continue;
     out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
-                   DescribeInit(pod, status.name, *exit)});
+                   DescribeInit(pod, status.name, *exit), exit->message});
   }
   if (!is_last) {
     if (const auto text = DescribePod(pod)) {
-      out.push_back({base::Time::max(), 0, rank, fmt::format("{} {}", who, *text)});
+      out.push_back({base::Time::max(), 0, rank, fmt::format("{} {}", who, *text), {}});
     }
   }
   for (const ContainerStatus& status : ContainerStatuses(pod)) {
@@ -183,7 +188,8 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
     const bool is_main = status.name == kContainerName;
     const std::string container = is_main ? "" : fmt::format(" container {}", status.name);
     out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
-                   fmt::format("{}{} {}", who, container, DescribeExit(*exit, false))});
+                   fmt::format("{}{} {}", who, container, DescribeExit(*exit, false)),
+                   exit->message});
   }
   // What ended the pod as a whole explains its containers' ends: it takes the time of the first.
   if (!is_last && out.size() > before + 1) {
@@ -193,6 +199,32 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
       if (out[i].at == base::Time::max()) out[i].at = first;
     }
   }
+}
+
+// What follows the first `words` of `text`.
+std::optional<std::string_view> After(std::string_view text, std::string_view words) {
+  const size_t at = text.find(words);
+  if (at == std::string_view::npos) return std::nullopt;
+  return text.substr(at + words.size());
+}
+
+// The end of a log's tail, whole lines where that is possible.
+std::string LastLines(std::string_view log) {
+  while (!log.empty() && (log.back() == '\n' || log.back() == '\r')) log.remove_suffix(1);
+  if (log.size() > kMaxLastLineBytes) {
+    log.remove_prefix(log.size() - kMaxLastLineBytes);
+    const size_t newline = log.find('\n');
+    while (newline == std::string_view::npos && !log.empty() &&
+           (static_cast<unsigned char>(log[0]) & 0xC0U) == 0x80U) {
+      log.remove_prefix(1);  // UTF-8
+    }
+    if (newline != std::string_view::npos) log.remove_prefix(newline + 1);
+  }
+  size_t begin = log.size();
+  for (size_t lines = 0; lines < kMaxLastLines && begin != std::string_view::npos; ++lines) {
+    begin = begin == 0 ? std::string_view::npos : log.rfind('\n', begin - 1);
+  }
+  return std::string(begin == std::string_view::npos ? log : log.substr(begin + 1));
 }
 
 }  // namespace
@@ -213,7 +245,7 @@ std::string OneLine(std::string_view text) {
   return out.substr(0, end) + "...";
 }
 
-std::string FirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
+FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
   // Ends that a restart followed count only when nothing else has failed.
   for (const bool is_last : {false, true}) {
     std::vector<Failure> failures;
@@ -224,9 +256,44 @@ std::string FirstFailure(const std::vector<const text::Json*>& pods, bool has_ma
         std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
           return std::tie(a.at, a.weight, a.rank) < std::tie(b.at, b.weight, b.rank);
         });
-    if (first != failures.end()) return first->text;
+    if (first != failures.end()) return {first->text, LastLines(first->log)};
   }
-  return "";
+  return {};
+}
+
+FailedReplica ReadFailure(std::string_view line) {
+  FailedReplica read;
+  if (const auto in = After(line, kCodeSyncFailed)) {
+    read.instance = in->substr(0, in->find(':'));
+    return read;
+  }
+  std::string_view end;
+  if (const auto init = After(line, kInitContainer)) {
+    const std::string_view behind_name = After(*init, " of ").value_or("");
+    const size_t space = std::min(behind_name.find(' '), behind_name.size());
+    read.instance = behind_name.substr(0, space);
+    end = behind_name.substr(space);
+  } else if (const auto behind_rank = After(line, "rank ")) {
+    const size_t open = behind_rank->find(" (");
+    const size_t close = behind_rank->find(')');
+    if (open > close || close == std::string_view::npos) return read;
+    const auto rank = base::ParseInt(behind_rank->substr(0, open));
+    if (!rank) return read;
+    read.rank = static_cast<int>(*rank);
+    read.instance = behind_rank->substr(open + 2, close - open - 2);
+    end = behind_rank->substr(close + 1);
+  }
+  // What the program said comes behind the first colon, but for the one of OOMKilled.
+  if (end.find("(OOMKilled: ") != std::string_view::npos) read.exit_code = kSignalBase + SIGKILL;
+  const std::string_view verdict = end.substr(0, end.find(": "));
+  for (const std::string_view words : {"exited with code ", "exit code "}) {
+    const auto code = After(verdict, words);
+    if (!code) continue;
+    const auto number = base::ParseInt(code->substr(0, code->find_first_not_of("0123456789")));
+    if (number) read.exit_code = static_cast<int>(*number);
+    break;
+  }
+  return read;
 }
 
 std::string CodeSyncFailure(const text::Json& pod) {

@@ -46,6 +46,11 @@ inline constexpr std::string_view kRestartScopeAnnotation = "muster.dev/restart-
 inline constexpr std::string_view kRestartsAnnotation = "muster.dev/restarts";
 // On a job: how workers wait for the master, dns, port or none.
 inline constexpr std::string_view kInitStepAnnotation = "muster.dev/init-step";
+// On a pod of the embedded cluster: its job cannot go on, so its processes are to end. The pod and
+// its logs stay.
+inline constexpr std::string_view kEndAnnotation = "muster.dev/end";
+// status.reason of a pod that was ended so: an effect of the job's failure, never its cause.
+inline constexpr std::string_view kJobEndedReason = "JobEnded";
 // Which rank failed first and how, one line; on a failed job, since its pods may be deleted.
 inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 // Of a PersistentVolumeClaim on the embedded cluster: the directory that it stands for.
@@ -57,6 +62,10 @@ inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
 inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";
 // Which call of submit made a job: one id each, so that it knows its own after a broken connection.
 inline constexpr std::string_view kSubmissionAnnotation = "muster.dev/submission";
+// Who is making a job on Kubernetes, as long as it is not whole (arena/broken_submission.h).
+inline constexpr std::string_view kSubmittingAnnotation = "muster.dev/submitting";
+// On a job of the embedded cluster: what it asks for that this machine does not do, a line each.
+inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 

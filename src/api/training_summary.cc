@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "api/failure_cause.h"
 #include "api/names.h"
@@ -18,10 +19,8 @@ constexpr std::string_view kOldGpuResource = "alpha.kubernetes.io/nvidia-gpu";
 constexpr std::string_view kSharedGpuResource = "aliyun.com/gpu";
 // Conditions in the order in which they win, and the words for them (spec/arena.md 4).
 constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
-    {"Succeeded", "SUCCEEDED"},
-    {"Failed", "FAILED"},
-    {"Running", "RUNNING"},
-    {"Queuing", "QUEUING"},
+    {"Succeeded", "SUCCEEDED"}, {"Failed", "FAILED"},       {"Running", "RUNNING"},
+    {"Queuing", "QUEUING"},     {"Suspended", "SUSPENDED"},
 };
 
 const text::Json* TrueCondition(const text::Json& object, std::string_view type) {
@@ -191,7 +190,7 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
 
 // The pods explain a failure of the job's own; a deadline, a stopped cluster and the like explain
 // themselves, and the pods' ends only follow from them.
-std::string WhyFailed(const text::Json& job, const std::vector<const text::Json*>& pods) {
+std::string WhyFailed(const text::Json& job, const FirstFailure& of_pods) {
   const text::Json* const failed = TrueCondition(job, "Failed");
   if (failed == nullptr) return "";
   const std::string_view message = text::GetString(*failed, {"message"});
@@ -202,11 +201,23 @@ std::string WhyFailed(const text::Json& job, const std::vector<const text::Json*
       is_by_pods && !recorded.empty()) {
     return OneLine(recorded);
   }
-  if (is_by_pods) {
-    const bool has_master = text::Find(job, {"spec", "pytorchReplicaSpecs", kMaster}) != nullptr;
-    if (std::string cause = FirstFailure(pods, has_master); !cause.empty()) return cause;
+  if (is_by_pods && !of_pods.text.empty()) return of_pods.text;
+  return OneLine(message.substr(0, message.find(kLastLinesMark)));
+}
+
+void SummarizeFailure(const text::Json& job, const std::vector<const text::Json*>& pods,
+                      TrainingSummary& out) {
+  const bool has_master = text::Find(job, {"spec", "pytorchReplicaSpecs", kMaster}) != nullptr;
+  FirstFailure of_pods = FindFirstFailure(pods, has_master);
+  out.reason = WhyFailed(job, of_pods);
+  out.first_failure = ReadFailure(out.reason);
+  if (out.first_failure.instance.empty()) return;
+  out.last_lines = std::move(of_pods.last_lines);
+  if (!out.last_lines.empty()) return;
+  const std::string_view message = text::GetString(*TrueCondition(job, "Failed"), {"message"});
+  if (const size_t mark = message.find(kLastLinesMark); mark != std::string_view::npos) {
+    out.last_lines = message.substr(mark + kLastLinesMark.size());
   }
-  return OneLine(message);
 }
 
 }  // namespace
@@ -232,13 +243,16 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   }
   out.requested_gpus = static_cast<double>(RequestedGpus(pods));
   out.allocated_gpus = static_cast<double>(AllocatedGpus(pods));
-  if (out.status == "FAILED") out.reason = WhyFailed(job, pods);
-  if (out.status == "PENDING") out.reason = WhyPending(job, pods);
+  if (out.status == "FAILED") SummarizeFailure(job, pods, out);
+  if (IsWaiting(out.status)) out.reason = WhyPending(job, pods);
 
   std::vector<const text::Json*> ordered = pods;
-  std::stable_sort(ordered.begin(), ordered.end(), [](const text::Json* a, const text::Json* b) {
-    return std::pair(NodeRank(*a, true), Name(*a)) < std::pair(NodeRank(*b, true), Name(*b));
-  });
+  const std::string& failed = out.first_failure.instance;
+  const auto place = [&failed](const text::Json& pod) {
+    return std::tuple(Name(pod) != failed, NodeRank(pod, true), Name(pod));
+  };
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [&](const text::Json* a, const text::Json* b) { return place(*a) < place(*b); });
   for (const text::Json* const pod : ordered) {
     out.instances.push_back(SummarizePod(*pod, pod == chief, now));
   }
@@ -309,6 +323,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "deletionTimestamp"},
       {"metadata", "labels"},
       {"metadata", "annotations", kFailureAnnotation},
+      {"metadata", "annotations", kSubmittingAnnotation},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
       {"status"}};
   return kParts;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/failure_cause.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "text/json.h"
@@ -30,8 +32,11 @@ struct TrainingSummary {
   std::string uid;
   std::string name;
   std::string namespace_name;
-  std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, PENDING
+  std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, SUSPENDED, PENDING
   std::string reason;  // why it is PENDING or FAILED, one line; "" when there is nothing to say
+  // Of a FAILED job whose pods, or whose reason, tell which replica failed first.
+  FailedReplica first_failure;
+  std::string last_lines;  // of its log, as far as the cluster has kept them outside of it
   base::Time created{};
   std::optional<base::Time> start_time;
   std::optional<base::Time> completion_time;
@@ -41,9 +46,15 @@ struct TrainingSummary {
   std::string chief_host_ip;  // "N/A" without a chief, or while it is Pending
   double requested_gpus = 0;
   double allocated_gpus = 0;
-  std::vector<InstanceSummary> instances;  // master first, then workers by index
-  std::string trainer = "pytorchjob";      // the job's kind, in lower case
+  // Master first, then workers by index; of a FAILED job the one that failed first before all.
+  std::vector<InstanceSummary> instances;
+  std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
+
+// Arena has one word for both.
+constexpr bool IsWaiting(std::string_view status) {
+  return status == "PENDING" || status == "SUSPENDED";
+}
 
 TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
                           base::Time now);

@@ -78,6 +78,7 @@ TrainingSummary Of(const text::Json& job, const std::vector<text::Json>& pods = 
   return Summarize(job, Borrow(pods), kNow);
 }
 
+// But for Suspended, which is PENDING under Arena's name only (arena/jobs.h).
 TEST(TrainingSummary, S1_StatusFollowsConditions) {
   using Conditions = std::vector<std::pair<std::string_view, std::string_view>>;
   const std::pair<Conditions, std::string_view> cases[] = {
@@ -91,7 +92,7 @@ TEST(TrainingSummary, S1_StatusFollowsConditions) {
       {{{"Queueing", "False"}, {"Running", "True"}, {"Succeeded", "True"}}, "SUCCEEDED"},
       {{{"Running", "True"}, {"Failed", "True"}}, "FAILED"},
       {{{"Queuing", "True"}}, "QUEUING"},
-      {{{"Suspended", "True"}}, "PENDING"},
+      {{{"Running", "False"}, {"Suspended", "True"}}, "SUSPENDED"},
       {{{"Restarting", "True"}}, "PENDING"},
   };
   for (const auto& [conditions, status] : cases) {
@@ -359,6 +360,77 @@ TEST_F(FailedReason, FallsBackToEndsBeforeARestart) {
               {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}},
               {"lastState", {{"terminated", {{"exitCode", 5}}}}}}});
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5");
+}
+
+TEST_F(FailedReason, IgnoresPodsThatTheJobsEndHasEnded) {
+  text::Set(pods_[0], {"status", "reason"}, text::Json(kJobEndedReason));
+  text::Set(pods_[0], {"status", "message"}, "ended by muster");
+  Terminate(pods_[0], 143, kCreated);
+  Terminate(pods_[1], 1, kCreated, "ValueError: x");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 1: ValueError: x");
+}
+
+TEST_F(FailedReason, ComesWithTheReplicaThatFailedFirst) {
+  const std::string traceback = "Traceback\n  File \"t.py\"\nValueError: rank 7 (x) code 9";
+  Terminate(pods_[0], 1, "2026-07-30T10:01:05Z", "Connection reset by peer");
+  Terminate(pods_[1], 3, "2026-07-30T10:01:00Z", traceback);
+  const TrainingSummary summary = Of(job_, pods_);
+  EXPECT_EQ(summary.first_failure.instance, "pt-worker-0");
+  EXPECT_EQ(summary.first_failure.rank, 1);
+  EXPECT_EQ(summary.first_failure.exit_code, 3);
+  EXPECT_EQ(summary.last_lines, traceback);
+  ASSERT_EQ(summary.instances.size(), 2U);
+  EXPECT_EQ(summary.instances[0].name, "pt-worker-0");
+  EXPECT_TRUE(summary.instances[1].is_chief);
+}
+
+// The pods are gone; the operator has kept what they said.
+TEST_F(FailedReason, AndItsLastLinesOutliveThePods) {
+  pods_.clear();
+  text::Set(job_, {"status", "conditions"}, text::Array());
+  AddCondition(job_, "Failed", "True", "PyTorchJobFailed",
+               "Job pt has failed because it has reached the specified backoff limit: rank 1 "
+               "(pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory): epoch 3\nIts last "
+               "lines:\nepoch 2\nepoch 3");
+  const TrainingSummary summary = Of(job_, pods_);
+  EXPECT_TRUE(summary.reason.ends_with("out of memory): epoch 3")) << summary.reason;
+  EXPECT_EQ(summary.first_failure.instance, "pt-worker-0");
+  EXPECT_EQ(summary.first_failure.exit_code, 137);
+  EXPECT_EQ(summary.last_lines, "epoch 2\nepoch 3");
+}
+
+TEST(FailedReplica, IsReadOffTheLineThatNamesIt) {
+  struct Case {
+    std::string_view line, instance;
+    std::optional<int> rank, exit_code;
+  };
+  const Case cases[] = {
+      {"rank 0 (j-master-0) container side exited with code 4", "j-master-0", 0, 4},
+      {"rank 2 (j-worker-1) segfaulted (SIGSEGV, exit code 139)", "j-worker-1", 2, 139},
+      {"rank 1 (j-worker-0) was killed by SIGKILL (exit code 137): m", "j-worker-0", 1, 137},
+      {"rank 1 (j-worker-0) failed: Evicted: exit code 3", "j-worker-0", 1, std::nullopt},
+      {"code sync failed in j-master-0: exited with code 1", "j-master-0", {}, {}},
+      {"init container c of j-worker-0 exited with code 1: x", "j-worker-0", {}, 1},
+      {"the cluster was stopped", "", {}, {}},
+      {"rank x (y) exited with code 1", "", {}, {}}};
+  for (const Case& test : cases) {
+    const FailedReplica read = ReadFailure(test.line);
+    EXPECT_EQ(read.instance, test.instance) << test.line;
+    EXPECT_EQ(read.rank, test.rank) << test.line;
+    EXPECT_EQ(read.exit_code, test.exit_code) << test.line;
+  }
+}
+
+TEST(FirstFailure, KeepsTheEndOfALongLog) {
+  text::Json pod = MakePod("worker", 0, "Failed");
+  std::string log;
+  for (int line = 0; line < 100; ++line) log += "line " + std::to_string(line) + "\n";
+  Terminate(pod, 1, kCreated, log);
+  const std::string kept = FindFirstFailure({&pod}, true).last_lines;
+  EXPECT_TRUE(kept.starts_with("line 36\n")) << kept;
+  EXPECT_TRUE(kept.ends_with("\nline 99")) << kept;
+  Terminate(pod, 1, kCreated, std::string(3 * kMaxLastLineBytes, 'x') + "\nend");
+  EXPECT_LE(FindFirstFailure({&pod}, true).last_lines.size(), kMaxLastLineBytes);
 }
 
 TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {

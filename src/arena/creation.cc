@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/broken_submission.h"
 #include "base/log.h"
 #include "base/uid.h"
 
@@ -38,12 +39,13 @@ const api::Resource& ResourceOf(const text::Json& object) {
 
 }  // namespace
 
-Creation::Creation(cluster::Client& client, const SubmitOptions& options,
-                   const Submission& submission, const std::string& program, IsForeign is_foreign)
+Creation::Creation(cluster::Client& client, const Context& context, const SubmitOptions& options,
+                   const Submission& submission, IsForeign is_foreign)
     : client_(client),
+      context_(context),
       options_(options),
       submission_(submission),
-      program_(program),
+      program_(context.program),
       is_foreign_(std::move(is_foreign)),
       id_(base::NewUid()) {
   for (text::Json& object : RenderParts(options, submission)) {
@@ -52,8 +54,9 @@ Creation::Creation(cluster::Client& client, const SubmitOptions& options,
   }
 }
 
-base::Error Creation::NameTaken(const text::Json* standing) const {
+base::Error Creation::NameTaken(const text::Json* standing) {
   const std::string& name = options_.flags.name;
+  fate_ = Fate::kNameTaken;
   if (standing != nullptr && is_foreign_(*standing)) {
     return {Code::kAlreadyExists,
             fmt::format("the job {} is already exist and it owned by other user,you have no "
@@ -89,37 +92,133 @@ base::Error Creation::OfMissingNamespace(base::Error error) const {
   return is_missing ? error.Wrap(fmt::format("failed to create {} client", program_)) : error;
 }
 
+// Of what the job itself met.
+base::Error Creation::OfJob(base::Error error) const {
+  // An API server without the CRD: Arena's words, then what to do.
+  if (error.message.starts_with("the cluster knows no PyTorchJob")) {
+    error.message = fmt::format(
+        "failed to find pytorchjob {0} from api server,reason: the server could not find the "
+        "requested resource (get pytorchjobs.kubeflow.org {0}): {1}",
+        options_.flags.name, error.message);
+  }
+  return OfMissingNamespace(std::move(error));
+}
+
 base::Status Creation::Run() {
+  base::Status made = context_.cluster_is_this_machine ? CreateAtOnce() : CreateInSteps();
+  if (made || fate_ == Fate::kNameTaken) return made;
+  made.error().message += fmt::format(
+      fmt::runtime(fate_ == Fate::kNotMade
+                       ? "; the job {0} was not made"
+                       : "; whether the job {0} was made is not known, `{1} get {0}` will tell"),
+      options_.flags.name, program_);
+  return made;
+}
+
+base::Status Creation::CreateAtOnce() {
+  base::Status made = TryAtOnce();
+  // A daemon of an older muster, which knows no such request.
+  if (!made && made.error().message.starts_with("List in version")) return CreateInSteps();
+  const bool is_in_the_way =
+      !made && made.error().code == Code::kAlreadyExists && fate_ == Fate::kNotMade;
+  if (!is_in_the_way) return made;
+  TRY(ClearTheWay());
+  return TryAtOnce();
+}
+
+base::Status Creation::TryAtOnce() {
+  text::Array items{RenderOwnJob()};
+  for (const Part& part : parts_) items.push_back(part.object);
+  cluster::BatchWrite write;
+  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
+  write.resource = &api::kPyTorchJobs;
+  write.namespace_name = submission_.namespace_name;
+  write.object = text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+  base::Result<text::Json> made = std::move(client_.Batch({write}).front());
+  const bool is_of_part = !made && made.error().code == Code::kAlreadyExists &&
+                          !made.error().message.starts_with(api::kPyTorchJobs.plural);
+  if (!made && !is_of_part &&
+      (IsUncertain(made.error()) || made.error().code == Code::kAlreadyExists)) {
+    made = WhatBecameOfJob(std::move(made.error()));
+  }
+  if (!made) return Fail(OfJob(std::move(made.error())));
+  job_ = std::move(*made);
+  return {};
+}
+
+base::Status Creation::ClearTheWay() {
+  for (const Part& part : parts_) {
+    const auto found =
+        client_.Get(*part.resource, submission_.namespace_name, api::Name(part.object));
+    if (found) TRY(RemoveLeftover(part, *found));
+  }
+  return {};
+}
+
+base::Status Creation::CreateInSteps() {
   TRY(CreateJob());
   base::Status status = SuitOldOperator();
   if (status) status = CreateParts();
+  if (status) status = RemoveMark();
   if (!status) TakeBack();
   return status;
 }
 
-base::Status Creation::CreateJob() {
+text::Json Creation::RenderOwnJob() const {
   text::Json job = RenderJob(options_, submission_);
   text::Set(job, {"metadata", "annotations", api::kSubmissionAnnotation}, text::Json(id_));
-  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name, job);
-  if (!created && (IsUncertain(created.error()) || created.error().code == Code::kAlreadyExists)) {
-    created = WhatBecameOfJob(std::move(created.error()));
-  }
-  if (!created) {
-    base::Error error = std::move(created.error());
-    // An API server without the CRD: Arena's words, then what to do.
-    if (error.message.starts_with("the cluster knows no PyTorchJob")) {
-      error.message = fmt::format(
-          "failed to find pytorchjob {0} from api server,reason: the server could not find the "
-          "requested resource (get pytorchjobs.kubeflow.org {0}): {1}",
-          options_.flags.name, error.message);
+  return job;
+}
+
+base::Status Creation::CreateJob() {
+  text::Json job = RenderOwnJob();
+  text::Set(job, {"metadata", "annotations", api::kSubmittingAnnotation},
+            text::Json(SubmitterMark()));
+  auto created = CreateOrFindJob(job);
+  if (!created && fate_ == Fate::kNameTaken) {
+    const auto standing =
+        client_.Get(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name);
+    if (standing && TakeBackIfBrokenOff(client_, context_, *standing)) {
+      fate_ = Fate::kNotMade;
+      created = CreateOrFindJob(job);
     }
-    return Fail(OfMissingNamespace(std::move(error)));
   }
+  if (!created) return Fail(OfJob(std::move(created.error())));
   job_ = std::move(*created);
+  const text::Json owner = api::MakeControllerReference(api::kPyTorchJobs, job_);
   for (Part& part : parts_) {
-    text::Set(part.object, {"metadata", "ownerReferences"}, text::Array{OwnerReference(job_)});
+    text::Set(part.object, {"metadata", "ownerReferences"}, text::Array{owner});
   }
   return {};
+}
+
+base::Result<text::Json> Creation::CreateOrFindJob(const text::Json& job) {
+  auto created = client_.Create(api::kPyTorchJobs, submission_.namespace_name, job);
+  if (created || (!IsUncertain(created.error()) && created.error().code != Code::kAlreadyExists)) {
+    return created;
+  }
+  return WhatBecameOfJob(std::move(created.error()));
+}
+
+// The job is whole. Asked twice, as a lost answer is no reason to take it back.
+base::Status Creation::RemoveMark() {
+  const text::Json patch = text::Object{
+      {"metadata",
+       text::Object{{"uid", api::Uid(job_)},
+                    {"annotations", text::Object{{api::kSubmittingAnnotation, nullptr}}}}}};
+  base::Result<text::Json> patched;
+  for (int tries = 0; tries < 2; ++tries) {
+    patched = client_.Patch(api::kPyTorchJobs, submission_.namespace_name, options_.flags.name,
+                            cluster::PatchType::kMerge, patch);
+    if (patched) {
+      job_ = std::move(*patched);
+      return {};
+    }
+    // Who may create jobs and not change them has a whole job with a mark (TakeBackIfBrokenOff).
+    if (patched.error().code == Code::kPermissionDenied) return {};
+    if (!IsUncertain(patched.error())) break;
+  }
+  return Fail(patched.error().Wrap("complete the job " + options_.flags.name));
 }
 
 // The first operators' CRD has the run policy's fields in spec: a server that has it drops
@@ -144,10 +243,9 @@ base::Result<text::Json> Creation::WhatBecameOfJob(base::Error error) {
     return Fail(NameTaken(&*found));
   }
   if (error.code == Code::kAlreadyExists) return Fail(NameTaken(nullptr));
-  if (found.error().code != Code::kNotFound) {
-    error.message += fmt::format(
-        ": whether the job {0} was made is not known, `{1} get {0}` will tell", name, program_);
-  }
+  // What has not been answered in time may yet be carried out.
+  const bool is_absent = found.error().code == Code::kNotFound && error.code != Code::kTimeout;
+  fate_ = is_absent ? Fate::kNotMade : Fate::kUnknown;
   return Fail(std::move(error));
 }
 
@@ -259,6 +357,7 @@ void Creation::TakeBack() {
   const bool is_gone =
       deleted || deleted.error().code == Code::kNotFound || deleted.error().code == Code::kConflict;
   if (!is_gone) {
+    fate_ = Fate::kUnknown;
     base::LogWarn("the job {0} could not be taken back: {1}; delete it with `{2} delete {0}`", name,
                   deleted.error().message, program_);
   }

@@ -1,6 +1,9 @@
 // All of a job's objects or none, whatever fails and whoever else submits.
 #include "arena/creation.h"
 
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/broken_submission.h"
 #include "arena/verb_test_base.h"
 #include "base/strings.h"
 
@@ -9,10 +12,21 @@ namespace {
 
 using Refusal = FakeCluster::Refusal;
 
-// A submission with every kind of object.
-class CreationTest : public VerbTest {
+// A submission with every kind of object; to the embedded cluster, which makes all of it in one
+// write, and to another.
+class CreationTest : public VerbTest, public testing::WithParamInterface<bool> {
  protected:
-  CreationTest() {
+  CreationTest()
+      : context_{.environment = base::Environment(environment_),
+                 .clock = clock_,
+                 .program = "arena",
+                 .flags = {},
+                 .connect = {},
+                 .cluster_is_this_machine = GetParam(),
+                 .cluster_namespace = "",
+                 .find_user_name = {},
+                 .pause = {}} {
+    is_this_machine_ = GetParam();
     cli::FlagSet set;
     SubmitFlags flags;
     flags.Declare(set);
@@ -26,7 +40,8 @@ class CreationTest : public VerbTest {
   }
 
   base::Status Create(const SubmitOptions& options) {
-    return Creation(*client_, options, {"default", "tom", "i", "/logs"}, "arena",
+    const Submission submission{"default", "tom", "i", "/logs"};
+    return Creation(*client_, context_, options, submission,
                     [](const text::Json&) { return false; })
         .Run();
   }
@@ -48,12 +63,41 @@ class CreationTest : public VerbTest {
             {kDeployments, "pt-tensorboard"}};
   }
 
+  void RemoveAll() {
+    cluster_->refuse = [](const auto&) { return std::nullopt; };
+    for (const auto& [collection, name] : Everything()) cluster_->Remove(collection, name);
+  }
+  // What a submitter that is killed before its request number `last` leaves.
+  void CreateAndDie(int last) {
+    int count = 0;
+    cluster_->refuse = [&](const net::HttpRequest&) -> std::optional<Refusal> {
+      return count++ >= last ? std::optional(Refusal{0, "", ""}) : std::nullopt;
+    };
+    testing::internal::CaptureStderr();
+    (void)Create(options_);
+    testing::internal::GetCapturedStderr();
+    cluster_->refuse = [](const auto&) { return std::nullopt; };
+    std::optional<text::Json> job = cluster_->Find(kJobs, "pt");
+    if (!job || api::Annotation(*job, api::kSubmittingAnnotation).empty()) return;
+    std::string mark(api::Annotation(*job, api::kSubmittingAnnotation));
+    // The same process, started at another time.
+    mark.replace(mark.rfind('/'), std::string::npos, "/1");
+    text::Set(*job, {"metadata", "annotations", api::kSubmittingAnnotation}, text::Json(mark));
+    cluster_->Put(kJobs, *job);
+  }
+  // The cluster's garbage collector.
+  void CollectOwned() {
+    if (cluster_->Find(kJobs, "pt")) return;
+    for (const auto& [collection, name] : Everything()) cluster_->Remove(collection, name);
+  }
+
+  Context context_;
   static constexpr size_t kObjects = 6;  // job, Secret, two ConfigMaps, Service, Deployment
   SubmitOptions options_;
 };
 
 // The n-th request fails, and what follows is as it should be.
-TEST_F(CreationTest, AFailureOfAnyRequestLeavesAllOrNothing) {
+TEST_P(CreationTest, AFailureOfAnyRequestLeavesAllOrNothing) {
   const Refusal refusals[] = {{500, "InternalError", "disk full"},
                               {403, "Forbidden", "not you"},
                               {503, "ServiceUnavailable", "later"},
@@ -69,17 +113,21 @@ TEST_F(CreationTest, AFailureOfAnyRequestLeavesAllOrNothing) {
       const base::Status created = Create(options_);
       testing::internal::GetCapturedStderr();
       is_past_the_last = count <= failing;
-      EXPECT_EQ(created.has_value(), is_past_the_last) << refusal.status << " at " << failing;
-      EXPECT_EQ(cluster_->ObjectCount(), is_past_the_last ? kObjects : 0u)
+      EXPECT_TRUE(created.has_value() || !is_past_the_last) << failing;
+      EXPECT_EQ(cluster_->ObjectCount(), created ? kObjects : 0u)
           << refusal.status << " at " << failing;
+      if (!created) {
+        EXPECT_TRUE(created.error().message.ends_with("; the job pt was not made") ||
+                    created.error().message.ends_with("`arena get pt` will tell"))
+            << created.error().message;
+      }
+      RemoveAll();
     }
-    cluster_->refuse = [](const auto&) { return std::nullopt; };
-    for (const auto& [collection, name] : Everything()) cluster_->Remove(collection, name);
   }
 }
 
 // The server has done what it was asked, and nobody hears of it: then it has been done.
-TEST_F(CreationTest, ALostAnswerIsNoFailure) {
+TEST_P(CreationTest, ALostAnswerIsNoFailure) {
   bool is_past_the_last = false;
   for (int lost = 0; !is_past_the_last; ++lost) {
     int count = 0;
@@ -91,8 +139,8 @@ TEST_F(CreationTest, ALostAnswerIsNoFailure) {
   }
 }
 
-TEST_F(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
-  for (int last = 0; last < 3; ++last) {
+TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
+  for (int last = 0; last < (GetParam() ? 1 : 3); ++last) {
     int count = 0;
     cluster_->refuse = [&](const net::HttpRequest&) -> std::optional<Refusal> {
       return count++ >= last ? std::optional(Refusal{0, "", ""}) : std::nullopt;
@@ -101,12 +149,10 @@ TEST_F(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
     const base::Status created = Create(options_);
     const std::string log = testing::internal::GetCapturedStderr();
     ASSERT_FALSE(created);
-    if (last == 0) {
-      EXPECT_NE(created.error().message.find("whether the job pt was made is not known, `arena get "
-                                             "pt` will tell"),
-                std::string::npos)
-          << created.error().message;
-    } else {
+    EXPECT_TRUE(created.error().message.ends_with(
+        "; whether the job pt was made is not known, `arena get pt` will tell"))
+        << created.error().message;
+    if (last > 0) {
       EXPECT_NE(log.find("the job pt could not be taken back"), std::string::npos) << log;
       EXPECT_NE(log.find("delete it with `arena delete pt`"), std::string::npos) << log;
     }
@@ -116,7 +162,7 @@ TEST_F(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
 }
 
 // Another submission of the same name comes before each request of this one.
-TEST_F(CreationTest, OfTwoAtOnceOneWinsAndIsLeftAlone) {
+TEST_P(CreationTest, OfTwoAtOnceOneWinsAndIsLeftAlone) {
   const SubmitOptions theirs = WithPassword(options_, "theirs");
   const std::string taken =
       "the job pt is already exist, please delete it first. use 'arena delete pt'";
@@ -144,19 +190,24 @@ TEST_F(CreationTest, OfTwoAtOnceOneWinsAndIsLeftAlone) {
   }
 }
 
-TEST_F(CreationTest, WhatOthersOwnStays) {
+TEST_P(CreationTest, WhatOthersOwnStays) {
   cluster_->Put(kServices, Json(R"({"metadata": {"name": "pt-tensorboard"}})"));
   const base::Status created = Create(options_);
   ASSERT_FALSE(created);
   EXPECT_EQ(created.error().message,
             "service pt-tensorboard already exists and belongs to something else: delete it, or "
-            "choose another --name");
+            "choose another --name; the job pt was not made");
   EXPECT_EQ(cluster_->ObjectCount(), 1u);
 }
 
-TEST_F(CreationTest, EverythingIsOwnedByTheJobFromTheStart) {
+TEST_P(CreationTest, EverythingIsOwnedByTheJobFromTheStart) {
   ASSERT_TRUE(Create(options_));
-  for (const std::string& write : cluster_->Writes()) EXPECT_TRUE(write.starts_with("POST "));
+  const std::vector<std::string> writes = cluster_->Writes();
+  EXPECT_EQ(writes.size(), GetParam() ? 1u : kObjects + 1);
+  for (size_t i = 0; i < kObjects && i < writes.size(); ++i) {
+    EXPECT_TRUE(writes[i].starts_with("POST ")) << writes[i];
+  }
+  EXPECT_EQ(api::Annotation(*cluster_->Find(kJobs, "pt"), api::kSubmittingAnnotation), "");
   for (const auto& [collection, name] : Everything()) {
     if (collection == kJobs) continue;
     EXPECT_EQ(text::GetString(text::FindArray(*cluster_->Find(collection, name),
@@ -167,6 +218,74 @@ TEST_F(CreationTest, EverythingIsOwnedByTheJobFromTheStart) {
         << collection;
   }
 }
+
+// Before each of its requests; then the next verb finds a whole job, or none.
+TEST_P(CreationTest, WhatASubmitterThatDiedLeftIsTakenBackByTheNextVerb) {
+  const std::vector<std::vector<std::string>> verbs = {
+      {"list"}, {"get", "pt"}, {"logs", "pt"}, {"delete", "pt"}};
+  cluster_->after_write = [this](const std::string& verb, const std::string&) {
+    if (verb == "DELETE") CollectOwned();
+  };
+  for (const std::vector<std::string>& verb : verbs) {
+    bool is_whole = false;
+    for (int last = 0; !is_whole; ++last) {
+      CreateAndDie(last);
+      is_whole = cluster_->ObjectCount() == kObjects &&
+                 api::Annotation(*cluster_->Find(kJobs, "pt"), api::kSubmittingAnnotation).empty();
+      const bool is_half = !is_whole && cluster_->Find(kJobs, "pt");
+      const Ended ended = Run(verb);
+      EXPECT_EQ(cluster_->ObjectCount(), is_whole && verb[0] != "delete" ? kObjects : 0u)
+          << verb[0] << " " << last;
+      if (verb[0] == "list") {
+        EXPECT_EQ(
+            ended.log.find("the submission of the job pt was broken off") != std::string::npos,
+            is_half)
+            << ended.log;
+      }
+      RemoveAll();
+    }
+  }
+}
+
+TEST_P(CreationTest, WhatASubmitterThatDiedLeftDoesNotKeepTheName) {
+  cluster_->after_write = [this](const std::string& verb, const std::string&) {
+    if (verb == "DELETE") CollectOwned();
+  };
+  for (int last = 1; last < 4; ++last) {
+    CreateAndDie(last);
+    const bool is_whole = GetParam();
+    EXPECT_EQ(Create(options_).has_value(), !is_whole) << last;
+    EXPECT_EQ(cluster_->ObjectCount(), kObjects);
+    RemoveAll();
+  }
+}
+
+// A submission that is under way, on this machine or on one of which nothing is known.
+TEST_P(CreationTest, ASubmissionUnderWayIsLeftAlone) {
+  if (GetParam()) return;
+  CreateAndDie(2);
+  text::Json job = *cluster_->Find(kJobs, "pt");
+  const text::Path mark = {"metadata", "annotations", api::kSubmittingAnnotation};
+  text::Set(job, {"metadata", "creationTimestamp"},
+            text::Json(base::FormatRfc3339(clock_.Now() - std::chrono::minutes(10))));
+  for (const std::string& submitter : {SubmitterMark(), std::string("other-boot/1/2/3")}) {
+    text::Set(job, mark, text::Json(submitter));
+    EXPECT_FALSE(IsBrokenOff(job, clock_.Now())) << submitter;
+    cluster_->Put(kJobs, job);
+    EXPECT_EQ(Run({"list"}).exit_code, 0);
+    EXPECT_TRUE(cluster_->Find(kJobs, "pt"));
+  }
+  EXPECT_TRUE(IsBrokenOff(job, clock_.Now() + std::chrono::minutes(6)));
+  // Another user's is not this one's to take back.
+  text::Set(job, {"metadata", "labels", "arena.kubeflow.org/uid"}, "else");
+  text::Set(job, {"metadata", "creationTimestamp"}, "2020-01-01T00:00:00Z");
+  cluster_->Put(kJobs, job);
+  EXPECT_EQ(Run({"list"}).exit_code, 0);
+  EXPECT_TRUE(cluster_->Find(kJobs, "pt"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Clusters, CreationTest, testing::Bool(),
+                         [](const auto& place) { return place.param ? "Embedded" : "Kubernetes"; });
 
 }  // namespace
 }  // namespace arena

@@ -20,6 +20,7 @@ using base::Fail;
 
 struct DeleteFlags {
   std::string type, selector;
+  bool force = false, wait = true;
 };
 
 base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Context& context,
@@ -50,6 +51,8 @@ base::Status CheckNamespaceStands(cluster::Client& client, const Context& contex
 // All are begun before the first is waited for, and one that fails keeps none of the others.
 base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                             const std::vector<std::string>& names, const DeleteFlags& flags) {
+  // With -T Arena says nothing.
+  const bool is_quiet = !flags.type.empty();
   const base::LogLevel missing = LevelOfMissing(flags);
   const auto fail = [](const std::string& name, const base::Error& error) {
     base::LogError("{}", error.Wrap("the training job " + name).message);
@@ -60,8 +63,9 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   for (const std::string& name : names) {
     Deletion deletion(client, context, context.Namespace(), name);
     const auto found = deletion.Begin();
-    if (!found) {
-      exit_code = fail(name, found.error());
+    const base::Status forced = found && *found && flags.force ? deletion.Force() : base::Status();
+    if (!found || !forced) {
+      exit_code = fail(name, found ? forced.error() : found.error());
     } else if (*found) {
       begun.emplace_back(name, std::move(deletion));
     } else {
@@ -70,15 +74,17 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                 fmt::format("The training job '{}' does not exist,skip to delete it", name));
     }
   }
+  if (begun.empty()) return exit_code;
+  Ending ending(context, is_quiet);
   for (auto& [name, deletion] : begun) {
-    if (const base::Status ended = deletion.AwaitEnd(); !ended) {
+    if (const base::Status ended = deletion.AwaitEnd(flags.wait ? &ending : nullptr); !ended) {
       exit_code = fail(name, ended.error());
-    } else if (flags.type.empty()) {
-      // With -T Arena says nothing.
-      base::LogInfo("The training job {} has been deleted successfully", name);
+    } else if (!is_quiet) {
+      base::LogInfo("The training job {} has been deleted successfully{}", name,
+                    ending.IsLeft() ? "; its instances may be ending still" : "");
     }
   }
-  return exit_code;
+  return ending.IsLeft() ? ending.exit_code() : exit_code;
 }
 
 // Says of each what is the matter: muster deletes nothing that it has not made, and does not know
@@ -147,6 +153,7 @@ void AddDelete(cli::Command& root, Context& context) {
       .String(&flags->selector, "selector", "",
               "instead of names: the jobs with these labels, like a=b,c!=d")
       .Short('l');
+  AddEndingFlags(verb.flags(), flags->force, flags->wait);
   verb.Check([flags](cli::Invocation& call) { return CheckFlags(*flags, call); });
   verb.CompleteArgs(
       [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });

@@ -67,6 +67,32 @@ TEST_F(DeleteTest, ReturnsWhenTheLastPodIsGone) {
   EXPECT_EQ(cluster_->ObjectCount(), 0u);
 }
 
+TEST_F(DeleteTest, WithoutWaitingItReturnsWhilePodsEnd) {
+  PutJob("pt");
+  EXPECT_EQ(Run({"delete", "pt", "--wait=false"}).exit_code, 0);
+  EXPECT_TRUE(cluster_->Find(kPods, "pt-master-0"));
+  EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
+  EXPECT_FALSE(cluster_->Find(kConfigMaps, "pt-pytorchjob")) << "it would be in a successor's way";
+}
+
+TEST_F(DeleteTest, ByForcePodsHaveNoTimeToEnd) {
+  for (const char* const verb : {"delete", "suspend"}) {
+    PutJob("pt");
+    std::vector<std::string> graces;
+    cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+      if (request.method == "DELETE" && request.target.find("/pods/") != std::string::npos) {
+        graces.push_back(request.target + request.body);
+      }
+      return std::nullopt;
+    };
+    EXPECT_EQ(Run({verb, "pt", "--force"}).exit_code, 0);
+    ASSERT_EQ(graces.size(), 2U) << verb;
+    for (const std::string& grace : graces) {
+      EXPECT_NE(grace.find("gracePeriodSeconds\":0"), std::string::npos) << grace;
+    }
+  }
+}
+
 TEST_F(DeleteTest, AMissingJobIsSaidAndTheOthersAreDeletedStill) {
   PutJob("b");
   CollectGarbage();

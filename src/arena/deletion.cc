@@ -38,7 +38,7 @@ base::Status DeleteIfThere(cluster::Client& client, const api::Resource& resourc
 
 // The TensorBoard's pod is its Deployment's: one that is not marked may be a successor's.
 bool IsEndingTensorboard(const text::Json& pod) {
-  return api::Label(pod, "role") == "tensorboard" && api::IsDeleting(pod);
+  return IsTensorboardPod(pod) && api::IsDeleting(pod);
 }
 
 }  // namespace
@@ -77,23 +77,25 @@ base::Result<bool> Deletion::Begin() {
   return true;
 }
 
-base::Status Deletion::AwaitPods() {
-  const std::string uid(api::Uid(*job_));
-  JobWatch watch(client_, namespace_, name_, PodSelector(*job_));
-  size_t left = 0;
-  const bool is_gone = watch.Wait(kPatience, [&](const JobWatch::Snapshot& now) {
-    left =
-        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
-          return api::ControllerUid(entry.second) == uid || IsEndingTensorboard(entry.second);
-        }));
-    return left == 0 && !(now.job && api::Uid(*now.job) == uid);
-  });
-  if (!is_gone) base::LogWarn("{} instances of the job {} are still ending", left, name_);
-  return {};
+base::Status Deletion::Force() {
+  return job_ ? EndAtOnce(client_, namespace_, PodSelector(*job_), api::Uid(*job_))
+              : base::Status();
 }
 
-base::Status Deletion::AwaitEnd() {
-  if (job_) TRY(AwaitPods());
+void Deletion::AwaitPods(Ending& ending) {
+  const std::string uid(api::Uid(*job_));
+  JobWatch watch(client_, namespace_, name_, PodSelector(*job_));
+  ending.Await(watch, name_, [&](const JobWatch::Snapshot& now) -> size_t {
+    const auto pods = std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
+      return api::ControllerUid(entry.second) == uid || IsEndingTensorboard(entry.second);
+    });
+    if (pods != 0) return static_cast<size_t>(pods);
+    return now.job && api::Uid(*now.job) == uid ? 1 : 0;
+  });
+}
+
+base::Status Deletion::AwaitEnd(Ending* ending) {
+  if (job_ && ending != nullptr && !ending->IsLeft()) AwaitPods(*ending);
   if (identity_) TRY(DeleteIfThere(client_, api::kConfigMaps, namespace_, IdentityName(name_)));
   return {};
 }

@@ -1,11 +1,11 @@
 // Deletion: one job with all that belongs to it.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
 #include "arena/app.h"
+#include "arena/ending.h"
 #include "cluster/client.h"
 
 namespace arena {
@@ -25,18 +25,17 @@ class Deletion {
   // Deletes everything but the ConfigMap, without waiting. False when there is no such job;
   // kPermissionDenied when it is another user's.
   base::Result<bool> Begin();
-  // Once Begin has said true: blocks until the job's pods and its TensorBoard are gone, at most for
-  // kPatience, which is warned of; then deletes the ConfigMap.
-  base::Status AwaitEnd();
-
-  // How long pods may take to end: Kubernetes' grace of 30 s, and room.
-  static constexpr std::chrono::seconds kPatience{90};
+  // Once Begin has said true: the job's pods, and its TensorBoard's, end at once.
+  base::Status Force();
+  // Once Begin has said true: blocks until the job's pods and its TensorBoard are gone, as `ending`
+  // waits (nullptr: does not); then deletes the ConfigMap.
+  base::Status AwaitEnd(Ending* ending);
 
  private:
   base::Result<std::optional<text::Json>> Find(const api::Resource& resource,
                                                const std::string& name);
   base::Status DeleteListed(std::string_view app);
-  base::Status AwaitPods();
+  void AwaitPods(Ending& ending);
 
   cluster::Client& client_;
   const Context& context_;

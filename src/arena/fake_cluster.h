@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "api/object.h"
 #include "api/resources.h"
 #include "api/selector.h"
+#include "cluster/rest_path.h"
 #include "cluster/transport.h"
 #include "text/json.h"
 #include "text/patch.h"
@@ -315,10 +317,36 @@ class FakeCluster : public cluster::Transport {
     return Success(Store(collection, std::move(object)));
   }
 
+  // As the embedded server does it: all or none.
+  net::HttpResponse CreateWithOwned(const net::HttpRequest& request) {
+    const text::Json body = *text::ParseJson(request.body);
+    std::vector<std::pair<std::string, text::Json>> made;
+    for (const text::Json& item : *text::FindArray(body, {"items"})) {
+      const api::Resource& resource = *api::FindResourceByKind(
+          text::GetString(item, {"apiVersion"}), text::GetString(item, {"kind"}));
+      const std::string name(text::GetString(item, {"metadata", "name"}));
+      const std::string collection = cluster::CollectionPath(resource, "default");
+      if (objects_.contains({collection, name})) {
+        return Failure(409, "AlreadyExists",
+                       std::string(resource.plural) + " \"" + name + "\" already exists");
+      }
+      made.emplace_back(collection, item);
+      admit(made.back().second);
+    }
+    const text::Json owner = Store(made[0].first, made[0].second);
+    const text::Json reference = api::MakeControllerReference(api::kPyTorchJobs, owner);
+    for (size_t i = 1; i < made.size(); ++i) {
+      text::Set(made[i].second, {"metadata", "ownerReferences"}, text::Array{reference});
+      Store(made[i].first, std::move(made[i].second));
+    }
+    return Success(owner);
+  }
+
   net::HttpResponse Answer(const net::HttpRequest& request, const std::string& path) {
     if (const auto kinds = Discovery(path)) return *kinds;
     if (IsCollection(path)) {
       if (request.method == "GET") return List(request, path);
+      if (request.target.ends_with("?withOwned=true")) return CreateWithOwned(request);
       text::Json object = *text::ParseJson(request.body);
       const std::string name(text::GetString(object, {"metadata", "name"}));
       if (objects_.contains({path, name})) {

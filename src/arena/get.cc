@@ -4,6 +4,8 @@
 #include <memory>
 #include <set>
 
+#include "api/names.h"
+#include "api/object.h"
 #include "arena/advice.h"
 #include "arena/complete_names.h"
 #include "arena/job_output.h"
@@ -90,7 +92,8 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     extras.gpu_metrics = MetricsOfRunning(*client, context, {job});
   }
   if (IsForMachines(format)) {
-    const text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics);
+    const text::Json json =
+        JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
@@ -98,10 +101,17 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (extras.tensorboard) extras.tensorboard_problem = FindTensorboardState(*client, job).problem;
   extras.gpus = flags.gpus;
   extras.events = flags.events;
+  if (context.program != "arena")
+    extras.logs_command = fmt::format("{} logs {}", context.program, name);
   if (flags.events) {
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   TRY(call.out.Write(RenderGet(job, format, extras, now)));
+  // In submit's words; what is on stdout is Arena's.
+  const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
+  for (const std::string& line : base::Split(unmet, '\n')) {
+    if (!line.empty()) base::LogWarn("{}", line);
+  }
   return 0;
 }
 

@@ -39,6 +39,58 @@ TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
 }
 
+// A job whose worker has failed, and whose master was ended with it.
+class GetFailedTest : public GetTest {
+ protected:
+  GetFailedTest() {
+    text::Json job = MakeJob("pt", "Failed", seconds(60));
+    text::Json& conditions = *text::Find(job, {"status", "conditions"});
+    text::Set(conditions.as_array()[0], {"reason"}, "PyTorchJobFailed");
+    text::Set(conditions.as_array()[0], {"message"}, "it failed");
+    cluster_->Put(kJobs, job);
+    text::Json worker = MakePod("pt", "worker", 0, "Failed");
+    text::Json& statuses = *text::Find(worker, {"status", "containerStatuses"});
+    text::Set(statuses.as_array()[0], {"state", "terminated", "message"},
+              "Traceback:\n  File t.py\nValueError: x\n");
+    cluster_->Put(kPods, worker);
+    text::Json master = MakePod("pt", "master", 0, "Running");
+    text::Set(master, {"metadata", "annotations", "muster.dev/end"}, "the job pt has ended");
+    cluster_->Put(kPods, master);
+  }
+};
+
+TEST_F(GetFailedTest, ShowsTheRankThatFailedFirst) {
+  EXPECT_EQ(Run({"get", "pt"}, "muster").out,
+            "STATUS: FAILED\n"
+            "NAMESPACE: default\n"
+            "PRIORITY: N/A\n"
+            "TRAINING DURATION: 1m\n"
+            "REASON: rank 1 (pt-worker-0) exited with code 1: ValueError: x\n"
+            "\n"
+            "NAME  STATUS       TRAINER     AGE  INSTANCE     NODE\n"
+            "pt    FAILED       PYTORCHJOB  1m   pt-worker-0  10.0.0.11\n"
+            "pt    TERMINATING  PYTORCHJOB  1m   pt-master-0  10.0.0.11\n"
+            "\n"
+            "The last lines of pt-worker-0 (`muster logs pt` prints its whole log):\n"
+            "  Traceback:\n"
+            "    File t.py\n"
+            "  ValueError: x\n");
+}
+
+TEST_F(GetFailedTest, HasFieldsForProgramsButUnderArenasName) {
+  const text::Json ours = Json(Run({"get", "pt", "-o", "json"}, "muster").out);
+  EXPECT_EQ(text::GetString(ours, {"reason"}),
+            "rank 1 (pt-worker-0) exited with code 1: ValueError: x");
+  EXPECT_EQ(text::GetString(ours, {"failedInstance"}), "pt-worker-0");
+  EXPECT_EQ(text::GetInt(ours, {"rank"}), 1);
+  EXPECT_EQ(text::GetInt(ours, {"exitCode"}), 1);
+  const std::string arenas = Run({"get", "pt", "-o", "json"}).out;
+  for (const char* const key : {"reason", "failedInstance", "rank", "exitCode"}) {
+    EXPECT_EQ(arenas.find("\"" + std::string(key) + "\""), std::string::npos) << key;
+  }
+  EXPECT_EQ(Run({"get", "pt"}).out.find("last lines"), std::string::npos);
+}
+
 TEST_F(GetTest, TensorboardIsSaidWhenThereIsOne) {
   PutRunning();
   PutTensorboard();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/names.h"
+#include "api/object.h"
 #include "base/strings.h"
 #include "cli/table.h"
 #include "text/yaml.h"
@@ -63,7 +65,7 @@ void AddHead(cli::Table& table, const TrainingJob& job) {
   }
   const bool has_reason =
       !summary.reason.empty() &&
-      (summary.status == "PENDING" || summary.status == "FAILED" || summary.status == "QUEUING");
+      (api::IsWaiting(summary.status) || summary.status == "FAILED" || summary.status == "QUEUING");
   if (has_reason) table.Row({"Reason:", summary.reason});
 }
 
@@ -125,6 +127,28 @@ std::string RenderTensorboardProblem(const GetExtras& extras, std::string_view i
   return fmt::format("{}It does not run yet: {}\n", indent, extras.tensorboard_problem);
 }
 
+// What the instance that failed first said last. "" under Arena's name, and where nobody knows.
+std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras& extras) {
+  if (extras.logs_command.empty() || summary.last_lines.empty()) return "";
+  std::string out = fmt::format("\nThe last lines of {} (`{}` prints its whole log):\n",
+                                summary.first_failure.instance, extras.logs_command);
+  for (const std::string& line : base::Split(summary.last_lines, '\n')) out += "  " + line + "\n";
+  return out;
+}
+
+// The output of which instances is not whole.
+std::string RenderLogLosses(const TrainingJob& job) {
+  std::string out;
+  for (const api::InstanceSummary& instance : job.summary.instances) {
+    const text::Json* pod = job.Pod(instance.name);
+    if (pod == nullptr) continue;
+    const std::string_view message = text::GetString(*pod, {"status", "message"});
+    if (message.find("log truncated: ") == std::string_view::npos) continue;
+    out += fmt::format("\nLog of {}: {}\n", instance.name, message);
+  }
+  return out;
+}
+
 std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
   cli::Table head;
   AddHead(head, job);
@@ -139,19 +163,25 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
                    instance.node});
   }
   out += instances.Render();
+  out += RenderLastLines(job.summary, extras);
   if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
   if (extras.tensorboard) {
     out += fmt::format("\nTensorboard:\n  Your tensorboard will be available on: \n  {}\n",
                        *extras.tensorboard);
     out += RenderTensorboardProblem(extras, "  ");
   }
-  return out + RenderEvents(extras);
+  return out + RenderLogLosses(job) + RenderEvents(extras);
+}
+
+bool IsToEnd(const text::Json& pod) {
+  return api::IsDeleting(pod) || !api::Annotation(pod, api::kEndAnnotation).empty();
 }
 
 // The instance's phase, as the documents print it.
 std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance) {
   const text::Json* pod = job.Pod(instance.name);
   const std::string_view phase = pod != nullptr ? text::GetString(*pod, {"status", "phase"}) : "";
+  if (IsFinished(job.summary.status) && phase == "Running" && IsToEnd(*pod)) return "TERMINATING";
   return phase.empty() ? "PENDING" : base::ToUpper(phase);
 }
 
@@ -172,12 +202,13 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
   out += table.Render();
+  out += RenderLastLines(summary, extras);
   if (extras.tensorboard) {
     out += fmt::format("\nYour tensorboard will be available on:\n{}\n", *extras.tensorboard);
     out += RenderTensorboardProblem(extras, "");
   }
   if (extras.gpus) out += RenderGpus(job, extras.gpu_metrics);
-  return out + RenderEvents(extras);
+  return out + RenderLogLosses(job) + RenderEvents(extras);
 }
 
 // A text of several lines goes on below the key or dash that it stands behind.
@@ -229,6 +260,17 @@ void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std:
   } else {
     AppendScalar(value, 0, out);
   }
+}
+
+// Why the job is as it is; of a failed one also which replica failed first, and how.
+void AddReason(const api::TrainingSummary& summary, text::Object& json) {
+  if (summary.reason.empty()) return;
+  json["reason"] = summary.reason;
+  const api::FailedReplica& failed = summary.first_failure;
+  if (failed.instance.empty()) return;
+  json["failedInstance"] = failed.instance;
+  if (failed.rank) json["rank"] = *failed.rank;
+  if (failed.exit_code) json["exitCode"] = *failed.exit_code;
 }
 
 }  // namespace
@@ -358,7 +400,7 @@ std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& ex
 }
 
 text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,
-                     const std::vector<GpuMetric>& metrics) {
+                     const std::vector<GpuMetric>& metrics, Keys keys) {
   const api::TrainingSummary& summary = job.summary;
   text::Array instances;
   for (const api::InstanceSummary& instance : summary.instances) {
@@ -374,22 +416,24 @@ text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& t
         {"gpuMetrics", MetricsToJson(MetricsOfPod(metrics, summary.namespace_name, instance.name))},
         {"creationTimestamp", UnixSeconds(instance.created)}});
   }
-  return text::Object{{"uuid", summary.uid},
-                      {"name", summary.name},
-                      {"namespace", summary.namespace_name},
-                      {"duration", SecondsText(summary.duration)},
-                      {"status", summary.status},
-                      {"trainer", summary.trainer},
-                      {"tensorboard", tensorboard.value_or("")},
-                      {"chiefName", summary.chief_name},
-                      {"instances", std::move(instances)},
-                      {"priority", summary.priority},
-                      {"requestGPUs", JsonNumber(summary.requested_gpus)},
-                      {"allocatedGPUs", JsonNumber(summary.allocated_gpus)},
-                      {"creationTimestamp", UnixSeconds(summary.created)},
-                      {"modelName", Label(job, "modelName")},
-                      {"modelVersion", Label(job, "modelVersion")},
-                      {"modelSource", Label(job, "modelSource")}};
+  text::Object json{{"uuid", summary.uid},
+                    {"name", summary.name},
+                    {"namespace", summary.namespace_name},
+                    {"duration", SecondsText(summary.duration)},
+                    {"status", summary.status},
+                    {"trainer", summary.trainer},
+                    {"tensorboard", tensorboard.value_or("")},
+                    {"chiefName", summary.chief_name},
+                    {"instances", std::move(instances)},
+                    {"priority", summary.priority},
+                    {"requestGPUs", JsonNumber(summary.requested_gpus)},
+                    {"allocatedGPUs", JsonNumber(summary.allocated_gpus)},
+                    {"creationTimestamp", UnixSeconds(summary.created)},
+                    {"modelName", Label(job, "modelName")},
+                    {"modelVersion", Label(job, "modelVersion")},
+                    {"modelSource", Label(job, "modelSource")}};
+  if (keys == Keys::kAll) AddReason(summary, json);
+  return json;
 }
 
 std::string RenderJson(const text::Json& value) { return text::ToPrettyJson(value, 4); }

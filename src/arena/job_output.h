@@ -59,13 +59,21 @@ struct GetExtras {
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;
+  // The command that prints the log of the instance that failed first; "" leaves its last lines
+  // out.
+  std::string logs_command;
 };
 std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
                       base::Time now);
 
-// Arena's keys in its order.
+// Arena's keys in its order; then, with kAll, ours, where there is something to say: reason (of a
+// job that waits or has failed), and failedInstance, rank and exitCode of what failed first.
+enum class Keys { kArenas, kAll };
+inline Keys KeysFor(const Context& context) {
+  return context.program == "arena" ? Keys::kArenas : Keys::kAll;
+}
 text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,
-                     const std::vector<GpuMetric>& metrics);
+                     const std::vector<GpuMetric>& metrics, Keys keys);
 // 4 blanks, no final newline; YAML with the keys in their order, model keys in lower case.
 std::string RenderJson(const text::Json& value);
 std::string RenderYaml(const text::Json& value);

@@ -13,6 +13,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/advice.h"
+#include "arena/broken_submission.h"
 #include "arena/isolation.h"
 #include "arena/listed_pods.h"
 #include "arena/tensorboard.h"
@@ -60,23 +61,27 @@ std::string UrlOfService(cluster::Client& client, const text::Json& service,
   return node_address->empty() ? "" : Url(*node_address, *port);
 }
 
-base::Status SummarizeSome(std::span<TrainingJob> jobs, const ListedPods& pods, base::Time now) {
+base::Status SummarizeSome(std::span<TrainingJob> jobs, const ListedPods& pods,
+                           const Context& context) {
   for (TrainingJob& job : jobs) {
     TRY_ASSIGN(const std::vector<text::Json> own, pods.Of(job.job));
-    job.summary = api::Summarize(job.job, Pointers(own), now);
+    job.summary = api::Summarize(job.job, Pointers(own), context.clock.Now());
+    UseProgramsWords(context, job.summary);
   }
   return {};
 }
 
 // Shared out among the processors when they are many: reading their pods is what a list waits for.
-base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods, base::Time now) {
+base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods,
+                          const Context& context) {
   const size_t share = std::max(kJobsAtATime, jobs.size() / CountProcessors() + 1);
   std::vector<std::future<base::Status>> others;
   for (size_t from = share; from < jobs.size(); from += share) {
     const auto part = jobs.subspan(from, std::min(share, jobs.size() - from));
-    others.push_back(std::async([part, &pods, now] { return SummarizeSome(part, pods, now); }));
+    others.push_back(
+        std::async([part, &pods, &context] { return SummarizeSome(part, pods, context); }));
   }
-  base::Status status = SummarizeSome(jobs.first(std::min(share, jobs.size())), pods, now);
+  base::Status status = SummarizeSome(jobs.first(std::min(share, jobs.size())), pods, context);
   for (auto& other : others) {
     const base::Status ended = other.get();
     if (status) status = ended;
@@ -84,7 +89,25 @@ base::Status SummarizeAll(std::span<TrainingJob> jobs, const ListedPods& pods, b
   return status;
 }
 
+// Of those listed, whether some are Arena's and have no pods with Kubeflow's label: an operator
+// that is older than Kubeflow's one for all kinds, as Arena can install it, labels pods in its own
+// way.
+bool MayHaveOlderPods(const std::vector<text::Json>& jobs, const ListedPods& pods) {
+  return std::any_of(jobs.begin(), jobs.end(), [&pods](const text::Json& job) {
+    return Label(job, "app") == "pytorchjob" && !pods.HasAny(job);
+  });
+}
+
 }  // namespace
+
+std::string_view ListedJobs(const Context& context) {
+  return context.program == "arena" ? kJobSelector : std::string_view();
+}
+
+void UseProgramsWords(const Context& context, api::TrainingSummary& summary) {
+  summary.reason = InProgramsName(context, std::move(summary.reason));
+  if (context.program == "arena" && api::IsWaiting(summary.status)) summary.status = "PENDING";
+}
 
 std::string ReadyNodeAddress(cluster::Client& client) {
   const auto nodes = client.List(api::kNodes, {});
@@ -136,6 +159,9 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
     return Fail(GetError(std::move(job.error()), namespace_name));
   }
   found.job = std::move(*job);
+  if (TakeBackIfBrokenOff(client, context, found.job)) {
+    return Fail(NotFoundJob(context, namespace_name, name));
+  }
   TRY(CheckOwner(client, context, found.job, Admins::kMay));
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
@@ -145,7 +171,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   std::erase_if(found.pods,
                 [&](const text::Json& pod) { return !api::IsPodOfJob(pod, found.job); });
   found.summary = api::Summarize(found.job, Pointers(found.pods), context.clock.Now());
-  found.summary.reason = InProgramsName(context, std::move(found.summary.reason));
+  UseProgramsWords(context, found.summary);
   return found;
 }
 
@@ -168,15 +194,22 @@ base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
   };
   auto jobs = client.List(api::kPyTorchJobs, options);
   if (!jobs) return Fail(ListError(std::move(jobs.error()), namespace_name));
+  std::erase_if(jobs->items,
+                [&](const text::Json& job) { return TakeBackIfBrokenOff(client, context, job); });
   std::vector<TrainingJob> result;
   if (jobs->items.empty()) return result;
-  options.label_selector = "app=pytorchjob";
   ListedPods pods;
   options.read_listed = [&pods](std::string_view pod) { return pods.Take(pod); };
+  const bool lists_all = ListedJobs(context).empty();
+  options.label_selector = lists_all ? std::string(api::kJobNameLabel) : "app=pytorchjob";
   TRY(client.List(api::kPods, options));
+  if (lists_all && !context.cluster_is_this_machine && MayHaveOlderPods(jobs->items, pods)) {
+    options.label_selector = fmt::format("app=pytorchjob,!{}", api::kJobNameLabel);
+    TRY(client.List(api::kPods, options));
+  }
 
   for (text::Json& job : jobs->items) result.emplace_back().job = std::move(job);
-  TRY(SummarizeAll(result, pods, context.clock.Now()));
+  TRY(SummarizeAll(result, pods, context));
   SortNewestFirst(result);
   return result;
 }

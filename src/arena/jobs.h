@@ -33,6 +33,12 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name);
 inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
+// What `list` and `top job` list: under Arena's name what Arena lists, else every PyTorchJob (""),
+// however it came.
+std::string_view ListedJobs(const Context& context);
+// The summary in the words of the name that the program was called by: to Arena, a job that is
+// suspended is PENDING.
+void UseProgramsWords(const Context& context, api::TrainingSummary& summary);
 // The same, of those that `selector` finds.
 base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
                                                         const Context& context,

@@ -71,6 +71,16 @@ std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, boo
   return result;
 }
 
+std::vector<ListRow> InProgramsWords(const Context& context, std::vector<ListRow> rows) {
+  for (ListRow& row : rows) {
+    api::TrainingSummary summary;
+    summary.status = std::move(row.status);
+    UseProgramsWords(context, summary);
+    row.status = std::move(summary.status);
+  }
+  return rows;
+}
+
 base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Context& context,
                                              const std::string& namespace_name,
                                              const std::string& type) {
@@ -78,10 +88,12 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   if (context.cluster_is_this_machine) {
     cluster::ListOptions options;
     options.namespace_name = namespace_name;
-    TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, kJobSelector));
+    TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ListedJobs(context)));
     auto table = client.GetTable(api::kPyTorchJobs, options);
     if (table) {
-      if (auto rows = RowsOfTable(*table, namespace_name.empty())) return std::move(*rows);
+      if (auto rows = RowsOfTable(*table, namespace_name.empty())) {
+        return InProgramsWords(context, *std::move(rows));
+      }
     } else if (table.error().code != base::Code::kInternal) {
       return base::Fail(ListError(std::move(table.error()), namespace_name));
     }
@@ -132,7 +144,9 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
       TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags.type));
     }
     TRY(call.out.Write(RenderList(rows, format, flags.all_namespaces)));
-    if (rows.empty() && is_pytorch && call.out.IsTerminal() && call.err.IsTerminal()) {
+    const bool lists_all = ListedJobs(context).empty();
+    if (rows.empty() && is_pytorch && !lists_all && call.out.IsTerminal() &&
+        call.err.IsTerminal()) {
       HintAtOthers(*client, context, namespace_name);
     }
     return 0;
@@ -147,18 +161,19 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
 }  // namespace
 
 void AddList(cli::Command& root, Context& context) {
+  const bool lists_all = ListedJobs(context).empty();
   cli::Command& verb =
       root.Add("list", "List the training jobs")
           .Aliases({"ls"})
           .Args(cli::NoArgs())
-          .Long(fmt::format("List the training jobs that `{0} submit` made, the newest first; "
-                            "those of `apply` and\n"
-                            "kubectl are shown by `{0} get JOB`. On Kubernetes also TFJobs, "
-                            "MPIJobs and others.\n\n"
+          .Long(fmt::format("List the training jobs, the newest first{1}. On Kubernetes also "
+                            "TFJobs, MPIJobs and others.\n\n"
                             "A job is PENDING until all of its instances run (`{0} get` says what "
                             "it waits for),\n"
-                            "then RUNNING, and at last SUCCEEDED or FAILED.",
-                            context.program))
+                            "then RUNNING, and at last SUCCEEDED or FAILED{2}.",
+                            context.program,
+                            lists_all ? ", however they came" : ": those that `arena submit` made",
+                            lists_all ? "; SUSPENDED until it is resumed" : ""))
           .Example(
               fmt::format("  {0} list\n"
                           "  {0} list -A -o wide       # every namespace; with durations and GPUs\n"

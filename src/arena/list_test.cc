@@ -50,6 +50,29 @@ TEST_F(ListTest, WithoutAFormatItIsTheTableOfTheDocuments) {
             "pt-done  SUCCEEDED  PYTORCHJOB  5h   N/A\n");
 }
 
+// A job is listed however it came, and suspended is a word of its own; under Arena's name, as
+// Arena.
+TEST_F(ListTest, ListsEveryJobUnderItsOwnName) {
+  cluster_->Put(kJobs, MakeJob("ours", "Suspended", seconds(60)));
+  text::Json applied = MakeJob("applied", "Running", seconds(90), 2);
+  text::Erase(applied, {"metadata", "labels"});
+  cluster_->Put(kJobs, applied);
+  text::Json pod = MakePod("applied", "master", 0, "Running", 2);
+  text::Erase(pod, {"metadata", "labels", "app"});
+  text::Erase(pod, {"metadata", "labels", "release"});
+  cluster_->Put(kPods, pod);
+  for (const bool is_here : {true, false}) {
+    is_this_machine_ = is_here;
+    EXPECT_EQ(Run({"list"}, "muster").out,
+              "NAME     STATUS     TRAINER     AGE  NODE\n"
+              "ours     SUSPENDED  PYTORCHJOB  1m   N/A\n"
+              "applied  RUNNING    PYTORCHJOB  1m   10.0.0.11\n");
+    EXPECT_EQ(Run({"list"}).out,
+              "NAME  STATUS   TRAINER     AGE  NODE\n"
+              "ours  PENDING  PYTORCHJOB  1m   N/A\n");
+  }
+}
+
 TEST_F(ListTest, AllNamespacesPutsTheNamespaceFirst) {
   cluster_->Put(kJobs, MakeJob("a", "Created", seconds(5)));
   text::Json other = MakeJob("b", "Created", seconds(9));

@@ -38,6 +38,10 @@ base::Result<text::Json> ListedPods::Take(std::string_view pod) {
   return text::Json(nullptr);
 }
 
+bool ListedPods::HasAny(const text::Json& job) const {
+  return by_job_.contains(fmt::format("{}/{}", api::Namespace(job), api::Name(job)));
+}
+
 base::Result<std::vector<text::Json>> ListedPods::Of(const text::Json& job) const {
   std::vector<text::Json> pods;
   const auto found = by_job_.find(fmt::format("{}/{}", api::Namespace(job), api::Name(job)));

@@ -15,6 +15,8 @@ class ListedPods {
  public:
   // Keeps what is summarized of a pod. For cluster::ListOptions::read_listed: gives null.
   base::Result<text::Json> Take(std::string_view pod);
+  // Whether there is one that says it is of the job.
+  bool HasAny(const text::Json& job) const;
   // Those of the job. kInvalidArgument when one cannot be read. Several threads at once.
   base::Result<std::vector<text::Json>> Of(const text::Json& job) const;
 

@@ -75,8 +75,17 @@ bool IsPlannedInstance(const text::Json& job, std::string_view instance) {
   return false;
 }
 
-// The chief, where an elastic job's ranks meet, or the only instance. "" when that cannot be told.
+// What failed first, the chief, where an elastic job's ranks meet, or the only instance. "" when
+// that cannot be told.
 std::string DefaultInstance(const TrainingJob& job) {
+  const std::string& failed = job.summary.first_failure.instance;
+  if (job.Pod(failed) != nullptr) {
+    const std::string& chief = job.summary.chief_name;
+    if (!chief.empty() && failed != chief) {
+      base::LogInfo("the log of {}, which failed first; the chief's: -i {}", failed, chief);
+    }
+    return failed;
+  }
   if (!job.summary.chief_name.empty()) return job.summary.chief_name;
   if (text::Find(job.job, {"spec", "elasticPolicy"}) != nullptr) {
     std::string first = api::ReplicaName(job.summary.name, api::kWorker, 0);
@@ -127,6 +136,20 @@ base::Result<int> RunAllLogs(cluster::Client& client, const Context& context,
   return 0;
 }
 
+// The pods of the job are gone, and their logs: what the operator has kept of the one that failed
+// first (docs/operator.md).
+bool HasKeptLines(const TrainingJob& job, const LogFlags& flags) {
+  const std::string& failed = job.summary.first_failure.instance;
+  const bool is_asked = flags.instance.empty() || flags.instance == failed;
+  return is_asked && job.Pod(failed) == nullptr && !job.summary.last_lines.empty();
+}
+
+base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
+  base::LogWarn("{} is gone, and its log with it: these are the last lines that were kept",
+                job.summary.first_failure.instance);
+  return out.Write(job.summary.last_lines + "\n");
+}
+
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
@@ -140,6 +163,10 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   }
   if (!found) return Fail(std::move(found.error()));
   const TrainingJob& job = *found;
+  if (HasKeptLines(job, flags) && (job.pods.empty() || !flags.all)) {
+    TRY(PrintKeptLines(job, call.out));
+    return 0;
+  }
   if (flags.all) return RunAllLogs(*client, context, job, options, call.out);
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
   if (instance.empty() && job.pods.empty() && flags.follow) {
@@ -186,9 +213,12 @@ void AddLogs(cli::Command& root, Context& context) {
           .Aliases({"log"})
           .Args(cli::MaxArgs(1))
           .Long(
-              "Print the log of a training job's instance, by default the master's (rank 0). While "
-              "the\n"
-              "code is fetched, and when that failed, it is the log of the fetching.")
+              "Print the log of a training job's instance: by default of the one that failed "
+              "first, "
+              "else the\n"
+              "master's (rank 0). While the code is fetched, and when that failed, it is the log "
+              "of "
+              "the fetching.")
           .Example(fmt::format("  {0} logs mnist -f\n"
                                "  {0} logs mnist -i mnist-worker-0 -t 5\n"
                                "  {0} logs mnist --all -f    # every rank, in the order of time",
@@ -204,7 +234,8 @@ void AddLogs(cli::Command& root, Context& context) {
   set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
   set.Int(&flags->tail, "tail", -1, "only that many lines of the end; -1 is all").Short('t');
   set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
-  set.String(&flags->instance, "instance", "", "the instance; by default the master")
+  set.String(&flags->instance, "instance", "",
+             "the instance; by default what failed first, else the master")
       .Short('i')
       .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
   set.Bool(&flags->all, "all", false,

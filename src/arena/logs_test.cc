@@ -69,6 +69,41 @@ class LogsTest : public VerbTest {
   }
 };
 
+TEST_F(LogsTest, OfAFailedJobAreThoseOfTheRankThatFailedFirst) {
+  PutJob("Failed", "Running");
+  text::Json job = MakeJob("pt", "Failed", std::chrono::seconds(60));
+  text::Set(text::Find(job, {"status", "conditions"})->as_array()[0], {"reason"},
+            "PyTorchJobFailed");
+  cluster_->Put(kJobs, job);
+  cluster_->Put(kPods, MakePod("pt", "worker", 0, "Failed"));
+  Echo();
+  const Ended ended = Run({"logs", "pt"});
+  EXPECT_TRUE(ended.out.starts_with("pt-worker-0")) << ended.out;
+  EXPECT_NE(
+      ended.log.find("the log of pt-worker-0, which failed first; the chief's: -i pt-master-0"),
+      std::string::npos)
+      << ended.log;
+  EXPECT_TRUE(Run({"logs", "pt", "-i", "pt-master-0"}).out.starts_with("pt-master-0"));
+}
+
+TEST_F(LogsTest, OfPodsThatAreGoneAreWhatTheOperatorHasKept) {
+  text::Json job = MakeJob("pt", "Failed", std::chrono::seconds(60));
+  text::Json& failed = text::Find(job, {"status", "conditions"})->as_array()[0];
+  text::Set(failed, {"reason"}, "PyTorchJobFailed");
+  text::Set(failed, {"message"},
+            "PyTorchJob pt is failed because 1 Worker replica(s) failed. rank 1 (pt-worker-0) "
+            "exited with code 1: ValueError: x\nIts last lines:\nTraceback:\nValueError: x");
+  cluster_->Put(kJobs, job);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"logs", "pt"},
+                                               {"logs", "pt", "-i", "pt-worker-0"},
+                                               {"logs", "pt", "--all"}}) {
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 0);
+    EXPECT_EQ(ended.out, "Traceback:\nValueError: x\n");
+    EXPECT_NE(ended.log.find("pt-worker-0 is gone"), std::string::npos) << ended.log;
+  }
+}
+
 TEST_F(LogsTest, AnElasticJobsFirstWorkerSpeaksForIt) {
   text::Json job = MakeJob("pt", "Running", std::chrono::seconds(60));
   cluster_->Put(kJobs, job);

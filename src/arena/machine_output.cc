@@ -24,7 +24,7 @@ std::string RenderJobs(cluster::Client& client, const Context& context,
     const auto tensorboard = tensorboards.find(KeyOf(job.summary));
     array.push_back(JobToJson(
         job, tensorboard == tensorboards.end() ? std::nullopt : std::optional(tensorboard->second),
-        metrics));
+        metrics, KeysFor(context)));
   }
   return format == Format::kJson ? RenderJson(array) : RenderYaml(array);
 }

@@ -186,8 +186,9 @@ base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
   ServedKinds kinds;
   if (named != nullptr) kinds.push_back(named);
   if (is_pytorch) {
-    std::string selector(kJobSelector);
-    if (!options.label_selector.empty()) selector += "," + options.label_selector;
+    std::string selector(ListedJobs(context));
+    if (!selector.empty() && !options.label_selector.empty()) selector += ",";
+    selector += options.label_selector;
     TRY_ASSIGN(jobs, ListSelectedJobs(client, context, namespace_name, selector));
   }
   if (type.empty()) {

@@ -19,10 +19,10 @@ bool HasEnded(const TrainingJob& job) {
 }
 
 base::Status DeleteWhole(cluster::Client& client, const Context& context,
-                         const api::TrainingSummary& job) {
+                         const api::TrainingSummary& job, Ending& ending) {
   Deletion deletion(client, context, job.namespace_name, job.name);
   TRY(deletion.Begin());
-  return deletion.AwaitEnd();
+  return deletion.AwaitEnd(&ending);
 }
 
 // Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
@@ -31,16 +31,18 @@ base::Result<int> RunPrune(Context& context, const PruneFlags& flags, cli::Invoc
   TRY_ASSIGN(const std::vector<TrainingJob> jobs,
              ListJobs(*client, context, flags.all_namespaces ? "" : context.Namespace()));
   const base::Time now = context.clock.Now();
+  Ending ending(context, false);
   int exit_code = 0;
   bool has_found = false;
   for (const TrainingJob& job : jobs) {
+    if (ending.IsLeft()) return ending.exit_code();
     const base::Duration age = now - job.summary.created;
     if (!HasEnded(job) || age < flags.since) continue;
     has_found = true;
     const std::string& name = job.summary.name;
     TRY(call.out.Write(
         fmt::format("Delete pytorchjob {} with Age {} \n", name, base::ShortDuration(age))));
-    const base::Status deleted = DeleteWhole(*client, context, job.summary);
+    const base::Status deleted = DeleteWhole(*client, context, job.summary, ending);
     if (deleted) continue;
     TRY(call.out.Write(
         fmt::format("Failed to delete pytorchjob {}, err: {}\n", name, deleted.error().message)));

@@ -43,6 +43,7 @@ class JobRenderer {
   Object RunPolicy() const;
   text::Json Replica(std::string_view type) const;
   Object PodSpec(std::string_view type) const;
+  void KeepLastLines(Object& container) const;
   Object Container(std::string_view type) const;
   Object InitContainer() const;
   Object Resources() const;
@@ -93,6 +94,18 @@ text::Json JobRenderer::ElasticPolicy() const {
                 {"maxReplicas", options_.elastic->max},
                 {"rdzvBackend", "c10d"}};
   if (flags_.retry > 0) policy["maxRestarts"] = flags_.retry;
+  // torchrun takes these of its environment, and the operator gives those of the policy.
+  const auto take = [&](const char* variable) {
+    const auto it = options_.env.find(variable);
+    return it == options_.env.end() ? std::string() : it->second;
+  };
+  if (const auto restarts = base::ParseInt(take("PET_MAX_RESTARTS"))) {
+    policy["maxRestarts"] = *restarts;
+  }
+  if (std::string backend = take("PET_RDZV_BACKEND"); !backend.empty()) {
+    policy["rdzvBackend"] = std::move(backend);
+  }
+  if (std::string id = take("PET_RDZV_ID"); !id.empty()) policy["rdzvId"] = std::move(id);
   return policy;
 }
 
@@ -220,6 +233,10 @@ Array JobRenderer::Mounts() const {
   return mounts;
 }
 
+void JobRenderer::KeepLastLines(Object& container) const {
+  if (submission_.keeps_last_lines) container["terminationMessagePolicy"] = "FallbackToLogsOnError";
+}
+
 Object JobRenderer::InitContainer() const {
   const bool is_git = flags_.sync_mode == "git";
   const std::string image = !flags_.sync_image.empty()
@@ -239,6 +256,7 @@ Object JobRenderer::InitContainer() const {
     mounts.push_back(VolumeMount(kCodeFilesVolume, kCodeFilesDirectory, true));
   }
   container["volumeMounts"] = std::move(mounts);
+  KeepLastLines(container);
   return container;
 }
 
@@ -256,6 +274,7 @@ Object JobRenderer::Container(std::string_view type) const {
     container["securityContext"] = Object{{"capabilities", Object{{"add", Array{"IPC_LOCK"}}}}};
   }
   if (Array mounts = Mounts(); !mounts.empty()) container["volumeMounts"] = mounts;
+  KeepLastLines(container);
   return container;
 }
 
@@ -313,6 +332,7 @@ text::Json JobRenderer::Render() const {
     spec = RunPolicy();
   }
   if (options_.elastic) spec["elasticPolicy"] = ElasticPolicy();
+  if (!flags_.nproc_per_node.empty()) spec["nprocPerNode"] = flags_.nproc_per_node;
   spec["pytorchReplicaSpecs"] = std::move(replicas);
   job.as_object()["spec"] = std::move(spec);
   return job;

@@ -19,9 +19,16 @@ constexpr std::string_view kTensorboardImage =
     "registry.cn-zhangjiakou.aliyuncs.com/acs/tensorflow:1.12.0-devel";
 
 Object TensorboardLabels(const SubmitOptions& options) {
-  const std::string& name = options.flags.name;
   Object labels = ChartLabels(options);
   labels["role"] = "tensorboard";
+  return labels;
+}
+
+// With those that an operator gives to a job's services. Its pods must not have them: Arena would
+// count TensorBoard among the instances.
+Object TensorboardServiceLabels(const SubmitOptions& options) {
+  const std::string& name = options.flags.name;
+  Object labels = TensorboardLabels(options);
   labels["controller-name"] = "pytorch-operator";
   labels["group-name"] = "kubeflow.org";
   labels["job-name"] = name;
@@ -171,7 +178,7 @@ std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
                                                    const Submission& submission) {
   if (!options.flags.tensorboard) return std::nullopt;
   text::Json service = NewObject("v1", "Service", TensorboardName(options.flags.name), submission,
-                                 TensorboardLabels(options));
+                                 TensorboardServiceLabels(options));
   service.as_object()["spec"] = Object{{"type", "NodePort"},
                                        {"ports", Array{Object{{"port", kTensorboardPort},
                                                               {"targetPort", kTensorboardPort},
@@ -188,7 +195,7 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
   deployment.as_object()["spec"] =
       Object{{"replicas", 1},
              {"selector", Object{{"matchLabels", TensorboardSelector(options)}}},
-             {"template", Object{{"metadata", Object{{"labels", TensorboardLabels(options)}}},
+             {"template", Object{{"metadata", Object{{"labels", TensorboardSelector(options)}}},
                                  {"spec", TensorboardPodSpec(options, submission)}}}};
   return deployment;
 }
@@ -227,15 +234,6 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
                                    {"values", text::ToYaml(Values(options, submission))},
                                    {"app", app}};
   return map;
-}
-
-text::Json OwnerReference(const text::Json& job) {
-  return Object{{"apiVersion", api::kPyTorchJobs.api_version()},
-                {"kind", api::kPyTorchJobs.kind},
-                {"name", text::GetString(job, {"metadata", "name"})},
-                {"uid", text::GetString(job, {"metadata", "uid"})},
-                {"controller", true},
-                {"blockOwnerDeletion", true}};
 }
 
 }  // namespace arena

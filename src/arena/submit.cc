@@ -1,15 +1,17 @@
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <memory>
 #include <optional>
 
+#include "arena/advice.h"
 #include "arena/complete_names.h"
 #include "arena/creation.h"
+#include "arena/interrupts.h"
 #include "arena/isolation.h"
 #include "arena/model_registry.h"
 #include "arena/render_parts.h"
 #include "arena/submit_dry_run.h"
+#include "arena/submit_place.h"
 #include "arena/submit_refusal.h"
 #include "arena/submit_wait.h"
 #include "arena/verbs.h"
@@ -22,24 +24,6 @@ namespace {
 
 using base::Code;
 using base::Fail;
-
-// Ctrl-C waits for the end of the scope, so that a submission is whole or not there at all.
-class HoldInterrupts {
- public:
-  HoldInterrupts() {
-    sigset_t held;
-    ::sigemptyset(&held);
-    ::sigaddset(&held, SIGINT);
-    ::sigaddset(&held, SIGTERM);
-    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  HoldInterrupts(const HoldInterrupts&) = delete;
-  HoldInterrupts& operator=(const HoldInterrupts&) = delete;
-  ~HoldInterrupts() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 // Where the events go on the node when --logdir is on no claim: /arena_logs/training<9 digits>.
 std::string NewLogHostDir() {
@@ -104,15 +88,19 @@ class Submit {
 
  private:
   base::Result<std::string> Image() const;
-  base::Result<int> DryRun(cluster::Client* client, cli::Output& out);
+  base::Status Prepare();
+  base::Result<int> DryRun(cli::Output& out);
+  base::Result<int> Accompany(const text::Json& job, cli::Invocation& call);
   void RegisterModel(cluster::Client& client);
-  Creation MakeCreation(cluster::Client& client);
+  Creation MakeCreation();
 
   Context& context_;
   SubmitFlags flags_;
   SubmitOptions options_;
   Submission submission_;
-  std::string fatal_;  // what Arena ends on with FATA; "" is nothing
+  cluster::Client* client_ = nullptr;  // nullptr as long as no cluster is asked
+  bool is_misuse_ = false;             // whether an error is one of the command line
+  std::string fatal_;                  // what Arena ends on with FATA; "" is nothing
 };
 
 base::Status Submit::Check(cli::Invocation& call) {
@@ -146,19 +134,19 @@ base::Result<std::string> Submit::Image() const {
   return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
 }
 
-Creation Submit::MakeCreation(cluster::Client& client) {
-  return {client, options_, submission_, context_.program, [this, &client](const text::Json& job) {
-            const base::Status may = CheckOwner(client, context_, job, Admins::kMay);
+Creation Submit::MakeCreation() {
+  return {*client_, context_, options_, submission_, [this](const text::Json& job) {
+            const base::Status may = CheckOwner(*client_, context_, job, Admins::kMay);
             return !may && may.error().code == Code::kPermissionDenied;
           }};
 }
 
-base::Result<int> Submit::DryRun(cluster::Client* client, cli::Output& out) {
-  if (client == nullptr) {
+base::Result<int> Submit::DryRun(cli::Output& out) {
+  if (client_ == nullptr) {
     TRY(PrintObjects(options_, VisibleObjects(options_, submission_), out));
     return 0;
   }
-  TRY_ASSIGN(const std::vector<text::Json> checked, MakeCreation(*client).DryRun());
+  TRY_ASSIGN(const std::vector<text::Json> checked, MakeCreation().DryRun());
   if (options_.flags.is_output_given) {
     TRY(PrintObjects(options_, checked, out));
   } else {
@@ -167,7 +155,6 @@ base::Result<int> Submit::DryRun(cluster::Client* client, cli::Output& out) {
   return 0;
 }
 
-// The job is there whatever becomes of this.
 void Submit::RegisterModel(cluster::Client& client) {
   const SubmitFlags& flags = options_.flags;
   const auto version = RegisterModelVersion(
@@ -191,47 +178,79 @@ void Submit::RegisterModel(cluster::Client& client) {
   base::LogInfo("The model {} is registered as version {}", flags.model_name, *version);
 }
 
+// What comes before anything is made or tried.
+base::Status Submit::Prepare() {
+  const SubmitFlags& flags = options_.flags;
+  if (flags.dry_run == "client") {
+    if (context_.choose) TRY(context_.choose(context_));
+  } else {
+    TRY_ASSIGN(client_, context_.connect(context_));
+  }
+  is_misuse_ = true;  // what is refused up to where it is unset
+  TRY_ASSIGN(std::string image, Image());
+  TRY(CheckFolders(options_, context_.cluster_is_this_machine, context_.environment));
+  is_misuse_ = false;
+  TRY_ASSIGN(std::string user, context_.UserName());
+  submission_ = {context_.Namespace(), std::move(user), std::move(image), NewLogHostDir()};
+  // The embedded cluster keeps them unasked.
+  submission_.keeps_last_lines = !context_.cluster_is_this_machine && context_.program != "arena";
+  if (client_ == nullptr) return {};
+  TRY(CheckPriorityClass(*client_, flags.priority));
+  if (!context_.cluster_is_this_machine) return {};
+  base::Status found = CheckClaims(*client_, options_, submission_.namespace_name);
+  if (!found) found.error().message = InProgramsName(context_, std::move(found.error().message));
+  return found;
+}
+
+// The job is there, whatever becomes of this.
+base::Result<int> Submit::Accompany(const text::Json& job, cli::Invocation& call) {
+  const SubmitFlags& flags = options_.flags;
+  base::Status told = call.out.Write(CreatedLines(options_, ""));
+  if (!flags.model_name.empty()) RegisterModel(*client_);
+  WarnOfTensorboard(context_, flags);
+  base::LogInfo("The Job {} has been submitted successfully", flags.name);
+  base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
+                context_.program, flags.name, submission_.namespace_name);
+  if (told && flags.follow) {
+    told = FollowChief(*client_, context_, job, ChiefName(options_), call.out);
+  }
+  if (!told) {
+    told.error().message +=
+        fmt::format("; the job {1} was made, `{0} get {1}` shows it", context_.program, flags.name);
+    return Fail(told.error());
+  }
+  if (!flags.wait && !flags.follow) return 0;
+  return AwaitEnd(*client_, context_, job);
+}
+
 base::Result<int> Submit::Run(cli::Invocation& call) {
   if (!fatal_.empty()) {
     base::Log(base::LogLevel::kFatal, fatal_);
     return cli::kExitFailure;
   }
-  const SubmitFlags& flags = options_.flags;
-  const bool is_offline = flags.dry_run == "client";
-  cluster::Client* client = nullptr;
-  if (is_offline) {
-    if (context_.choose) TRY(context_.choose(context_));
-  } else {
-    TRY_ASSIGN(client, context_.connect(context_));
+  const std::string& name = options_.flags.name;
+  const bool makes_one = options_.flags.dry_run == "none";
+  std::optional<InterruptNotice> notice;
+  if (makes_one) {
+    notice.emplace(context_.program, fmt::format("The job {} was not made", name));
   }
-  base::Result<std::string> image = Image();
-  if (!image) {
-    base::LogError("{}", image.error().message);
+  base::Status prepared = Prepare();
+  if (!prepared) {
+    if (makes_one) prepared.error().message += fmt::format("; the job {} was not made", name);
+    if (!is_misuse_) return Fail(prepared.error());
+    base::LogError("{}", prepared.error().message);
     return cli::kExitUsage;
   }
-  TRY_ASSIGN(std::string user, context_.UserName());
-  submission_ = {context_.Namespace(), std::move(user), std::move(*image), NewLogHostDir()};
-  if (client != nullptr) TRY(CheckPriorityClass(*client, flags.priority));
-  if (flags.dry_run != "none") return DryRun(client, call.out);
+  if (!makes_one) return DryRun(call.out);
 
-  std::optional<InterruptNotice> notice;
-  Creation creation = MakeCreation(*client);
-  {
-    HoldInterrupts hold;
-    TRY(creation.Run());
-    if (flags.wait || flags.follow) notice.emplace(context_.program, flags.name);
-  }
-  TRY(call.out.Write(CreatedLines(options_, "")));
-  if (!flags.model_name.empty()) RegisterModel(*client);
-  WarnOfTensorboard(context_, flags);
-  base::LogInfo("The Job {} has been submitted successfully", flags.name);
-  base::LogInfo("You can run `{} get {} --type pytorchjob -n {}` to check the job status",
-                context_.program, flags.name, submission_.namespace_name);
-  if (flags.follow) {
-    TRY(FollowChief(*client, context_, creation.job(), ChiefName(options_), call.out));
-  }
-  if (!flags.wait && !flags.follow) return 0;
-  return AwaitEnd(*client, context_, creation.job());
+  Creation creation = MakeCreation();
+  notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
+                           name, context_.program));
+  base::Status made = creation.Run();
+  notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
+  notice->Release();
+  TRY(made);
+  return Accompany(creation.job(), call);
 }
 
 }  // namespace
@@ -263,7 +282,7 @@ void AddSubmit(cli::Command& root, Context& context) {
               "      --data=training-data:/mnist_data \\\n"
               "      \"python /root/code/mnist/mnist.py --data /mnist_data\"\n\n"
               "  # a private repository: a password, or a key over ssh\n"
-              "      --env=GIT_SYNC_USERNAME=me --env=GIT_SYNC_PASSWORD=$TOKEN\n"
+              "      --git-credentials=~/.git-credentials\n"
               "      --sync-source=git@host:team/mnist.git --git-ssh-key=~/.ssh/id_ed25519\n\n"
               "  # what would be created\n"
               "  {0} submit pytorchjob --name=mnist --dry-run=client \"python mnist.py\"",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "arena/app.h"
+#include "arena/submit_files.h"
 #include "arena/submit_options.h"
 #include "arena/submit_refusal.h"
 #include "base/file.h"
@@ -25,12 +26,6 @@ constexpr int64_t kMaxGpus = 10'000;
 bool IsQuantity(const std::string& text) {
   const auto value = base::ParseQuantityMilli(text);
   return value && *value >= 0;
-}
-
-bool IsNproc(const std::string& text) {
-  if (text.empty() || text == "auto" || text == "cpu" || text == "gpu") return true;
-  const std::optional<int64_t> number = base::ParseInt(text);
-  return number && *number > 0;
 }
 
 base::Status CheckTime(std::string_view flag, std::chrono::nanoseconds time) {
@@ -65,7 +60,6 @@ base::Status CheckNumbers(const SubmitFlags& flags) {
   if (!flags.share_memory.empty() && !IsQuantity(flags.share_memory)) {
     return Refuse("--share-memory is invalid");
   }
-  if (!IsNproc(flags.nproc_per_node)) return Refuse("--nproc-per-node is invalid");
   return {};
 }
 
@@ -184,9 +178,7 @@ base::Result<ConfigFile> ReadConfigFile(const std::string& value,
                       "<host_path_file>:<container_path_file>'");
   }
   ConfigFile file;
-  file.host_path = parts[0];
-  if (file.host_path.starts_with("~/"))
-    file.host_path = environment.Home() + file.host_path.substr(1);
+  file.host_path = AtHome(parts[0], environment);
   struct stat info{};
   if (::stat(file.host_path.c_str(), &info) != 0) {
     // Go's words for ENOENT, which scripts may look for
@@ -220,6 +212,21 @@ base::Status CheckModelName(const std::string& name) {
       name));
 }
 
+// Of the files first: what is typed wins.
+base::Status ParseVariables(SubmitOptions& options, const base::Environment& environment) {
+  std::vector<std::string> entries;
+  for (const std::string& file : options.flags.env_files) {
+    TRY_ASSIGN(const std::string text,
+               ReadSecretFile("--env-file", file, environment, options.warnings));
+    TRY_ASSIGN(const std::vector<std::string> lines, ParseEnvFile(text, environment));
+    entries.insert(entries.end(), lines.begin(), lines.end());
+  }
+  const std::vector<std::string>& typed = options.flags.env;
+  entries.insert(entries.end(), typed.begin(), typed.end());
+  TRY_ASSIGN(options.env, ParseEnv(entries));
+  return {};
+}
+
 base::Status ParseAll(SubmitOptions& options, const base::Environment& environment) {
   const SubmitFlags& flags = options.flags;
   TRY_ASSIGN(options.data, ParseData(flags.data));
@@ -230,7 +237,7 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
     options.warnings.emplace_back(
         "--model-source is left out: it is of use with --model-name only");
   }
-  TRY_ASSIGN(options.env, ParseEnv(flags.env));
+  TRY(ParseVariables(options, environment));
   TRY_ASSIGN(options.secret_env, ParseSecretEnv(flags.secret_env));
   TRY(CheckVariables(options));
   TRY(CheckCode(options, environment));
@@ -243,6 +250,7 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   TRY_ASSIGN(options.tolerations, ParseTolerations(flags.tolerations));
   TRY(CheckElastic(options));
   TRY(CheckNumbers(flags));
+  TRY(CheckTorchrun(options));
   TRY(CheckOurs(flags));
   TRY(CheckModelName(flags.model_name));
   return CheckMounts(options);

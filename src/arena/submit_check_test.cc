@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "arena/app.h"
 #include "arena/submit_options.h"
 #include "base/strings.h"
@@ -226,6 +228,46 @@ TEST_F(CheckTest, ThePasswordLeavesTheEnvironment) {
   EXPECT_EQ(
       options.warnings,
       (std::vector<std::string>{"GIT_SYNC_COLOUR is not a variable that the code sync knows"}));
+}
+
+TEST_F(CheckTest, ARelativeSourceIsOfTheCallersFolder) {
+  const std::string here = std::filesystem::current_path().string();
+  const std::pair<const char*, std::string> cases[] = {{".", here + "/"},
+                                                       {"./", here + "/"},
+                                                       {"./a", here + "/a"},
+                                                       {"a/b/", here + "/a/b/"},
+                                                       {"..", here + "/.."},
+                                                       {"/x/./y", "/x/./y"},
+                                                       {"~/code", "/nowhere/code"},
+                                                       {"./a:b", here + "/a:b"},
+                                                       {"host:a", "host:a"},
+                                                       {"host::m/a", "host::m/a"},
+                                                       {"rsync://h/a", "rsync://h/a"}};
+  for (const auto& [typed, meant] : cases) {
+    flags_.sync_mode = "rsync";
+    flags_.sync_source = typed;
+    const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
+    EXPECT_EQ(options.flags.sync_source, meant) << typed;
+    EXPECT_EQ(options.local_source, meant == typed && meant[0] != '/' ? "" : typed) << typed;
+  }
+}
+
+TEST_F(CheckTest, TorchrunsVariablesSayWhatTheFlagDoes) {
+  flags_.env = {"PET_NPROC_PER_NODE=3", "PET_NODE_RANK=7"};
+  const SubmitOptions options = *CheckSubmit(flags_, {"c"}, environment_);
+  EXPECT_EQ(options.flags.nproc_per_node, "3");
+  EXPECT_EQ(options.warnings,
+            (std::vector<std::string>{"PET_NODE_RANK has no effect: each replica is told its own "
+                                      "place by the operator"}));
+  flags_.nproc_per_node = "3";
+  EXPECT_EQ(Error(), "");
+  flags_.nproc_per_node = "4";
+  EXPECT_EQ(Error(),
+            "--nproc-per-node=4 and --env=PET_NPROC_PER_NODE=3 contradict each other: leave out "
+            "one of them");
+  flags_.nproc_per_node = "";
+  flags_.env = {"PET_NPROC_PER_NODE=many"};
+  EXPECT_EQ(Error(), "--env=PET_NPROC_PER_NODE is invalid: auto, cpu, gpu or a number");
 }
 
 TEST_F(CheckTest, AModelsSourceWithoutItsNameIsSaidToBeLeftOut) {

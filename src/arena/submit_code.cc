@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "arena/render_parts.h"
+#include "arena/submit_files.h"
 #include "arena/submit_options.h"
 #include "arena/submit_refusal.h"
-#include "base/file.h"
 #include "base/strings.h"
 
 namespace arena {
 namespace {
 
-constexpr size_t kMaxSecretFileBytes = 256 << 10;
 constexpr std::string_view kGitPassword = "GIT_SYNC_PASSWORD";
 constexpr std::string_view kRsyncPassword = "RSYNC_PASSWORD";
 
@@ -31,11 +31,33 @@ bool IsHttp(std::string_view source) {
   return scheme == "http" || scheme == "https";
 }
 
+// A path, as git and rsync tell one from host:path, host::module and URLs.
+bool IsPath(std::string_view source) {
+  return !source.empty() && source.find(':') >= source.find('/');
+}
+
 // ssh://host/path, or host:path.
 bool IsSsh(std::string_view source) {
   const size_t scheme = source.find("://");
   if (scheme != std::string_view::npos) return source.substr(0, scheme).ends_with("ssh");
-  return source.find(':') < source.find('/');
+  return !IsPath(source);
+}
+
+// What the caller means by a relative path; pods stand elsewhere. rsync takes `dir/` for what is in
+// it, as it takes `.`.
+base::Result<std::string> OfCallersFolder(std::string_view path) {
+  if (path.starts_with('/')) return std::string(path);
+  std::error_code failed;
+  const std::string folder = std::filesystem::current_path(failed).string();
+  if (failed) {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("--sync-source is invalid: \"{}\" is relative to a folder that is "
+                    "not there any more",
+                    path));
+  }
+  while (path == "." || path.starts_with("./")) path.remove_prefix(path == "." ? 1 : 2);
+  return fmt::format("{}/{}", folder == "/" ? "" : folder, path);
 }
 
 // "tom" of https://tom@host/...
@@ -52,15 +74,28 @@ class CodeCheck {
       : options_(options), flags_(options.flags), environment_(environment) {}
 
   base::Status Run() {
+    TRY(ResolvePath());
     TRY(CheckMode());
     TRY(CheckGitFlags());
     if (flags_.sync_mode == "git") TakeUser();
+    TRY(TakeCredentials());
     TakePasswords();
     WarnOfUnknownVariables();
     return {};
   }
 
  private:
+  base::Status ResolvePath() {
+    const std::string typed = flags_.sync_source;
+    const bool has_mode = flags_.sync_mode == "git" || flags_.sync_mode == "rsync";
+    if (!has_mode || !IsPath(typed) || typed.starts_with('-') || base::Trim(typed).empty()) {
+      return {};
+    }
+    TRY_ASSIGN(flags_.sync_source, OfCallersFolder(AtHome(typed, environment_)));
+    options_.local_source = typed;
+    return {};
+  }
+
   base::Status CheckMode() const {
     if (flags_.sync_mode.empty()) {
       if (flags_.sync_source.empty()) return {};
@@ -116,7 +151,8 @@ class CodeCheck {
       }
     }
     if (!flags_.git_ssh_key.empty()) {
-      TRY_ASSIGN(std::string key, Read("--git-ssh-key", flags_.git_ssh_key));
+      TRY_ASSIGN(std::string key, ReadSecretFile("--git-ssh-key", flags_.git_ssh_key, environment_,
+                                                 options_.warnings));
       if (key.find("PRIVATE KEY-----") == std::string::npos) {
         return Refuse(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
                                   flags_.git_ssh_key,
@@ -127,8 +163,10 @@ class CodeCheck {
       options_.code_env["GIT_SYNC_SSH"] = "true";
     }
     if (!flags_.git_known_hosts.empty()) {
-      TRY_ASSIGN(options_.code_secrets.known_hosts,
-                 Read("--git-known-hosts", flags_.git_known_hosts));
+      std::vector<std::string> of_no_concern;  // hosts' keys are public
+      TRY_ASSIGN(
+          options_.code_secrets.known_hosts,
+          ReadSecretFile("--git-known-hosts", flags_.git_known_hosts, environment_, of_no_concern));
       options_.code_env["GIT_SYNC_SSH"] = "true";
     }
     return {};
@@ -149,17 +187,6 @@ class CodeCheck {
     return {};
   }
 
-  base::Result<std::string> Read(std::string_view flag, const std::string& typed) const {
-    const std::string path =
-        typed.starts_with("~/") ? environment_.Home() + typed.substr(1) : typed;
-    auto content = base::ReadFile(path, kMaxSecretFileBytes);
-    if (!content) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{} is invalid: {}", flag, content.error().message));
-    }
-    return content;
-  }
-
   // git-sync uses a password only with a user, whom the URL may name.
   void TakeUser() {
     std::string& source = flags_.sync_source;
@@ -171,6 +198,30 @@ class CodeCheck {
     if (!has_password || options_.env.contains("GIT_SYNC_USERNAME")) return;
     const std::string user = UserOfUrl(source);
     options_.code_env["GIT_SYNC_USERNAME"] = user.empty() ? "git" : user;
+  }
+
+  base::Status TakeCredentials() {
+    constexpr std::string_view kFlag = "--git-credentials";
+    if (flags_.git_credentials.empty()) return {};
+    if (flags_.sync_mode != "git" || !IsHttp(flags_.sync_source)) {
+      return Refuse(fmt::format(
+          "{} is of use with --sync-mode=git and a source over http only (over ssh: --git-ssh-key)",
+          kFlag));
+    }
+    if (options_.code_secrets.password || options_.env.contains(std::string(kGitPassword)) ||
+        IsFromSecret(kGitPassword)) {
+      return Refuse(fmt::format("{} and {} say the same: leave out one of them", kFlag,
+                                options_.code_secrets.password ? "--sync-source" : kGitPassword));
+    }
+    TRY_ASSIGN(const std::string text,
+               ReadSecretFile(kFlag, flags_.git_credentials, environment_, options_.warnings));
+    TRY_ASSIGN(GitCredentials credentials, ParseGitCredentials(text, flags_.sync_source));
+    options_.code_secrets.password = std::move(credentials.password);
+    if (options_.env.contains("GIT_SYNC_USERNAME")) return {};
+    std::string user = credentials.user;
+    if (user.empty()) user = UserOfUrl(flags_.sync_source);
+    options_.code_env["GIT_SYNC_USERNAME"] = user.empty() ? "git" : user;
+    return {};
   }
 
   void TakePasswords() {

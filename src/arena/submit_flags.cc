@@ -22,6 +22,10 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
       .Choices({"auto", "cpu", "gpu"});
   set.Bool(&flags.rdma, "rdma", false, "ask for an RDMA device");
   set.StringArray(&flags.env, "env", "`KEY=VALUE`: environment variable; repeatable").Short('e');
+  set.StringArray(
+      &flags.env_files, "env-file",
+      "`FILE` of NAME=VALUE lines, as docker takes it: what is secret stays out of the\n"
+      "command line; --env wins; repeatable");
   set.StringArray(&flags.secret_env, "env-from-secret",
                   "`NAME=SECRET:KEY`: environment variable from a key of a Secret, or SECRET: one\n"
                   "for each of its keys; repeatable");
@@ -56,6 +60,10 @@ void DeclareCode(SubmitFlags& flags, cli::FlagSet& set) {
   set.String(&flags.git_branch, "git-branch", "", "branch or tag; by default the repository's own");
   set.String(&flags.git_revision, "git-revision", "", "commit or tag to stand on");
   set.Int(&flags.git_depth, "git-depth", 0, "fetch only that many commits; 0 is all");
+  set.String(
+      &flags.git_credentials, "git-credentials", "",
+      "`FILE` with the user and password of a repository over http: username= and password=\n"
+      "lines, or git's own store (~/.git-credentials); kept as a Secret");
   set.String(&flags.git_ssh_key, "git-ssh-key", "",
              "`FILE` with the private key for a repository over ssh; kept as a Secret");
   set.String(&flags.git_known_hosts, "git-known-hosts", "",

@@ -21,6 +21,8 @@ struct Submission {
   std::string image;           // of every replica that has none of its own
   std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
   bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
+  // Containers say in their status what they said last when they fail; Arena's chart is silent.
+  bool keeps_last_lines = false;
 };
 
 text::Json RenderJob(const SubmitOptions& options, const Submission& submission);
@@ -37,9 +39,6 @@ std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
 // `<job>-pytorchjob`, by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
-
-// A controller's ownerReference to the job.
-text::Json OwnerReference(const text::Json& job);
 
 // <job>-git-sync or <job>-rsync.
 std::string CodeSecretName(const SubmitOptions& options);

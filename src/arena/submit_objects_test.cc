@@ -23,6 +23,17 @@ TEST_F(RenderTest, DataThatMayOnlyBeRead) {
             mounts.as_array()[0]);
 }
 
+TEST_F(RenderTest, ContainersKeepTheirLastLinesWhereAsked) {
+  const std::vector<std::string> flags = {"--sync-mode=git", "--sync-source=https://h/r.git"};
+  const text::Json arenas = Job(flags);
+  EXPECT_EQ(text::ToJson(arenas).find("terminationMessagePolicy"), std::string::npos);
+  submission_.keeps_last_lines = true;
+  const text::Json job = Job(flags);
+  for (const text::Json* const container : {&Container(job), &Init(job)}) {
+    EXPECT_EQ(At(*container, {"terminationMessagePolicy"}), "FallbackToLogsOnError");
+  }
+}
+
 TEST_F(RenderTest, WorkersMayHaveAnImageOfTheirOwn) {
   const text::Json job = Job({"--workers=2", "--worker-image=w"});
   EXPECT_EQ(At(Container(job, "Master"), {"image"}), "i");

@@ -25,9 +25,10 @@ struct SubmitFlags {
   std::string shell, scheduler, model_name, model_source, clean_task_policy, restart_policy;
   std::string cpu, memory, share_memory, elastic;
   std::string nproc_per_node, tensorboard_image, logdir, sync_mode, sync_source, sync_image;
-  std::string git_branch, git_revision, git_ssh_key, git_known_hosts;
+  std::string git_branch, git_revision, git_credentials, git_ssh_key, git_known_hosts;
   std::string dry_run, output;
-  std::vector<std::string> devices, env, secret_env, data, data_dirs, annotations, labels;
+  std::vector<std::string> devices, env, env_files, secret_env, data, data_dirs, annotations,
+      labels;
   std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets;
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
@@ -99,6 +100,9 @@ struct SubmitOptions {
   std::vector<ConfigFile> config_files;
   std::optional<Elastic> elastic;  // then there is no master, and `flags.workers` is the start
   CodeSecrets code_secrets;
+  // --sync-source as typed when it is a path, which is of this machine; flags.sync_source is
+  // absolute then.
+  std::string local_source;
   std::vector<std::string> warnings;  // for the user, one line each
 };
 
@@ -115,6 +119,10 @@ base::Status CheckCode(SubmitOptions& options, const base::Environment& environm
 // The part of CheckSubmit that is about where everything is mounted: two mounts at one place hide
 // each other, and Kubernetes refuses them; none is the root, none goes up by "..".
 base::Status CheckMounts(const SubmitOptions& options);
+
+// The part of CheckSubmit that is about torchrun: --nproc-per-node, which a variable may say too,
+// and the variables that do not reach it.
+base::Status CheckTorchrun(SubmitOptions& options);
 
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);

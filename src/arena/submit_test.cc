@@ -30,26 +30,25 @@ TEST_F(SubmitTest, CreatesTheJobThenWhatItOwns) {
   EXPECT_NE(ended.log.find(
                 "You can run `arena get pt --type pytorchjob -n default` to check the job status"),
             std::string::npos);
-  EXPECT_EQ(cluster_->Writes(), (std::vector<std::string>{std::string("POST ") + kJobs,
-                                                          std::string("POST ") + kConfigMaps}));
+  EXPECT_EQ(cluster_->Writes(), std::vector<std::string>{std::string("POST ") + kJobs});
   const text::Json identity = *cluster_->Find(kConfigMaps, "pt-pytorchjob");
   EXPECT_EQ(
       text::ToJson(*text::Find(identity, {"metadata", "ownerReferences"})),
       R"([{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"pt","uid":"uid-pt","controller":true,"blockOwnerDeletion":true}])");
 }
 
-TEST_F(SubmitTest, AMinimalJobIsTwoRequests) {
+TEST_F(SubmitTest, AMinimalJobIsOneRequestAndOnKubernetesThree) {
   int requests = 0;
   cluster_->refuse = [&](const auto&) {
     ++requests;
     return std::nullopt;
   };
   ASSERT_EQ(Submit({"--image=i"}).exit_code, 0);
-  EXPECT_EQ(requests, 2);
+  EXPECT_EQ(requests, 1);
   requests = 0;
   is_this_machine_ = false;
   ASSERT_EQ(Run({"submit", "pytorch", "--name=other", "--image=i", "c"}).exit_code, 0);
-  EXPECT_EQ(requests, 2);
+  EXPECT_EQ(requests, 3);
 }
 
 TEST_F(SubmitTest, AnUnknownSyncModeIsFatalUnderArenasName) {
@@ -87,6 +86,7 @@ TEST_F(SubmitTest, ALogLevelThatIsUnknownIsSaidInArenasWords) {
 }
 
 TEST_F(SubmitTest, TheOldOperatorGetsItsPolicyInTheSpec) {
+  is_this_machine_ = false;
   cluster_->admit = [](text::Json& object) { text::Erase(object, {"spec", "runPolicy"}); };
   ASSERT_EQ(Submit({"--image=i", "--retry=2"}).exit_code, 0);
   const text::Json job = *cluster_->Find(kJobs, "pt");
@@ -153,6 +153,7 @@ TEST_F(SubmitTest, ANameThatIsTakenIsSaidInArenasWords) {
 }
 
 TEST_F(SubmitTest, AFailureOfALaterStepTakesEverythingBack) {
+  is_this_machine_ = false;
   RefuseOnce("POST", kServices, {500, "InternalError", "no services today"});
   const Ended ended = Submit({"--image=i", "--tensorboard", "--sync-mode=git",
                               "--sync-source=https://h/r.git", "--env=GIT_SYNC_PASSWORD=secret"});
@@ -233,6 +234,28 @@ TEST_F(SubmitTest, APriorityClassMustExist) {
   EXPECT_EQ(Submit({"--image=i", "-p", "high"}).exit_code, 0);
 }
 
+TEST_F(SubmitTest, AFailureEndsWithWhatBecameOfTheJob) {
+  const std::string not_made = "the job pt was not made\"\n";
+  const auto ends = [](const Ended& ended, const std::string& words) {
+    EXPECT_NE(ended.exit_code, 0);
+    EXPECT_TRUE(ended.log.ends_with(words)) << ended.log;
+  };
+  ends(Submit({"-p", "high"}), not_made);
+  ends(Submit({"--data-dir=/not/there"}), not_made);
+  ends(Submit({"--data=claim:/d"}), not_made);
+  for (const bool is_embedded : {true, false}) {
+    is_this_machine_ = is_embedded;
+    RefuseOnce("POST", kJobs, {403, "Forbidden", "not you"});
+    ends(Submit({"--image=i"}), not_made);
+    cluster_->refuse = [](const auto&) { return Refusal{0, "", ""}; };
+    ends(Submit({"--image=i"}),
+         "whether the job pt was made is not known, `arena get pt` will tell\"\n");
+    cluster_->refuse = [](const auto&) { return std::nullopt; };
+  }
+  const Ended dry = Submit({"--image=i", "--data-dir=/not/there", "--dry-run=client"});
+  EXPECT_EQ(dry.log.find("was not made"), std::string::npos);
+}
+
 TEST_F(SubmitTest, MistakesAreFoundBeforeAnythingIsContacted) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"submit", "pytorch", "cmd"}, "required flag(s) \\\"name\\\" not set"},
@@ -297,8 +320,36 @@ TEST_F(SubmitTest, ADryRunShowsNoSecret) {
   }
 }
 
+TEST_F(SubmitTest, APathOfThisMachineIsNothingToAnotherCluster) {
+  is_this_machine_ = false;
+  for (const char* source : {".", "../x", "~/x", "/etc"}) {
+    for (const char* mode : {"--sync-mode=rsync", "--sync-mode=git"}) {
+      const Ended ended =
+          Submit({"--image=i", mode, std::string("--sync-source=") + source, "--dry-run=client"});
+      EXPECT_EQ(ended.exit_code, 2) << source;
+      EXPECT_NE(ended.log.find("is a path of this machine, which the pods of another cluster do "
+                               "not see"),
+                std::string::npos)
+          << ended.log;
+    }
+  }
+  // The code sync's own image may hold it.
+  const Ended baked =
+      Submit({"--image=i", "--sync-mode=rsync", "--sync-source=/src", "--sync-image=mine"});
+  EXPECT_EQ(baked.exit_code, 0) << baked.log;
+}
+
+TEST_F(SubmitTest, WhatIsAskedOfThisMachineIsLookedAtHereOnly) {
+  is_this_machine_ = false;
+  EXPECT_EQ(Submit({"--image=i", "--data-dir=/of/a/node", "--data=claim:/d"}).exit_code, 0);
+  is_this_machine_ = true;
+  EXPECT_NE(Submit({"--data-dir=/of/a/node"}).log.find("/of/a/node: No such file or directory"),
+            std::string::npos);
+}
+
 // The commands of both documents, with an image where they have one.
 TEST_F(SubmitTest, TheDocumentsCommandsAreAccepted) {
+  is_this_machine_ = false;
   const Ended git =
       Run({"--loglevel", "info", "submit", "pytorch", "--name=pytorch-dist-git", "--gpus=1",
            "--workers=2",

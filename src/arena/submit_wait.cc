@@ -1,10 +1,7 @@
 #include "arena/submit_wait.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -21,24 +18,6 @@ namespace {
 
 using base::Code;
 using base::Fail;
-
-// For the signal handler, which may do little.
-std::string g_notice;
-int g_exit_code = cli::kExitInterrupted;
-
-void EndWithNotice(int) {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, g_notice.data(), g_notice.size());
-  ::_exit(g_exit_code);
-}
-
-void SetHandler(int signal, void (*handler)(int)) {
-  struct sigaction action{};
-  action.sa_handler = handler;
-  ::sigaction(signal, &action, nullptr);
-}
-
-constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-std::array<struct sigaction, kSignals.size()> g_before;
 
 bool IsOver(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
 
@@ -73,7 +52,7 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
   std::string told;
   const auto is_over = [&] { return sight.is_gone || IsOver(sight.summary.status); };
   const auto is_news = [&] {
-    return sight.summary.status == "PENDING" && !sight.summary.reason.empty() &&
+    return api::IsWaiting(sight.summary.status) && !sight.summary.reason.empty() &&
            sight.summary.reason != told;
   };
   do {
@@ -92,22 +71,6 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
 }
 
 }  // namespace
-
-InterruptNotice::InterruptNotice(const std::string& program, const std::string& job) {
-  g_notice =
-      fmt::format("\nThe job {0} runs on: `{1} logs {0} -f` follows it, `{1} delete {0}` ends it\n",
-                  job, program);
-  // Arena knows 0 and 1 only.
-  g_exit_code = program == "arena" ? cli::kExitFailure : cli::kExitInterrupted;
-  for (size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], nullptr, &g_before[i]);
-    SetHandler(kSignals[i], EndWithNotice);
-  }
-}
-
-InterruptNotice::~InterruptNotice() {
-  for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &g_before[i], nullptr);
-}
 
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
                          const std::string& chief, cli::Output& out) {
@@ -138,6 +101,10 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
     reason = whole->summary.reason;
   }
   base::LogError("the job {} has failed{}{}", name, reason.empty() ? "" : ": ", reason);
+  if (const std::string failed = api::ReadFailure(reason).instance; !failed.empty()) {
+    base::LogInfo("`{} logs {}` prints the log of {}, which failed first", context.program, name,
+                  failed);
+  }
   return cli::kExitFailure;
 }
 

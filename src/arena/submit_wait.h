@@ -10,15 +10,6 @@
 
 namespace arena {
 
-// As long as one lives, Ctrl-C ends the program and says that the job runs on.
-class InterruptNotice {
- public:
-  InterruptNotice(const std::string& program, const std::string& job);
-  InterruptNotice(const InterruptNotice&) = delete;
-  InterruptNotice& operator=(const InterruptNotice&) = delete;
-  ~InterruptNotice();
-};
-
 // Prints the log of the job's `chief` to `out` until that instance has ended.
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
                          const std::string& chief, cli::Output& out);

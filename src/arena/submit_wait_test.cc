@@ -10,7 +10,7 @@ class SubmitWaitTest : public VerbTest {
   // A controller: whatever is submitted runs at once and ends like this.
   void EndWith(const std::string& condition) {
     cluster_->after_write = [this, condition](const std::string& verb, const std::string& path) {
-      if (verb != "POST" || path != kConfigMaps) return;
+      if (verb != "POST" || path != kJobs) return;
       text::Json job = *cluster_->Find(kJobs, "pt");
       cluster_->Put(kPods, MakePod("pt", "master", 0, condition));
       text::Set(job, {"status", "conditions"},
@@ -58,7 +58,7 @@ TEST_F(SubmitWaitTest, FollowPrintsTheChiefsLogToo) {
 
 TEST_F(SubmitWaitTest, AJobThatIsDeletedEndsTheWait) {
   cluster_->after_write = [this](const std::string& verb, const std::string& path) {
-    if (verb == "POST" && path == kConfigMaps) cluster_->Remove(kJobs, "pt");
+    if (verb == "POST" && path == kJobs) cluster_->Remove(kJobs, "pt");
   };
   const Ended ended = Submit({"--wait"});
   EXPECT_EQ(ended.exit_code, 1);

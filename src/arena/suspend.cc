@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "api/object.h"
 #include "arena/complete_names.h"
-#include "arena/deletion.h"
+#include "arena/ending.h"
 #include "arena/job_watch.h"
 #include "arena/jobs.h"
 #include "arena/trainer.h"
@@ -21,7 +22,7 @@ using base::Fail;
 
 struct SuspendFlags {
   std::string type;
-  bool wait = true;
+  bool force = false, wait = true;
 };
 
 bool IsSuspended(const text::Json& job) {
@@ -35,26 +36,33 @@ std::string NothingToDo(const api::TrainingSummary& job, bool is_suspended) {
 }
 
 // Until no pod of the job is left: what it held is free then.
-void AwaitNoPods(cluster::Client& client, const TrainingJob& job) {
+void AwaitNoPods(cluster::Client& client, const TrainingJob& job, Ending& ending) {
   const std::string uid(api::Uid(job.job));
   JobWatch watch(client, job.summary.namespace_name, job.summary.name, PodSelector(job.job));
-  size_t left = 0;
-  const bool is_done = watch.Wait(Deletion::kPatience, [&](const JobWatch::Snapshot& now) {
+  ending.Await(watch, job.summary.name, [&](const JobWatch::Snapshot& now) -> size_t {
     // Deleted or resumed meanwhile: nothing to wait for.
-    if (!now.job || !IsSuspended(*now.job)) return true;
-    left =
-        static_cast<size_t>(std::count_if(now.pods.begin(), now.pods.end(), [&](const auto& entry) {
-          return api::ControllerUid(entry.second) == uid;
-        }));
-    return left == 0;
+    if (!now.job || !IsSuspended(*now.job)) return 0;
+    return static_cast<size_t>(
+        std::count_if(now.pods.begin(), now.pods.end(),
+                      [&](const auto& entry) { return api::ControllerUid(entry.second) == uid; }));
   });
-  if (!is_done) {
-    base::LogWarn("{} instances of the job {} are still ending", left, job.summary.name);
+}
+
+base::Status EndInstances(cluster::Client& client, const Context& context, const TrainingJob& job,
+                          const SuspendFlags& flags, std::optional<Ending>& ending) {
+  const std::string uid(api::Uid(job.job));
+  if (flags.force) {
+    TRY(EndAtOnce(client, job.summary.namespace_name, PodSelector(job.job), uid));
   }
+  if (!flags.wait) return {};
+  if (!ending) ending.emplace(context, false);
+  if (!ending->IsLeft()) AwaitNoPods(client, job, *ending);
+  return {};
 }
 
 base::Status SetSuspended(cluster::Client& client, const Context& context, const std::string& name,
-                          bool is_suspended, bool waits) {
+                          bool is_suspended, const SuspendFlags& flags,
+                          std::optional<Ending>& ending) {
   TRY_ASSIGN(const TrainingJob job, FindJob(client, context, context.Namespace(), name));
   if (job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED") {
     return Fail(Code::kInvalidArgument,
@@ -68,11 +76,12 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
     TRY(client.Patch(api::kPyTorchJobs, job.summary.namespace_name, name,
                      cluster::PatchType::kMerge, patch));
   }
-  if (is_suspended && waits) AwaitNoPods(client, job);
-  base::LogInfo("The training job {}",
+  if (is_suspended) TRY(EndInstances(client, context, job, flags, ending));
+  base::LogInfo("The training job {}{}",
                 is_so_already
                     ? NothingToDo(job.summary, is_suspended)
-                    : fmt::format("{} has been {}", name, is_suspended ? "suspended" : "resumed"));
+                    : fmt::format("{} has been {}", name, is_suspended ? "suspended" : "resumed"),
+                ending && ending->IsLeft() ? "; its instances may be ending still" : "");
   return {};
 }
 
@@ -80,15 +89,17 @@ base::Result<int> RunSuspend(Context& context, const SuspendFlags& flags, bool i
                              cli::Invocation& call) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  std::optional<Ending> ending;
   int exit_code = 0;
   for (const std::string& name : call.args) {
     const base::Status done =
-        is_pytorch ? SetSuspended(*client, context, name, is_suspended, flags.wait)
+        is_pytorch ? SetSuspended(*client, context, name, is_suspended, flags, ending)
                    : base::Status(Fail(NotFoundJob(context, context.Namespace(), name)));
     if (done) continue;
     base::LogError("{}", done.error().message);
     exit_code = cli::kExitFailure;
   }
+  if (ending && ending->IsLeft()) return ending->exit_code();
   return exit_code;
 }
 
@@ -103,9 +114,7 @@ void Add(cli::Command& root, Context& context, bool is_suspended, std::string us
       .String(&flags->type, "type", "", "kind of the jobs: pytorchjob")
       .Short('T')
       .Choices({"pytorchjob"});
-  if (is_suspended) {
-    verb.flags().Bool(&flags->wait, "wait", true, "return when the instances have ended");
-  }
+  if (is_suspended) AddEndingFlags(verb.flags(), flags->force, flags->wait);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));

@@ -31,8 +31,9 @@ class Environment {
   std::string StateDir() const;
   // $XDG_CACHE_HOME/muster, by default ~/.cache/muster.
   std::string CacheDir() const;
-  // $XDG_RUNTIME_DIR/muster when set, else /tmp/muster-<uid>-<hash of the state directory>. Two
-  // state directories never share a runtime directory. Not created here.
+  // $XDG_RUNTIME_DIR/muster-<hash of the state directory> where that is a directory of this user's
+  // that nobody else can enter, else `run` in the state directory: a place that others cannot make
+  // first. Two state directories never share a runtime directory. Not created here.
   std::string RuntimeDir() const;
 
  private:

@@ -1,12 +1,23 @@
 // Apart from the rest of Environment: the password database cannot be linked into a static program.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include "base/environment.h"
+#include "base/fd.h"
 #include "base/strings.h"
+#include "base/unix_address.h"
 
 namespace base {
+namespace {
+
+bool IsPrivateFolder(const std::string& path) {
+  const Fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return folder && CheckPrivateFolder(folder.get(), path);
+}
+
+}  // namespace
 
 std::string Environment::Home() const {
   if (const auto home = Get("HOME")) return *home;
@@ -29,10 +40,10 @@ std::string Environment::CacheDir() const {
   return GetOr("XDG_CACHE_HOME", Home() + "/.cache") + "/muster";
 }
 std::string Environment::RuntimeDir() const {
-  const std::string tag = Md5Hex(StateDir()).substr(0, 8);
-  if (const auto runtime = Get("XDG_RUNTIME_DIR"))
-    return fmt::format("{}/muster-{}", *runtime, tag);
-  return fmt::format("/tmp/muster-{}-{}", getuid(), tag);
+  const auto runtime = Get("XDG_RUNTIME_DIR");
+  // Of another user after `su`; gone after a logout; unset in cron's jobs.
+  if (!runtime || !IsPrivateFolder(*runtime)) return StateDir() + "/run";
+  return fmt::format("{}/muster-{}", *runtime, Md5Hex(StateDir()).substr(0, 8));
 }
 
 }  // namespace base

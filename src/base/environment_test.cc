@@ -1,6 +1,10 @@
 #include "base/environment.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
 
 namespace base {
 namespace {
@@ -34,16 +38,39 @@ TEST(Environment, DirectoriesFollowXdg) {
 
 TEST(Environment, HomeIsNeverEmpty) { EXPECT_TRUE(Environment().Home().starts_with("/")); }
 
-TEST(Environment, TwoStateDirectoriesNeverShareARuntimeDirectory) {
-  const auto runtime = [](const std::string& state, const std::string& run) {
-    return Environment(Values{{"HOME", "/h"}, {"XDG_STATE_HOME", state}, {"XDG_RUNTIME_DIR", run}})
+class RuntimeDir : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/muster-base-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { EXPECT_TRUE(RemoveTree(folder_)); }
+  static std::string Of(const std::string& state, const std::string& runtime) {
+    return Environment(
+               Values{{"HOME", "/h"}, {"XDG_STATE_HOME", state}, {"XDG_RUNTIME_DIR", runtime}})
         .RuntimeDir();
-  };
-  EXPECT_NE(runtime("/a", ""), runtime("/b", ""));
-  EXPECT_NE(runtime("/a", "/run/u"), runtime("/b", "/run/u"));
-  EXPECT_EQ(runtime("/a", "/run/u"), runtime("/a", "/run/u"));
-  EXPECT_TRUE(runtime("/a", "/run/u").starts_with("/run/u/muster"));
-  EXPECT_TRUE(runtime("/a", "").starts_with("/tmp/muster-"));
+  }
+
+  std::string folder_;
+};
+
+TEST_F(RuntimeDir, TwoStateDirectoriesNeverShareOne) {
+  EXPECT_NE(Of("/a", ""), Of("/b", ""));
+  EXPECT_NE(Of("/a", folder_), Of("/b", folder_));
+  EXPECT_EQ(Of("/a", folder_), Of("/a", folder_));
+  EXPECT_TRUE(Of("/a", folder_).starts_with(folder_ + "/muster-"));
+}
+
+TEST_F(RuntimeDir, IsInTheStateDirectoryWhereTheUsersOwnIsNotPrivate) {
+  EXPECT_EQ(Of("/a", ""), "/a/muster/run");
+  EXPECT_EQ(Of("/a", folder_ + "/gone"), "/a/muster/run");
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  EXPECT_EQ(Of("/a", folder_), "/a/muster/run");
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  ASSERT_EQ(chown(folder_.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(Of("/a", folder_), "/a/muster/run") << "su keeps the other user's";
 }
 
 TEST(Environment, OfProcessSeesThisProcess) {

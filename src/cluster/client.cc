@@ -147,6 +147,11 @@ base::Result<net::HttpRequest> RequestOf(const BatchWrite& write) {
   switch (write.verb) {
     case Verb::kCreate:
       return CreateRequest(resource, write.namespace_name, write.object, false);
+    case Verb::kCreateWithOwned: {
+      TRY_ASSIGN(auto request, CreateRequest(resource, write.namespace_name, write.object, false));
+      request.target += "?withOwned=true";
+      return request;
+    }
     case Verb::kUpdate:
       return UpdateRequest(resource, write.object, "");
     case Verb::kUpdateStatus:

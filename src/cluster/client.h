@@ -97,12 +97,14 @@ struct DeleteOptions {
 
 // One write of a batch.
 struct BatchWrite {
-  enum class Verb { kCreate, kUpdate, kUpdateStatus, kPatch, kDelete, kBind };
+  // kCreateWithOwned is the embedded server's alone: `object` is a List whose first item owns the
+  // others, of its namespace. All are made or none; the answer is the first.
+  enum class Verb { kCreate, kCreateWithOwned, kUpdate, kUpdateStatus, kPatch, kDelete, kBind };
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string namespace_name{};
-  std::string name{};   // not for kCreate
-  text::Json object{};  // kCreate, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
+  std::string name{};   // not for kCreate*
+  text::Json object{};  // kCreate*, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
   // How its answer is read; nothing is ParseJson.
   base::Result<text::Json> (*read)(std::string_view answer) = nullptr;

@@ -13,10 +13,10 @@ constexpr size_t kMaxErrorBody = 1 << 20;
 // What `take` gets of a body that came whole.
 constexpr size_t kPieceBytes = 256 << 10;
 
-class HttpTransport final : public Transport {
+class ClientTransport final : public Transport {
  public:
-  HttpTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers,
-                std::chrono::seconds timeout)
+  ClientTransport(std::unique_ptr<net::HttpClient> client, net::Headers extra_headers,
+                  std::chrono::seconds timeout)
       : client_(std::move(client)), extra_headers_(std::move(extra_headers)), timeout_(timeout) {}
 
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
@@ -94,8 +94,13 @@ base::Result<net::WebSocketAnswer> Transport::OpenWebSocket(const net::HttpReque
 
 std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers,
                                          std::chrono::seconds timeout) {
-  return std::make_unique<HttpTransport>(net::HttpClient::Unix(std::move(socket_path), timeout),
-                                         std::move(extra_headers), timeout);
+  return HttpTransport(net::HttpClient::Unix(std::move(socket_path), timeout),
+                       std::move(extra_headers), timeout);
+}
+
+std::unique_ptr<Transport> HttpTransport(std::unique_ptr<net::HttpClient> client,
+                                         net::Headers extra_headers, std::chrono::seconds timeout) {
+  return std::make_unique<ClientTransport>(std::move(client), std::move(extra_headers), timeout);
 }
 
 }  // namespace cluster

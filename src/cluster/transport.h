@@ -44,6 +44,11 @@ inline constexpr std::chrono::seconds kRequestTimeout{60};
 std::unique_ptr<Transport> UnixTransport(std::string socket_path, net::Headers extra_headers,
                                          std::chrono::seconds timeout = kRequestTimeout);
 
+// Over a client of the caller's; `timeout` is of an answer that is received piece by piece.
+std::unique_ptr<Transport> HttpTransport(std::unique_ptr<net::HttpClient> client,
+                                         net::Headers extra_headers,
+                                         std::chrono::seconds timeout = kRequestTimeout);
+
 // Calls `handler` in this process; blocks until it answers.
 std::unique_ptr<Transport> InProcessTransport(net::HttpHandler handler);
 

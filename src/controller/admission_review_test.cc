@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "net/ignoring_responder.h"
 #include "text/json.h"
 
 namespace controller {
@@ -109,22 +110,13 @@ TEST(AdmissionReview, ObjectsOfOtherShapesAreAnswered) {
 }
 
 // Looks at the metrics when it is answered.
-class Watcher final : public net::Responder {
+class Watcher final : public net::IgnoringResponder {
  public:
   explicit Watcher(const Metrics& metrics) : metrics_(metrics) {}
   void Send(net::HttpResponse response) override {
     status = response.status;
     text = metrics_.Print({});
   }
-  void Start(int, net::Headers) override {}
-  void Write(std::string) override {}
-  void Finish() override {}
-  void Upgrade(net::Headers, std::function<void(std::string_view)>) override {}
-  void Used(size_t) override {}
-  size_t PendingBytes() const override { return 0; }
-  void WhenTaken(size_t, std::function<void()>) override {}
-  bool IsClosed() const override { return false; }
-  void OnClose(std::function<void()>) override {}
 
   int status = 0;
   std::string text;

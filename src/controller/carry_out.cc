@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/failure_cause.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
@@ -127,7 +128,7 @@ base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
                                    const reconcile::Write& write, base::Result<text::Json> answer,
                                    std::vector<reconcile::Event>& events) {
   if (answer) {
-    if (write.verb == Verb::kPatch) {
+    if (write.resource == &api::kPyTorchJobs && write.verb == Verb::kPatch) {
       ProjectJob(*answer);
       Enqueue(cache_.PutJob(std::move(*answer)));
     } else {
@@ -142,7 +143,9 @@ base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
     return {};
   }
   const base::Error& error = answer.error();
-  if (write.verb == Verb::kDelete && error.code == base::Code::kNotFound) return {};
+  const bool is_to_end = write.verb == Verb::kDelete || write.resource == &api::kPods;
+  const bool is_gone = error.code == base::Code::kNotFound;
+  if (is_to_end && write.verb != Verb::kCreate && is_gone) return {};
   bool is_going = false;
   if (write.verb == Verb::kCreate && error.code == base::Code::kAlreadyExists &&
       Adopt(snapshot, write, is_going)) {
@@ -248,7 +251,9 @@ void JobWorker::LogConditions(const text::Json& job, const text::Json& status) c
              text::GetString(old, {"reason"}) == text::GetString(condition, {"reason"});
     };
     if (before != nullptr && std::any_of(before->begin(), before->end(), is_same)) continue;
-    base::Log(base::LogLevel::kInfo, text::GetString(condition, {"message"}),
+    // The program's own words stay out of the log.
+    const std::string_view message = text::GetString(condition, {"message"});
+    base::Log(base::LogLevel::kInfo, message.substr(0, message.find(api::kLastLinesMark)),
               {{"job", JobKey(job)},
                {"uid", text::GetString(job, {"metadata", "uid"})},
                {"reason", text::GetString(condition, {"reason"})}});

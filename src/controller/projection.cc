@@ -60,8 +60,9 @@ text::Object MetadataOf(const text::Json& object) {
                                   api::kReplicaTypeLabel, api::kReplicaIndexLabel}));
   }
   if (const text::Object* const notes = text::FindObject(object, {"metadata", "annotations"})) {
-    PutUnlessEmpty(kept, "annotations",
-                   Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation}));
+    PutUnlessEmpty(
+        kept, "annotations",
+        Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation, api::kEndAnnotation}));
   }
   if (const text::Json* const owner = api::ControllerReference(object)) {
     text::Array owners;
@@ -128,6 +129,7 @@ const text::Projection& ChildParts() {
                                        {"metadata", "labels", api::kReplicaIndexLabel},
                                        {"metadata", "annotations", api::kMasterPortAnnotation},
                                        {"metadata", "annotations", api::kRestartsAnnotation},
+                                       {"metadata", "annotations", api::kEndAnnotation},
                                        {"metadata", "ownerReferences"}};
   return kParts;
 }

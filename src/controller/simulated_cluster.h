@@ -64,6 +64,7 @@ class SimulatedServer {
       container["state"] = text::Object{{"terminated", text::Object{{"exitCode", exit_code}}}};
     }
     text::Json patch = text::Object();
+    text::Set(patch, {"spec", "nodeName"}, "n");
     text::Set(patch, {"status", "phase"}, text::Json(phase));
     text::Set(patch, {"status", "containerStatuses"}, text::Array{std::move(container)});
     Patch(SimKind::kPod, pod, patch);
@@ -91,6 +92,7 @@ class SimulatedServer {
   }
   net::HttpResponse Delete(SimKind kind, const std::string& name, const text::Json& options);
   net::HttpResponse PatchJob(const std::string& name, bool is_status, const text::Json& patch);
+  net::HttpResponse PatchPod(const std::string& name, const text::Json& patch);
   const text::Json& Add(SimKind kind, text::Json object);
   void Tell(SimKind kind, cluster::WatchEvent::Type type, text::Json& object);
   void CheckPod(const text::Json& pod);
@@ -190,6 +192,18 @@ inline net::HttpResponse SimulatedServer::Delete(SimKind kind, const std::string
   return Answer(200, text::Object{{"kind", "Status"}, {"status", "Success"}});
 }
 
+inline net::HttpResponse SimulatedServer::PatchPod(const std::string& name,
+                                                   const text::Json& patch) {
+  text::Json& pod = Of(SimKind::kPod).at(name);
+  if (text::GetString(patch, {"metadata", "uid"}) != api::Uid(pod)) return Refuse(409, "Conflict");
+  text::Json next = pod;
+  text::MergePatch(next, patch);
+  if (next == pod) return Answer(200, pod);
+  pod = std::move(next);
+  Tell(SimKind::kPod, cluster::WatchEvent::Type::kModified, pod);
+  return Answer(200, pod);
+}
+
 inline net::HttpResponse SimulatedServer::PatchJob(const std::string& name, bool is_status,
                                                    const text::Json& patch) {
   text::Json& job = Of(SimKind::kJob).at(name);
@@ -236,6 +250,7 @@ inline net::HttpResponse SimulatedServer::Handle(const net::HttpRequest& request
   if (request.method == "GET") return Answer(200, Of(kind).at(name));
   if (request.method == "DELETE") return Delete(kind, name, body);
   if (request.method == "PATCH" && kind == SimKind::kJob) return PatchJob(name, is_status, body);
+  if (request.method == "PATCH" && kind == SimKind::kPod) return PatchPod(name, body);
   return Refuse(405, "MethodNotAllowed");
 }
 

@@ -212,6 +212,7 @@ class Lifetime {
   Lifetime(unsigned seed, FaultCounts& faults) : random_(seed), faults_(faults), server_(clock_) {
     options_.is_operator = true;
     options_.reconcile.tells_first_failure = Chance(50);
+    options_.reconcile.ends_pods_in_place = Chance(30);
     server_.is_graceful = [this] { return Chance(50); };
     const int jobs = 1 + Below(3);
     for (int i = 0; i < jobs; ++i) server_.CreateJob(RandomJob("j" + std::to_string(i)));
@@ -397,6 +398,8 @@ class Lifetime {
       const text::Json& pod = server_.Of(SimKind::kPod).at(name);
       if (api::IsDeleting(pod)) {
         server_.Remove(SimKind::kPod, name);
+      } else if (!api::IsPodFinished(pod) && !api::Annotation(pod, api::kEndAnnotation).empty()) {
+        server_.SetPhase(name, "Failed", 143);
       } else if (api::Phase(pod) == "Pending") {
         server_.SetPhase(name, "Running", 0);
       } else if (api::Phase(pod) == "Running" && round % 4 == 3) {
@@ -424,7 +427,9 @@ class Lifetime {
       const auto status = api::ParseJobStatus(*stored);
       ASSERT_TRUE(status && status->IsFinished()) << text::ToJson(job);
       EXPECT_TRUE(status->completion_time) << text::ToJson(job);
-      const std::string_view policy = text::GetString(job, {"spec", "runPolicy", "cleanPodPolicy"});
+      std::string_view policy = text::GetString(job, {"spec", "runPolicy", "cleanPodPolicy"});
+      // Every pod of a failed job stays, and none runs.
+      if (options_.reconcile.ends_pods_in_place && status->Is("Failed")) policy = "Running";
       for (const auto& [pod_name, pod] : server_.Of(SimKind::kPod)) {
         if (api::ControllerUid(pod) != api::Uid(job)) continue;
         EXPECT_NE(policy, "All") << pod_name << " is left of " << text::ToJson(job);

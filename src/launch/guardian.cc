@@ -32,6 +32,7 @@ void TakeAgentsName(pid_t guardian) {
   ::prctl(PR_SET_NAME, "muster-agent");
   constexpr size_t kArgStart = 48;  // proc(5); those of a line after the name begin with the third
   const std::string stat = base::ReadFile("/proc/self/stat").value_or("");
+  if (stat.rfind(')') == std::string::npos) return;  // no /proc: the name alone is taken
   const auto fields = base::Split(std::string_view(stat).substr(stat.rfind(')') + 2), ' ');
   if (fields.size() <= kArgStart - 2) return;
   const auto begin = base::ParseInt(fields[kArgStart - 3]).value_or(0);

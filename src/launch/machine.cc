@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "launch/gpu_vendor.h"
 #include "launch/python_numbers.h"
 
 namespace launch {
@@ -42,29 +43,6 @@ void AllowCpus(const std::vector<int>& cpus) {
   CPU_FREE(set);
 }
 
-// PCI addresses of NVIDIA's GPUs in the order of CUDA_DEVICE_ORDER=PCI_BUS_ID.
-std::vector<std::string> GpuAddresses() {
-  std::vector<std::string> found;
-  std::error_code failed;
-  for (const auto& entry :
-       std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", failed)) {
-    found.push_back(entry.path().filename().string());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-// Where the driver does not list them, as in some containers: /dev/nvidia0 ...
-int CountGpuDevices() {
-  int count = 0;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev", failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("nvidia") && base::ParseInt(std::string_view(name).substr(6))) ++count;
-  }
-  return count;
-}
-
 std::vector<int> CpusOfFile(const std::string& path) {
   const auto text = base::ReadFile(path);
   return text ? ParseCpuList(base::Trim(*text)) : std::vector<int>();
@@ -90,11 +68,12 @@ std::vector<std::vector<int>> CpusOfNumaNodes() {
 
 // The NUMA node of the worker's GPU; without one the workers are spread evenly.
 size_t NumaNodeOf(int local_rank, int count, size_t nodes, const base::Environment& environment) {
-  const std::vector<std::string> gpus = GpuAddresses();
+  const GpuVendor* const vendor = InstalledVendor();
+  const auto gpus = vendor == nullptr ? std::vector<std::string>() : vendor->installed("");
   size_t index = static_cast<size_t>(local_rank);
-  const auto visible = environment.Get("CUDA_VISIBLE_DEVICES");
-  if (visible) {
-    const auto devices = base::Split(*visible, ',');
+  const VisibleDevices visible = VisibleDevicesOf(environment);
+  if (visible.are_named) {
+    const auto& devices = visible.devices;
     const auto number = index < devices.size() ? base::ParseInt(devices[index]) : std::nullopt;
     index = number && *number >= 0 ? static_cast<size_t>(*number) : gpus.size();
   }
@@ -142,24 +121,6 @@ std::vector<int> ParseCpuList(std::string_view text) {
 
 int UsableCpus() { return std::max<int>(1, static_cast<int>(AllowedCpus().size())); }
 
-int UsableGpus(const base::Environment& environment) {
-  int installed = static_cast<int>(GpuAddresses().size());
-  if (installed == 0) installed = CountGpuDevices();
-  const auto found = environment.values().find("CUDA_VISIBLE_DEVICES");
-  if (found == environment.values().end()) return installed;
-  // CUDA stops at the first one that it does not know.
-  int count = 0;
-  for (const std::string& device : base::Split(found->second, ',')) {
-    const std::string_view name = base::Trim(device);
-    const auto number = base::ParseInt(name);
-    const bool is_known = number ? *number >= 0 && *number < installed
-                                 : name.starts_with("GPU-") || name.starts_with("MIG-");
-    if (!is_known) break;
-    ++count;
-  }
-  return installed == 0 ? 0 : count;
-}
-
 int UsableXpus() {
   int count = 0;
   std::error_code failed;
@@ -199,8 +160,8 @@ base::Result<int> CountProcesses(std::string_view text, const base::Environment&
     const int gpus = UsableGpus(environment);
     if (gpus > 0) return gpus;
     return refuse(
-        "--nproc-per-node gpu: Cuda is not available. (no GPU here, or "
-        "CUDA_VISIBLE_DEVICES hides it; use a number or cpu)");
+        "--nproc-per-node gpu: Cuda is not available. (no GPU of NVIDIA or AMD here, or "
+        "CUDA_VISIBLE_DEVICES or AMD's variables hide it; use a number or cpu)");
   }
   if (text == "xpu") {
     const int xpus = UsableXpus();

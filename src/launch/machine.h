@@ -12,8 +12,6 @@ namespace launch {
 
 // CPUs that this process may use.
 int UsableCpus();
-// GPUs that workers will see: what CUDA_VISIBLE_DEVICES names, else what NVIDIA's driver lists.
-int UsableGpus(const base::Environment& environment);
 int UsableXpus();
 
 // What a GPU's number means to the workers: HIP_VISIBLE_DEVICES when it is set, which goes before

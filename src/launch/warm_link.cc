@@ -18,12 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kLongestFork = std::chrono::seconds(30);
 constexpr std::chrono::milliseconds kLongestAnswer = std::chrono::seconds(2);
 
-mode_t CurrentUmask() {
-  const mode_t mask = ::umask(077);
-  ::umask(mask);
-  return mask;
-}
-
 int64_t NumberIn(const Message& message, size_t field) {
   return field < message.size() ? base::ParseInt(message[field]).value_or(0) : 0;
 }
@@ -55,7 +49,7 @@ base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options,
                                     [&](const auto& mapping) { return mapping.to == target; });
     if (found != options.fds.end()) fds.push_back(found->from);
   }
-  Message request = {"start", fmt::format("{}", CurrentUmask()),
+  Message request = {"start", fmt::format("{}", process::CurrentUmask()),
                      fmt::format("{}", fmt::join(ignored_signals, " ")),
                      fmt::format("{}", options.argv.size())};
   request.insert(request.end(), options.argv.begin(), options.argv.end());

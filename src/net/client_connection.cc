@@ -27,6 +27,7 @@ base::Status ClientConnection::Write(const HttpRequest& request, size_t body_lim
   body_limit_ = body_limit;
   is_head_request_ = request.method == "HEAD";
   if (is_head_request_) parser_.ExpectNoBody();
+  has_sent_ = false;
   has_answer_begun_ = false;
 
   const std::string head_text = FormatRequestHead(request);
@@ -39,6 +40,7 @@ base::Status ClientConnection::Write(const HttpRequest& request, size_t body_lim
     } else if (step.bytes == 0) {
       return {};
     }
+    has_sent_ = has_sent_ || step.bytes > 0;
     const size_t of_head = std::min(step.bytes, head.size());
     head.remove_prefix(of_head);
     body.remove_prefix(step.bytes - of_head);

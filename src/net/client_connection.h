@@ -41,6 +41,8 @@ class ClientConnection {
   // After the answer to CONNECT: what it leads to. No further use of this then.
   std::unique_ptr<ClientSocket> TakeSocket() { return std::move(socket_); }
 
+  // Whether the socket has taken any byte of the request: what was not sent was not carried out.
+  bool has_sent() const { return has_sent_; }
   // Whether any byte of the answer has come.
   bool has_answer_begun() const { return has_answer_begun_; }
   // Whether another request may follow the answer, and the server has not hung up meanwhile.
@@ -65,6 +67,7 @@ class ClientConnection {
   MessageParser parser_{MessageParser::Kind::kResponse, 0};
   size_t body_limit_ = 0;
   bool is_head_request_ = false;
+  bool has_sent_ = false;
   bool has_answer_begun_ = false;
   std::string input_;  // not yet parsed
 };

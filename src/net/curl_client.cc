@@ -145,7 +145,7 @@ class Client final : public CurlClient {
                Prepare(request, kMaxResponseBytes, CURL_HTTP_VERSION_2TLS, &range));
     loop_->Add(transfer);
     bool is_cut = false;
-    return transfer->AwaitWhole(is_cut);
+    return AwaitWhole(transfer, is_cut);
   }
 
   std::vector<base::Result<HttpResponse>> SendAll(std::span<const HttpRequest> requests) override {
@@ -194,7 +194,14 @@ class Client final : public CurlClient {
   std::vector<Http2Lane::Answer> SendByLane(std::span<const HttpRequest> requests);
   base::Result<HttpResponse> SendByCurl(const HttpRequest& request) {
     TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));
-    return Complete(request, *transfer);
+    return Complete(request, transfer);
+  }
+  std::stop_token StopToken() const { return options_.stop ? options_.stop() : std::stop_token(); }
+  // As the transfer's own, until it is broken off.
+  base::Result<HttpResponse> AwaitWhole(const std::shared_ptr<CurlTransfer>& transfer,
+                                        bool& is_cut) {
+    const std::stop_callback on_stop(StopToken(), [&] { loop_->Remove(transfer); });
+    return transfer->AwaitWhole(is_cut);
   }
   // Those of `chosen` at once, by libcurl.
   void SendWave(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
@@ -210,7 +217,8 @@ class Client final : public CurlClient {
     loop_->Add(transfer);
     return transfer;
   }
-  base::Result<HttpResponse> Complete(const HttpRequest& request, CurlTransfer& transfer);
+  base::Result<HttpResponse> Complete(const HttpRequest& request,
+                                      const std::shared_ptr<CurlTransfer>& transfer);
   // Whether handles that have sent such requests differ in what SetSmallWrite sets alone.
   bool IsSmallWrite(const HttpRequest& request) const;
   void SetSmallWrite(CurlTransfer& transfer) const;
@@ -332,12 +340,13 @@ void Client::SetDeadlines(const CurlTransfer& transfer, bool is_stream) const {
 // A server that refuses a request before it has read its body (401 and 403 of a kube-apiserver)
 // resets the HTTP/2 stream after its answer, and libcurl 7.88 then loses the answer's body. It was
 // not done, so it may be asked once more, by HTTP/1.1, where the reason arrives.
-base::Result<HttpResponse> Client::Complete(const HttpRequest& request, CurlTransfer& transfer) {
+base::Result<HttpResponse> Client::Complete(const HttpRequest& request,
+                                            const std::shared_ptr<CurlTransfer>& transfer) {
   bool is_cut = false;
-  auto response = transfer.AwaitWhole(is_cut);
+  auto response = AwaitWhole(transfer, is_cut);
   if (!is_cut || response->status >= 500) return response;
   TRY_ASSIGN(const auto again, Begin(request, kMaxResponseBytes, CURL_HTTP_VERSION_1_1));
-  auto whole = again->AwaitWhole(is_cut);
+  auto whole = AwaitWhole(again, is_cut);
   return whole ? std::move(whole) : std::move(response);
 }
 
@@ -459,10 +468,15 @@ void Client::SendWave(std::span<const HttpRequest> requests, std::span<const siz
   const auto ends = std::make_shared<Wave>(transfers.size());
   for (const auto& transfer : transfers) transfer->JoinWave(ends);
   loop_->AddAll(transfers);
-  ends->Await();
+  {
+    const std::stop_callback on_stop(StopToken(), [&] {
+      for (const auto& transfer : transfers) loop_->Remove(transfer);
+    });
+    ends->Await();
+  }
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (prepared[i]) {
-      answers[chosen[i]] = Complete(requests[chosen[i]], **prepared[i]);
+      answers[chosen[i]] = Complete(requests[chosen[i]], *prepared[i]);
     } else {
       answers[chosen[i]] = Fail(std::move(prepared[i].error()));
     }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "net/client_identity.h"
@@ -27,6 +29,9 @@ struct CurlClientOptions {
   std::chrono::milliseconds connect_timeout{std::chrono::seconds(15)};
   // Without a byte for so long an answer is given up; a kube-apiserver itself gives up after 60 s.
   std::chrono::seconds idle_timeout{70};
+  // Asked at each request whose whole answer is waited for: once a stop is requested there, the
+  // request is broken off and ends as kCancelled. Its server may have done what it asked for.
+  std::function<std::stop_token()> stop = {};
 };
 
 // Thread safe; a thread of its own, or two, move the bytes.

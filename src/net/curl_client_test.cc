@@ -50,8 +50,10 @@ class TcpServer {
   TcpServer(const TcpServer&) = delete;
   TcpServer& operator=(const TcpServer&) = delete;
 
-  std::unique_ptr<CurlClient> Client(std::chrono::seconds idle = std::chrono::seconds(60)) const {
+  std::unique_ptr<CurlClient> Client(std::chrono::seconds idle = std::chrono::seconds(60),
+                                     std::function<std::stop_token()> stop = {}) const {
     CurlClientOptions options;
+    options.stop = std::move(stop);
     options.url = *ParseUrl("http://127.0.0.1:" + std::to_string(port_));
     options.idle_timeout = idle;
     auto client = CurlClient::Create(std::move(options));
@@ -337,6 +339,35 @@ TEST(CurlClient, CancelWakesAReader) {
   std::thread canceller([&] { (*stream)->Cancel(); });
   EXPECT_EQ((*stream)->Read().error().code, base::Code::kCancelled);
   canceller.join();
+}
+
+TEST(CurlClient, Send_EndsWhenAStopIsRequested) {
+  std::promise<void> asked;
+  std::promise<void> ended;
+  const TcpServer server([&, has_asked = false](int fd) mutable {
+    ReadRequest(fd);
+    if (std::exchange(has_asked, true)) {
+      Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    asked.set_value();
+    ended.get_future().wait();  // it never answers
+  });
+  std::stop_source stop;
+  const auto client = server.Client(std::chrono::seconds(60), [&] { return stop.get_token(); });
+  std::thread stopper([&] {
+    asked.get_future().wait();
+    stop.request_stop();
+  });
+  EXPECT_EQ(client->Send(Get()).error().code, base::Code::kCancelled);
+  stopper.join();
+  EXPECT_EQ(client->Send(Get()).error().code, base::Code::kCancelled);
+  const std::vector<HttpRequest> both = {Get(), Get()};
+  EXPECT_EQ(client->SendAll(both)[1].error().code, base::Code::kCancelled);
+  ended.set_value();
+  stop = {};
+  const auto answer = client->Send(Get());
+  EXPECT_TRUE(answer) << answer.error().message;
 }
 
 TEST(CurlClient, AReaderThatIsSlowHoldsTheServerBack) {

@@ -1,5 +1,6 @@
 #include "net/exchange.h"
 
+#include <iterator>
 #include <utility>
 
 namespace net {
@@ -17,6 +18,7 @@ class ExchangeResponder final : public Responder {
   void Start(int status, Headers headers) override { exchange_->Start(status, std::move(headers)); }
   void Write(std::string chunk) override { exchange_->Write(std::move(chunk)); }
   void Finish() override { exchange_->Finish(); }
+  void CutShort(std::string last) override { exchange_->CutShort(std::move(last)); }
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive) override {
     exchange_->Upgrade(std::move(headers), std::move(receive));
   }
@@ -36,13 +38,24 @@ class ExchangeResponder final : public Responder {
 
 bool Exchange::Push() { return !std::exchange(is_wake_outstanding_, true); }
 
-Exchange::Output Exchange::Take() {
+Exchange::Output Exchange::Take(size_t room) {
   const std::lock_guard lock(mutex_);
   is_wake_outstanding_ = false;
   Output output;
   output.head = std::exchange(head_, std::nullopt);
-  output.pieces = std::exchange(pieces_, {});
-  output.is_finished = phase_ == Phase::kFinished;
+  size_t count = 0;
+  for (size_t taken = 0; count < pieces_.size() && taken < room; ++count) {
+    taken += pieces_[count].size();
+  }
+  if (count == pieces_.size()) {
+    output.pieces = std::exchange(pieces_, {});
+  } else {
+    const auto end = pieces_.begin() + static_cast<std::ptrdiff_t>(count);
+    output.pieces.assign(std::make_move_iterator(pieces_.begin()), std::make_move_iterator(end));
+    pieces_.erase(pieces_.begin(), end);
+  }
+  output.is_finished = phase_ == Phase::kFinished && pieces_.empty();
+  output.is_cut_short = is_cut_short_;
   output.is_broken = phase_ == Phase::kBroken;
   return output;
 }
@@ -171,6 +184,23 @@ void Exchange::Finish() {
     if (!Push()) return;
   }
   wake_();
+}
+
+void Exchange::CutShort(std::string last) {
+  bool is_to_wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed() || phase_ != Phase::kStarted) return;
+    for (const std::string& piece : pieces_) pending_bytes_.fetch_sub(piece.size());
+    pieces_.clear();
+    pending_bytes_.fetch_add(last.size(), std::memory_order_relaxed);
+    if (!last.empty()) pieces_.push_back(std::move(last));
+    phase_ = Phase::kFinished;
+    is_cut_short_ = true;
+    is_to_wake = Push();
+  }
+  if (is_to_wake) wake_();
+  if (has_when_taken_.load()) CallWhenTaken();
 }
 
 void Exchange::Abandon() {

@@ -1,7 +1,8 @@
 // Exchange: the answer to one request on its way from a producer (any thread, through a Responder)
 // to a consumer (a connection's loop, or a caller in this process).
 //
-//   producer:  Send | Start Write* Finish          consumer:  woken -> Take -> Taken* -> Close
+//   producer:  Send | Start Write* (Finish | CutShort)   consumer:  woken -> Take -> Taken* ->
+//   Close
 //              Upgrade (Write, Used)* Finish                  Receive* as bytes come
 //
 // The producer's pieces gather here until the consumer takes them, so many small writes cost one
@@ -39,10 +40,12 @@ class Exchange {
     std::vector<std::string> pieces;  // of the body, in order, none empty
     bool is_finished = false;         // no more will come
     bool is_broken = false;           // the producer went away in the middle
+    bool is_cut_short = false;        // finished, for the peer is too slow
   };
 
-  // Of the consumer.
-  Output Take();
+  // Of the consumer. Pieces until there are `room` bytes; the rest stays where the producer may
+  // still drop it, and is there for the next call.
+  Output Take(size_t room = std::string::npos);
   // The consumer puts `bytes` of framing around what it took.
   void Framed(size_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // `bytes` of what was written or framed have reached the peer.
@@ -61,6 +64,7 @@ class Exchange {
   void Start(int status, Headers headers);
   void Write(std::string chunk);
   void Finish();
+  void CutShort(std::string last);
   void Upgrade(Headers headers, std::function<void(std::string_view)> receive);
   void Used(size_t bytes);
   void WhenTaken(size_t limit, std::function<void()> callback);
@@ -88,6 +92,7 @@ class Exchange {
   std::mutex mutex_;  // guards what follows
   Phase phase_ = Phase::kSilent;
   bool is_wake_outstanding_ = false;
+  bool is_cut_short_ = false;
   std::optional<Head> head_;
   std::vector<std::string> pieces_;
   std::vector<std::function<void()>> on_close_;

@@ -56,6 +56,35 @@ TEST_F(ExchangeTest, BreaksTheAnswerOfAProducerThatGoesAwayInTheMiddle) {
   EXPECT_TRUE(exchange->Take().is_broken);
 }
 
+TEST_F(ExchangeTest, GivesWholePiecesWhileThereIsRoom) {
+  const std::string piece(5'000, 'x');
+  responder->Start(200, {});
+  for (int i = 0; i < 4; ++i) responder->Write(piece);
+  responder->Finish();
+  EXPECT_EQ(exchange->Take(0).pieces.size(), 0U);
+  EXPECT_EQ(exchange->Take(5'001).pieces.size(), 2U);
+  const Exchange::Output rest = exchange->Take(100'000);
+  EXPECT_EQ(rest.pieces.size(), 2U);
+  EXPECT_TRUE(rest.is_finished);
+}
+
+TEST_F(ExchangeTest, CutShortDropsWhatIsNotOnItsWay) {
+  const std::string piece(5'000, 'x');
+  responder->Start(200, {});
+  for (int i = 0; i < 4; ++i) responder->Write(piece);
+  EXPECT_EQ(exchange->Take(1).pieces.size(), 1U);
+  bool has_room = false;
+  responder->WhenTaken(6'000, [&] { has_room = true; });
+  responder->CutShort("too slow\n");
+  EXPECT_TRUE(has_room);
+  EXPECT_EQ(responder->PendingBytes(), 5'009U);
+  responder->Write("late");
+  const Exchange::Output rest = exchange->Take();
+  EXPECT_EQ(rest.pieces, std::vector<std::string>{"too slow\n"});
+  EXPECT_TRUE(rest.is_finished);
+  EXPECT_TRUE(rest.is_cut_short);
+}
+
 TEST_F(ExchangeTest, TellsOfTheCloseOnce) {
   int told = 0;
   responder->OnClose([&] { ++told; });

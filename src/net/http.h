@@ -50,6 +50,9 @@ class Responder {
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
   virtual void Finish() = 0;
+  // Finishes a stream that its peer does not read: whole pieces that are not on their way yet are
+  // dropped, `last` takes their place. A peer that does not take that soon is cut off.
+  virtual void CutShort(std::string last) = 0;
   // Or another protocol: answers 101 with `headers` (which name it in Upgrade). From then on what
   // is written goes out as it is, until Finish closes the connection, and what the peer sends goes
   // to `receive`, in order, on the server's thread. A peer that is kMaxUnusedBytes ahead of Used is

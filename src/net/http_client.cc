@@ -106,6 +106,12 @@ class BlockingHttpClient final : public HttpClient {
   base::Guarded<std::vector<OwnedConnection>> kept_;
 };
 
+// Carried out twice, it does what it does once (RFC 9110, 9.2.2).
+bool IsIdempotent(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" ||
+         method == "OPTIONS";
+}
+
 bool IsSafeTarget(const HttpRequest& request) {
   const auto is_visible = [](char c) { return c > ' ' && c < 0x7f; };
   return !request.method.empty() && !request.target.empty() &&
@@ -162,8 +168,9 @@ base::Result<HttpResponse> BlockingHttpClient::Complete(const HttpRequest& reque
                                                         Attempt attempt) {
   ClientConnection* connection = attempt.connection.get();
   base::Status read = connection->ReadHeader(attempt.deadline);
-  if (!read && attempt.is_kept && !connection->has_answer_begun() &&
-      read.error().code == base::Code::kUnavailable) {
+  const bool has_closed = !read && attempt.is_kept && !connection->has_answer_begun() &&
+                          read.error().code == base::Code::kUnavailable;
+  if (has_closed && (IsIdempotent(request.method) || !connection->has_sent())) {
     TRY_ASSIGN(attempt, BeginAnew(request, attempt.deadline));
     connection = attempt.connection.get();
     read = connection->ReadHeader(attempt.deadline);

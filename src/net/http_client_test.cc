@@ -48,6 +48,65 @@ TEST_F(HttpClientTest, SendsAgainWhenAKeptConnectionTurnsOutClosed) {
   EXPECT_EQ(response->body, "hi");
 }
 
+// Answers one request on each connection; what comes second on it is read, and then it hangs up.
+class HangsUp {
+ public:
+  explicit HangsUp(const std::string& path) : listener_(*ListenOnUnixPath(path)) {
+    thread_ = std::thread([this] {
+      while (!is_over_) {
+        const base::Fd peer = Next();
+        for (int i = 0; peer && i < 2; ++i) {
+          char buffer[4096];
+          pollfd readable{peer.get(), POLLIN, 0};
+          ::poll(&readable, 1, -1);
+          if (::recv(peer.get(), buffer, sizeof buffer, 0) <= 0) break;
+          ++requests;
+          constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+          if (i == 0) (void)::send(peer.get(), kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
+        }
+      }
+    });
+  }
+  ~HangsUp() { thread_.join(); }
+  void End(const std::string& path) {
+    is_over_ = true;
+    const RawPeer last(path);
+  }
+
+  std::atomic<int> requests = 0;
+
+ private:
+  base::Fd Next() const {
+    pollfd waiting{listener_.get(), POLLIN, 0};
+    ::poll(&waiting, 1, -1);
+    return base::Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+
+  const base::Fd listener_;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+// Whoever hangs up after he has read a request may have carried it out.
+TEST_F(HttpClientTest, RepeatsOnlyWhatMayBeDoneTwice) {
+  HangsUp server(path_);
+  for (const char* method : {"POST", "PATCH"}) {
+    const int before = server.requests;
+    ASSERT_TRUE(client_->Send({"GET", "/", {}, ""}));
+    const auto response = client_->Send({method, "/", {}, "x"});
+    ASSERT_FALSE(response) << method;
+    EXPECT_EQ(response.error().code, base::Code::kUnavailable);
+    EXPECT_EQ(server.requests, before + 2) << method;
+  }
+  for (const char* method : {"GET", "PUT", "DELETE"}) {
+    client_ = HttpClient::Unix(path_, kTestPatience);
+    ASSERT_TRUE(client_->Send({"GET", "/", {}, ""}));
+    EXPECT_TRUE(client_->Send({method, "/", {}, ""})) << method;
+  }
+  client_.reset();
+  server.End(path_);
+}
+
 TEST_F(HttpClientTest, SendsManyAtOnceAndKeepsTheirOrder) {
   std::mutex mutex;
   std::vector<std::pair<std::string, ResponderPtr>> waiting;

@@ -52,12 +52,13 @@ class Server final : public HttpServer {
   void Stop() override {
     asio::post(loop_->io, [this] { StopHere(); });
   }
+  base::Status ListenAt(const std::string& path) override;
   uint16_t port() const override { return port_; }
   void Post(std::function<void()> task) override { asio::post(loop_->io, std::move(task)); }
   void Adopt(base::Fd socket, std::shared_ptr<const HttpHandler> handler) override {
     asio::post(loop_->io,
                [this, socket = std::move(socket), handler = std::move(handler)]() mutable {
-                 if (!is_stopping_) Serve(std::move(socket), std::move(handler));
+                 if (!is_stopping_) Serve(std::move(socket), std::move(handler), true);
                });
   }
 
@@ -65,12 +66,12 @@ class Server final : public HttpServer {
   void WaitAccept();
   void Accept();
   void Admit(base::Fd fd);
-  void Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler);
+  void Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler, bool is_guest);
   void StopHere();
   void ForEachConnection(void (ServerConnection::*act)());
 
-  const std::string path_;  // "" of a TCP socket, and of none
-  const struct stat file_;
+  std::string path_;  // "" of a TCP socket, and of none
+  struct stat file_;
   // Exchanges that producers still hold know the loop weakly.
   const std::shared_ptr<ServerLoop> loop_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
@@ -92,6 +93,27 @@ Server::~Server() {
                        now.st_ctim.tv_sec == file_.st_ctim.tv_sec &&
                        now.st_ctim.tv_nsec == file_.st_ctim.tv_nsec;
   if (is_ours) ::unlink(path_.c_str());
+}
+
+base::Result<struct stat> StatSocket(const std::string& path) {
+  struct stat file{};
+  if (::lstat(path.c_str(), &file) == 0) return file;
+  return base::Fail(base::Errno(errno, "socket \"" + path + "\""));
+}
+
+base::Status Server::ListenAt(const std::string& path) {
+  TRY_ASSIGN(base::Fd listener, ListenOnUnixPath(path));
+  TRY_ASSIGN(const struct stat file, StatSocket(path));
+  asio::post(loop_->io, [this, path, file, listener = std::move(listener)]() mutable {
+    path_ = path;
+    file_ = file;
+    if (is_stopping_) return;
+    AsioError ignored;
+    listener_.close(ignored);
+    listener_.assign(listener.Release());
+    WaitAccept();
+  });
+  return {};
 }
 
 void Server::WaitAccept() {
@@ -127,15 +149,18 @@ void Server::Accept() {
 void Server::Admit(base::Fd fd) {
   if (!path_.empty()) {
     const base::Result<uid_t> peer = PeerUid(fd.get());
-    if (!peer || (*peer != ::geteuid() && *peer != 0)) return;
+    if (!peer || !IsTrustedPeer(*peer)) return;
   }
-  Serve(std::move(fd), nullptr);
+  Serve(std::move(fd), nullptr, path_.empty());
 }
 
-void Server::Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler) {
-  if (loop_->connections.size() >= loop_->options.max_connections) return;
-  auto connection = std::make_shared<ServerConnection>(loop_, std::move(handler));
+void Server::Serve(base::Fd fd, std::shared_ptr<const HttpHandler> handler, bool is_guest) {
+  const size_t most = loop_->options.max_connections;
+  if (loop_->connections.size() >= most) return;
+  if (is_guest && !path_.empty() && loop_->guests >= most / 2) return;
+  auto connection = std::make_shared<ServerConnection>(loop_, std::move(handler), is_guest);
   loop_->connections.insert(connection);
+  if (is_guest) ++loop_->guests;
   connection->Begin(std::move(fd));
 }
 
@@ -177,10 +202,7 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::ListenUnix(const std::stri
                                                                  HttpHandler handler,
                                                                  HttpServerOptions options) {
   TRY_ASSIGN(base::Fd listener, ListenOnUnixPath(path));
-  struct stat file{};
-  if (::lstat(path.c_str(), &file) != 0) {
-    return base::Fail(base::Errno(errno, "socket \"" + path + "\""));
-  }
+  TRY_ASSIGN(const struct stat file, StatSocket(path));
   return MakeServer(path, file, std::move(listener), std::move(handler), options);
 }
 

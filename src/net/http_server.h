@@ -16,9 +16,13 @@ namespace net {
 struct HttpServerOptions {
   // From a request's first byte to its last.
   std::chrono::milliseconds request_timeout{30'000};
+  // Of whoever comes over TCP, or was adopted: from the connection to the first byte, and from an
+  // answer to the next request. Longer than clients keep idle connections (Go: 90 s).
+  std::chrono::milliseconds first_byte_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{120'000};
   // How long Stop() lets complete answers flow out to peers that are slow to take them.
   std::chrono::milliseconds drain_timeout{2'000};
-  // Connections beyond are closed at once.
+  // Connections beyond are closed at once. Half of them are kept for the Unix socket's peers.
   size_t max_connections = 8192;
 };
 
@@ -40,6 +44,9 @@ class HttpServer {
   // Not while Run() runs. Removes the socket file, if it is still this server's.
   virtual ~HttpServer() = default;
 
+  // Listens on this Unix socket from now on, as ListenUnix does, and no more where it did: whose
+  // socket file has vanished is found again. From any thread.
+  virtual base::Status ListenAt(const std::string& path) = 0;
   // Of ListenTcp; 0 of a Unix socket.
   virtual uint16_t port() const = 0;
   // Serves a connection that somebody else has accepted, and vouches for, with a handler of its

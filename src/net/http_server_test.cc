@@ -267,6 +267,105 @@ TEST_F(HttpServerTest, GivesUpOnARequestThatStaysHalfSent) {
   }
 }
 
+// As a TLS listener hands on what it has decrypted.
+class Guest {
+ public:
+  explicit Guest(HttpServer& server) {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    fd_ = base::Fd(ends[0]);
+    server.Adopt(base::Fd(ends[1]), nullptr);
+  }
+  void Send(std::string_view text) const {
+    EXPECT_EQ(::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  std::string ReadToClose() const {
+    std::string text;
+    char buffer[4096];
+    pollfd waiting{fd_.get(), POLLIN, 0};
+    while (::poll(&waiting, 1, static_cast<int>(kTestPatience.count() * 1000)) == 1) {
+      const ssize_t count = ::recv(fd_.get(), buffer, sizeof buffer, 0);
+      if (count <= 0) return text;
+      text.append(buffer, static_cast<size_t>(count));
+    }
+    return text + "(still open)";
+  }
+
+ private:
+  base::Fd fd_;
+};
+
+TEST_F(HttpServerTest, AGuestThatSaysNothingIsClosed) {
+  HttpServerOptions options;
+  options.first_byte_timeout = std::chrono::milliseconds(1);
+  options.idle_timeout = std::chrono::milliseconds(1);
+  Serve(Echo, options);
+  RawPeer own(path_);
+  own.Send("GET /a HTTP/1.1\r\n\r\n");
+  own.ReadUntil("GET /a ");
+  EXPECT_EQ(Guest(*server_).ReadToClose(), "");
+  // The Unix socket's peers are its owner's: they may wait.
+  own.Send("GET /b HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(own.ReadUntil("GET /b ").ends_with("GET /b "));
+}
+
+TEST_F(HttpServerTest, AGuestIsClosedBetweenRequestsNotWhileOneIsAnswered) {
+  HttpServerOptions options;
+  options.idle_timeout = std::chrono::milliseconds(1);
+  Inbox inbox;
+  Serve(inbox.Handler(), options);
+  const Guest quiet(*server_);
+  const Guest guest(*server_);
+  guest.Send("GET /a HTTP/1.1\r\n\r\n");
+  const ResponderPtr slow = inbox.Next();
+  quiet.Send("GET /b HTTP/1.1\r\n\r\n");
+  inbox.Next()->Send({200, {}, "b"});
+  EXPECT_TRUE(quiet.ReadToClose().ends_with("\r\n\r\nb"));  // by now it would have been closed
+  slow->Send({200, {}, "a"});
+  EXPECT_TRUE(guest.ReadToClose().ends_with("\r\n\r\na"));
+}
+
+TEST_F(HttpServerTest, KeepsRoomForItsOwnSocket) {
+  HttpServerOptions options;
+  options.max_connections = 2;
+  Serve(Echo, options);
+  const Guest first(*server_);
+  const Guest second(*server_);
+  EXPECT_EQ(second.ReadToClose(), "");
+  RawPeer own(path_);
+  own.Send("GET /a HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(own.ReadUntil("GET /a ").ends_with("GET /a "));
+}
+
+TEST_F(HttpServerTest, AnAnswerMayCloseTheConnection) {
+  Inbox inbox;
+  Serve(inbox.Handler());
+  RawPeer peer(path_);
+  peer.Send("GET / HTTP/1.1\r\n\r\n");
+  inbox.Next()->Send({401, {{"Connection", "close"}}, "no"});
+  EXPECT_TRUE(peer.ReadToClose().ends_with("\r\n\r\nno"));
+}
+
+TEST_F(HttpServerTest, AStreamCutShortGivesItsMemoryBack) {
+  Inbox inbox;
+  Serve(inbox.Handler());
+  RawPeer peer(path_);
+  peer.Send("GET / HTTP/1.0\r\n\r\n");
+  const ResponderPtr responder = inbox.Next();
+  responder->Start(200, {});
+  peer.ReadUntil("\r\n\r\n");
+  const std::string piece(100'000, 'x');
+  for (int i = 0; i < 200; ++i) responder->Write(piece);
+  auto closed = WhenClosed(*responder);
+  responder->CutShort("too slow\n");
+  EXPECT_LT(responder->PendingBytes(), 2U << 20);
+  const std::string body = peer.ReadToClose();
+  EXPECT_EQ(body.size() % piece.size(), std::string("too slow\n").size());
+  EXPECT_TRUE(body.ends_with("xtoo slow\n"));
+  EXPECT_TRUE(IsReady(closed));
+}
+
 TEST_F(HttpServerTest, ClosesConnectionsOverTheLimit) {
   HttpServerOptions options;
   options.max_connections = 1;

@@ -14,6 +14,7 @@ class IgnoringResponder : public Responder {
   void Start(int, Headers) override {}
   void Write(std::string) override {}
   void Finish() override {}
+  void CutShort(std::string) override {}
   void Upgrade(Headers, std::function<void(std::string_view)>) override {}
   void Used(size_t) override {}
   size_t PendingBytes() const override { return 0; }

@@ -88,8 +88,7 @@ base::Result<OwnedSocket> Path::ThroughProxy() const {
     return base::Fail(base::Code::kInvalidArgument,
                       "the proxy's URL: begin with http://, https:// or socks5://");
   }
-  const bool has_port = proxy->port != 80 || text.find(":80", text.rfind('@') + 1) != text.npos;
-  if (is_socks && !has_port) proxy->port = kSocksPort;
+  if (is_socks && !NamesPort(text)) proxy->port = kSocksPort;
   TRY_ASSIGN(OwnedSocket socket, Tcp(*proxy, CURLE_COULDNT_RESOLVE_PROXY));
   if (is_socks) return AskSocks(std::move(socket), *proxy);
   if (proxy->scheme == "https") {

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 namespace net {
@@ -14,6 +15,10 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 
 // Read ahead of a request that is being answered; the peer waits beyond.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
+// Taken from a producer ahead of what the peer has taken.
+constexpr size_t kMaxOutputBytes = 256 << 10;
+// A peer that was refused, or whose answer was cut short, takes the rest by then.
+constexpr std::chrono::seconds kCutShortTimeout{10};
 // Capacity that an empty input buffer may keep.
 constexpr size_t kIdleInputBytes = 1 << 10;
 
@@ -28,6 +33,7 @@ void ServerConnection::Begin(base::Fd fd) {
   socket_.assign(fd.get(), error);
   if (error) return Close();
   fd.Release();
+  AwaitRequest(loop_.options.first_byte_timeout);
   WaitReadable();
 }
 
@@ -69,7 +75,7 @@ void ServerConnection::WaitWritable() {
     if (self->is_closed_) return;
     if (error == boost::asio::error::operation_aborted) return self->WaitWritable();  // by ReadOn
     if (error) return self->Close();
-    if (self->WriteSome() && self->is_answer_complete_) self->AnswerDone();
+    if (self->WriteSome()) self->Flush();
   });
 }
 
@@ -111,7 +117,10 @@ void ServerConnection::ParseInput(std::string_view input) {
   input_.assign(input.substr(*used));
   if (input_.empty() && input_.capacity() > kIdleInputBytes) input_.shrink_to_fit();
   if (parser_->is_done()) return Dispatch();
-  if (!request_timer_) StartRequestTimer();
+  if (!is_request_timed_) {
+    is_request_timed_ = true;
+    SetDeadline(loop_.options.request_timeout, &ServerConnection::RequestIsLate);
+  }
   if (!had_header && parser_->has_header() &&
       FindHeader(parser_->message().headers, "Expect") == "100-continue") {
     output_.Push("HTTP/1.1 100 Continue\r\n\r\n");
@@ -119,17 +128,27 @@ void ServerConnection::ParseInput(std::string_view input) {
   }
 }
 
-void ServerConnection::StartRequestTimer() {
-  request_timer_.emplace(loop_.io, loop_.options.request_timeout);
-  request_timer_->async_wait([weak = weak_from_this(), n = request_number_](AsioError error) {
+void ServerConnection::SetDeadline(std::chrono::milliseconds wait,
+                                   void (ServerConnection::*act)()) {
+  deadline_.emplace(loop_.io, wait);
+  deadline_->async_wait([weak = weak_from_this(), act, n = ++deadline_number_](AsioError error) {
     const auto self = weak.lock();
-    if (!error && self && self->parser_ && self->request_number_ == n) self->Refuse(408);
+    const bool is_current = !error && self && self->deadline_ && self->deadline_number_ == n;
+    if (is_current && !self->is_closed_) ((*self).*act)();
   });
 }
 
+void ServerConnection::AwaitRequest(std::chrono::milliseconds wait) {
+  if (is_guest_ && !is_closed_ && !parser_ && !exchange_) {
+    SetDeadline(wait, &ServerConnection::Close);
+  }
+}
+
+void ServerConnection::RequestIsLate() { Refuse(408); }
+
 void ServerConnection::Dispatch() {
-  request_timer_.reset();
-  ++request_number_;
+  deadline_.reset();
+  is_request_timed_ = false;
   MessageParser::Message& message = parser_->message();
   HttpRequest request{std::move(message.method), std::move(message.target),
                       std::move(message.headers), std::move(message.body)};
@@ -153,7 +172,7 @@ void ServerConnection::Dispatch() {
 
 // The connection's own answer to what is no request.
 void ServerConnection::Refuse(int status) {
-  request_timer_.reset();
+  SetDeadline(kCutShortTimeout, &ServerConnection::Close);
   parser_.reset();
   input_.clear();
   is_last_ = true;
@@ -167,12 +186,27 @@ void ServerConnection::Refuse(int status) {
 }
 
 void ServerConnection::Flush() {
-  if (is_closed_ || !exchange_ || is_answer_complete_) return;
-  Exchange::Output output = exchange_->Take();
-  if (output.is_broken) return Close();
+  while (!is_closed_ && exchange_ && !is_answer_complete_) {
+    if (!PassOn() || !WriteSome()) return;
+  }
+  if (!is_closed_ && is_answer_complete_ && output_.is_empty()) AnswerDone();
+}
+
+// What there is room for, from the exchange to the output. Whether there was anything.
+bool ServerConnection::PassOn() {
+  const size_t room = framing_ == Framing::kUpgrade || is_draining_
+                          ? std::string::npos
+                          : kMaxOutputBytes - std::min(kMaxOutputBytes, output_.bytes());
+  Exchange::Output output = exchange_->Take(room);
+  if (output.is_broken) {
+    Close();
+    return false;
+  }
+  if (output.is_cut_short) SetDeadline(kCutShortTimeout, &ServerConnection::Close);
   size_t body_bytes = 0;
   for (const std::string& piece : output.pieces) body_bytes += piece.size();
-  if (output.head) PutHead(std::move(*output.head), output, body_bytes);
+  const bool has_head = output.head.has_value();
+  if (has_head) PutHead(std::move(*output.head), output, body_bytes);
   if (is_head_request_ || framing_ == Framing::kNone) {
     exchange_->Taken(body_bytes);
   } else if (body_bytes > 0) {
@@ -183,7 +217,7 @@ void ServerConnection::Flush() {
     if (framing_ == Framing::kChunked && !is_head_request_) PutFrame(std::string(kLastChunk));
   }
   if (framing_ == Framing::kUpgrade) ReadOn();
-  if (WriteSome() && is_answer_complete_) AnswerDone();
+  return output.is_finished || has_head || body_bytes > 0;
 }
 
 void ServerConnection::PutHead(Exchange::Head head, const Exchange::Output& output,
@@ -195,6 +229,7 @@ void ServerConnection::PutHead(Exchange::Head head, const Exchange::Output& outp
     if (!input_.empty()) exchange_->Receive(std::exchange(input_, {}));
     return;
   }
+  if (FindHeader(head.headers, "Connection") == "close") is_last_ = true;
   const bool has_no_body = head.status / 100 == 1 || head.status == 204 || head.status == 304;
   if (has_no_body) {
     framing_ = Framing::kNone;
@@ -235,15 +270,20 @@ bool ServerConnection::WriteSome() {
 
 void ServerConnection::AnswerDone() {
   if (is_last_) return Close();
+  deadline_.reset();
   const auto exchange = std::exchange(exchange_, nullptr);
   is_answer_complete_ = false;
   if (exchange) exchange->Close();
   if (is_closed_) return;  // by one of the callbacks
   if (!input_.empty()) ParseInput(std::exchange(input_, {}));
+  AwaitRequest(loop_.options.idle_timeout);
   ReadOn();
 }
 
 void ServerConnection::Drain() {
+  is_draining_ = true;  // the whole of what its producer has said
+  Flush();
+  if (is_closed_) return;
   if (!is_answer_complete_) return Close();
   is_last_ = true;
 }
@@ -253,10 +293,11 @@ void ServerConnection::Close() {
   const auto self = shared_from_this();
   AsioError ignored;
   socket_.close(ignored);
-  request_timer_.reset();
+  deadline_.reset();
   parser_.reset();
   output_.Clear();
   loop_.connections.erase(self);
+  if (is_guest_) --loop_.guests;
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Close();
   if (loop_.connections.empty() && loop_.on_last_gone) loop_.on_last_gone();
 }

@@ -36,6 +36,7 @@ struct ServerLoop {
   HttpHandler handler;
   const HttpServerOptions options;
   std::unordered_set<std::shared_ptr<ServerConnection>> connections;
+  size_t guests = 0;                   // of them
   std::function<void()> on_last_gone;  // when the server stops
   std::array<char, kScratchBytes> scratch{};
 };
@@ -49,10 +50,14 @@ struct ServerLoop {
 // Driven by the server's thread alone.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
-  // `handler`: of its own, or null for the loop's.
+  // `handler`: of its own, or null for the loop's. A guest may not be idle for long.
   ServerConnection(const std::shared_ptr<ServerLoop>& loop,
-                   std::shared_ptr<const HttpHandler> handler)
-      : loop_(*loop), weak_loop_(loop), handler_(std::move(handler)), socket_(loop->io) {}
+                   std::shared_ptr<const HttpHandler> handler, bool is_guest)
+      : loop_(*loop),
+        weak_loop_(loop),
+        handler_(std::move(handler)),
+        is_guest_(is_guest),
+        socket_(loop->io) {}
 
   void Begin(base::Fd fd);
   // The server stops: what is complete may still flow out.
@@ -70,8 +75,12 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void ParseInput(std::string_view input);
   void Dispatch();
   void Refuse(int status);
-  void StartRequestTimer();
+  // Replaces the one before; there is one at a time.
+  void SetDeadline(std::chrono::milliseconds wait, void (ServerConnection::*act)());
+  void AwaitRequest(std::chrono::milliseconds wait);
+  void RequestIsLate();
   void Flush();
+  bool PassOn();
   void PutHead(Exchange::Head head, const Exchange::Output& output, size_t body_bytes);
   void PutFrame(std::string bytes);
   void PutBody(std::vector<std::string> pieces, size_t body_bytes);
@@ -81,6 +90,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   ServerLoop& loop_;  // outlives every connection
   const std::weak_ptr<ServerLoop> weak_loop_;
   const std::shared_ptr<const HttpHandler> handler_;
+  const bool is_guest_;
   boost::asio::posix::stream_descriptor socket_;
   bool is_closed_ = false;
   bool is_waiting_readable_ = false;
@@ -89,13 +99,16 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
 
   std::string input_;  // not yet parsed: half a header, or requests that wait their turn
   std::unique_ptr<MessageParser> parser_;  // while a request is half read
-  std::optional<boost::asio::steady_timer> request_timer_;
-  uint64_t request_number_ = 0;
+  // Of a guest's first byte, of a request, of a guest's next one, of an answer that was cut short.
+  std::optional<boost::asio::steady_timer> deadline_;
+  uint64_t deadline_number_ = 0;
+  bool is_request_timed_ = false;
 
   std::shared_ptr<Exchange> exchange_;  // while a request is answered
   bool is_head_request_ = false;
   bool is_http_1_0_ = false;
   bool is_last_ = false;  // closes after this answer
+  bool is_draining_ = false;
   Framing framing_ = Framing::kNone;
   bool is_answer_complete_ = false;  // everything is in output_, or was
 

@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/unix_address.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/unix_socket.h"
@@ -23,13 +24,13 @@ namespace net {
 // Longer than any test takes: reaching it is a failure.
 inline constexpr std::chrono::seconds kTestPatience{60};
 
-// A connection on which a test speaks HTTP by hand.
+// A connection on which a test speaks HTTP by hand, whoever it is.
 class RawPeer {
  public:
   explicit RawPeer(const std::string& path) {
-    auto fd = ConnectToUnixPath(path, kTestPatience);
-    EXPECT_TRUE(fd) << fd.error().message;
-    if (fd) fd_ = std::move(*fd);
+    const auto address = base::UnixAddressOf(path);
+    fd_.Reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_TRUE(address && ::connect(fd_.get(), address->get(), sizeof address->address) == 0);
   }
   // False when the server has closed.
   bool Send(std::string_view text) const {

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -31,38 +30,87 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-// errno of the attempt; 0 when connected, ECANCELED once `cancel` is readable.
-int AwaitConnected(int fd, Clock::time_point deadline, int cancel) {
-  std::array<pollfd, 2> waiting{pollfd{fd, POLLOUT, 0}, pollfd{cancel, POLLIN, 0}};
-  int ready = 0;
-  do {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    ready = ::poll(waiting.data(), waiting.size(),
-                   static_cast<int>(std::max<int64_t>(left.count(), 0)));
-  } while (ready < 0 && errno == EINTR);
-  if (ready < 0) return errno;
-  if (ready == 0) return ETIMEDOUT;
-  if (waiting[1].revents != 0) return ECANCELED;
-  int reason = 0;
-  socklen_t size = sizeof reason;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &size) != 0) return errno;
-  return reason;
-}
+// Attempts under way, side by side.
+class Attempts {
+ public:
+  Attempts(const std::string& context, Clock::time_point deadline, int cancel)
+      : context_(context), deadline_(deadline), waiting_{pollfd{cancel, POLLIN, 0}} {}
 
-base::Result<base::Fd> ConnectToAddress(const addrinfo& address, const std::string& context,
-                                        Clock::time_point deadline, int cancel) {
+  bool is_empty() const { return waiting_.size() == 1; }
+  // Nothing: it goes on, or has failed.
+  base::Result<std::optional<base::Fd>> Begin(const addrinfo& address);
+  // Until one has connected, all have failed (nothing), or it is `until`.
+  base::Result<std::optional<base::Fd>> Await(Clock::time_point until);
+  // What became of the last one that failed.
+  base::Error Why() const;
+
+ private:
+  std::optional<base::Fd> TakeReady();
+
+  const std::string& context_;
+  const Clock::time_point deadline_;
+  std::vector<base::Fd> sockets_;
+  std::vector<pollfd> waiting_;  // the first is `cancel`; then one for each of sockets_
+  int reason_ = ETIMEDOUT;
+};
+
+base::Result<std::optional<base::Fd>> Attempts::Begin(const addrinfo& address) {
   base::Fd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
-  int reason = 0;
-  if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
-    reason = errno == EINPROGRESS ? AwaitConnected(fd.get(), deadline, cancel) : errno;
+  if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0)
+    return std::optional(std::move(fd));
+  if (errno == EINPROGRESS) {
+    waiting_.push_back({fd.get(), POLLOUT, 0});
+    sockets_.push_back(std::move(fd));
+  } else {
+    reason_ = errno;
   }
-  if (reason != 0) {
-    base::Error error = base::Errno(reason, context);
-    if (reason == ENETUNREACH || reason == EHOSTUNREACH) error.code = base::Code::kUnavailable;
-    if (reason == ECANCELED) error.code = base::Code::kCancelled;
-    return base::Fail(std::move(error));
+  return std::optional<base::Fd>();
+}
+
+base::Result<std::optional<base::Fd>> Attempts::Await(Clock::time_point until) {
+  until = std::min(until, deadline_);
+  while (!is_empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    const int ready = ::poll(waiting_.data(), waiting_.size(),
+                             static_cast<int>(std::max<int64_t>(left.count(), 0)));
+    if (ready < 0 && errno != EINTR) return base::Fail(base::Errno(errno, context_));
+    if (ready == 0) break;
+    if (ready < 0) continue;
+    if (waiting_[0].revents != 0) {
+      base::Error error = base::Errno(ECANCELED, context_);
+      error.code = base::Code::kCancelled;
+      return base::Fail(std::move(error));
+    }
+    if (std::optional<base::Fd> connected = TakeReady()) return connected;
   }
+  return std::optional<base::Fd>();
+}
+
+std::optional<base::Fd> Attempts::TakeReady() {
+  for (size_t i = sockets_.size(); i-- > 0;) {
+    if (waiting_[i + 1].revents == 0) continue;
+    base::Fd fd = std::move(sockets_[i]);
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    sockets_.erase(sockets_.begin() + at);
+    waiting_.erase(waiting_.begin() + at + 1);
+    int reason = 0;
+    socklen_t size = sizeof reason;
+    if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &reason, &size) != 0) reason = errno;
+    if (reason == 0) return fd;
+    reason_ = reason;
+  }
+  return std::nullopt;
+}
+
+base::Error Attempts::Why() const {
+  const int reason = is_empty() ? reason_ : ETIMEDOUT;
+  base::Error error = base::Errno(reason, context_);
+  if (reason == ENETUNREACH || reason == EHOSTUNREACH) error.code = base::Code::kUnavailable;
+  return error;
+}
+
+base::Result<base::Fd> MakeBlocking(base::Fd fd) {
   const int flags = ::fcntl(fd.get(), F_GETFL);
   if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
     return base::Fail(base::Errno(errno, "fcntl"));
@@ -71,6 +119,22 @@ base::Result<base::Fd> ConnectToAddress(const addrinfo& address, const std::stri
 }
 
 }  // namespace
+
+base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string& context,
+                                    std::chrono::milliseconds timeout, int cancel) {
+  const auto deadline = Clock::now() + timeout;
+  Attempts attempts(context, deadline, cancel);
+  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
+    TRY_ASSIGN(std::optional<base::Fd> connected, attempts.Begin(*address));
+    if (!connected) {
+      const bool is_last = address->ai_next == nullptr;
+      TRY_ASSIGN(connected, attempts.Await(is_last ? deadline : Clock::now() + kNextAddress));
+    }
+    if (connected) return MakeBlocking(std::move(*connected));
+    if (Clock::now() >= deadline) break;
+  }
+  return base::Fail(attempts.Why());
+}
 
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
                                     std::chrono::milliseconds timeout, int cancel) {
@@ -85,13 +149,8 @@ base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
                       fmt::format("{}: {}", context, ::gai_strerror(failure)));
   }
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
-  base::Result<base::Fd> socket = base::Fail(base::Code::kNotFound, context + ": no address");
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    socket = ConnectToAddress(*address, context, deadline, cancel);
-    if (socket || Clock::now() >= deadline) break;
-    if (socket.error().code == base::Code::kCancelled) break;
-  }
-  return socket;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  return ConnectToAny(found, context, left, cancel);
 }
 
 base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port) {

@@ -1,6 +1,8 @@
 // TCP sockets: connections to elsewhere, and listening ones.
 #pragma once
 
+#include <netdb.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -16,6 +18,12 @@ namespace net {
 // once `cancel` (-1 is none) is readable. Looking a name up takes as long as the system's resolver
 // does.
 base::Result<base::Fd> ConnectToTcp(const std::string& host, uint16_t port,
+                                    std::chrono::milliseconds timeout, int cancel = -1);
+
+// The same with addresses that are known (getaddrinfo's). One that does not answer is not waited
+// for: after kNextAddress the next is tried beside it (RFC 8305), and the first to answer is taken.
+inline constexpr std::chrono::milliseconds kNextAddress{250};
+base::Result<base::Fd> ConnectToAny(const addrinfo* addresses, const std::string& context,
                                     std::chrono::milliseconds timeout, int cancel = -1);
 
 // A listening, non-blocking socket. `host` "" is every address of the machine, IPv6 and IPv4; else

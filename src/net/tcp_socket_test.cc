@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <thread>
+#include <vector>
 
 #include "net/http_client.h"
 
@@ -36,6 +37,73 @@ TEST(TcpSocket, TellsWhyThereIsNoConnection) {
   const auto unknown = ConnectToTcp("no such host", 80, std::chrono::seconds(5));
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, base::Code::kNotFound);
+}
+
+// 127.0.0.1 at `port`, and what comes after it.
+struct Address {
+  Address(uint16_t port, addrinfo* next) {
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    where.sin_port = htons(port);
+    info.ai_family = AF_INET;
+    info.ai_addr = reinterpret_cast<sockaddr*>(&where);
+    info.ai_addrlen = sizeof where;
+    info.ai_next = next;
+  }
+  Address(const Address&) = delete;
+  Address& operator=(const Address&) = delete;
+
+  sockaddr_in where{};
+  addrinfo info{};
+};
+
+// Listens, but its queue is full: whoever knocks now hears nothing, as behind a firewall.
+class BlackHole {
+ public:
+  BlackHole() {
+    EXPECT_EQ(::listen(listener_.first.get(), 0), 0);
+    const Address address(listener_.second, nullptr);
+    for (int i = 0; i < 8; ++i) {
+      base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      (void)::connect(fd.get(), address.info.ai_addr, address.info.ai_addrlen);
+      filling_.push_back(std::move(fd));
+    }
+  }
+  uint16_t port() const { return listener_.second; }
+
+ private:
+  std::pair<base::Fd, uint16_t> listener_ = Listen();
+  std::vector<base::Fd> filling_;
+};
+
+TEST(TcpSocket, AnAddressThatDoesNotAnswerIsNotWaitedFor) {
+  const BlackHole hole;
+  const auto [listener, port] = Listen();
+  Address good(port, nullptr);
+  Address deaf(hole.port(), &good.info);
+  // An hour: to wait for the first address would be a test that does not end.
+  const auto connected = ConnectToAny(&deaf.info, "connect", std::chrono::hours(1));
+  ASSERT_TRUE(connected) << connected.error().message;
+  sockaddr_in peer{};
+  socklen_t size = sizeof peer;
+  ASSERT_EQ(::getpeername(connected->get(), reinterpret_cast<sockaddr*>(&peer), &size), 0);
+  EXPECT_EQ(ntohs(peer.sin_port), port);
+}
+
+TEST(TcpSocket, TellsWhyNoAddressAnswers) {
+  const BlackHole hole;
+  uint16_t closed = 0;
+  {
+    closed = Listen().second;
+  }
+  Address refuses(closed, nullptr);
+  const auto refused = ConnectToAny(&refuses.info, "connect", std::chrono::hours(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnavailable);
+  Address deaf(hole.port(), &refuses.info);
+  const auto late = ConnectToAny(&deaf.info, "connect", std::chrono::milliseconds(300));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, base::Code::kTimeout);
 }
 
 TEST(TcpSocket, AClientSpeaksOverIt) {

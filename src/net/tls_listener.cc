@@ -1,8 +1,11 @@
 #include "net/tls_listener.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,6 +20,7 @@
 #include <unordered_set>
 
 #include "base/log.h"
+#include "net/tcp_peer_uid.h"
 #include "net/tcp_socket.h"
 
 namespace net {
@@ -37,12 +41,20 @@ using Sessions = std::unordered_set<std::shared_ptr<Session>>;
 // listener's thread alone.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(tcp::socket socket, std::shared_ptr<asio::ssl::context> context, Sessions& sessions)
-      : context_(std::move(context)),
+  Session(tcp::socket socket, std::shared_ptr<asio::ssl::context> context, Sessions& sessions,
+          std::string peer, uint64_t number)
+      : peer_(std::move(peer)),
+        number_(number),
+        context_(std::move(context)),
         tls_(std::move(socket), *context_),
         plain_(tls_.get_executor()),
         timer_(tls_.get_executor()),
         sessions_(sessions) {}
+
+  const std::string& peer() const { return peer_; }
+  uint64_t number() const { return number_; }
+  // It was answered. Who shows no token is answered too, but closed with that.
+  bool is_served() const { return is_served_; }
 
   void Begin(const TlsListener::Admit& admit) {
     AsioError ignored;
@@ -114,6 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
     plain_.async_read_some(asio::buffer(out_),
                            [self = shared_from_this()](AsioError error, size_t size) {
                              if (error) return self->OutputEnded();
+                             self->is_served_ = true;
                              asio::async_write(self->tls_, asio::buffer(self->out_.data(), size),
                                                [self](AsioError failed, size_t) {
                                                  if (failed) return self->Close();
@@ -127,19 +140,45 @@ class Session : public std::enable_shared_from_this<Session> {
     tls_.async_shutdown([self = shared_from_this()](AsioError) { self->Close(); });
   }
 
+  const std::string peer_;  // as PeerOf has it
+  const uint64_t number_;   // in the order of arrival
   const std::shared_ptr<asio::ssl::context> context_;
   asio::ssl::stream<tcp::socket> tls_;
   Local::socket plain_;
   asio::steady_timer timer_;
   Sessions& sessions_;
+  bool is_served_ = false;
   std::array<char, kBufferBytes> in_;
   std::array<char, kBufferBytes> out_;
 };
 
+// Who is limited together: "" is this user (and root), who are not.
+std::string PeerOf(tcp::socket& socket) {
+  AsioError error;
+  const asio::ip::address address = socket.remote_endpoint(error).address();
+  if (!error && !address.is_loopback()) return address.to_string();
+  const base::Result<uid_t> uid = TcpPeerUid(socket.native_handle());
+  if (!uid) return "?";
+  return *uid == ::geteuid() || *uid == 0 ? "" : std::to_string(*uid);
+}
+
+// A connection is three descriptors, and others need some, too.
+size_t MostConnections(size_t wanted) {
+  constexpr rlim_t kShare = 12;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  return static_cast<size_t>(std::clamp<rlim_t>(limit.rlim_cur / kShare, 1, wanted));
+}
+
 class Listener final : public TlsListener {
  public:
-  Listener(IdentitySource identity, Admit admit)
-      : identity_(std::move(identity)), admit_(std::move(admit)), acceptor_(io_), timer_(io_) {}
+  Listener(IdentitySource identity, Admit admit, TlsLimits limits)
+      : identity_(std::move(identity)),
+        admit_(std::move(admit)),
+        most_(MostConnections(limits.connections)),
+        most_per_peer_(std::min(most_, limits.per_peer)),
+        acceptor_(io_),
+        timer_(io_) {}
 
   ~Listener() override {
     if (!thread_.joinable()) return;
@@ -196,12 +235,28 @@ class Listener final : public TlsListener {
         });
         return;
       }
-      if (sessions_.size() < kMaxTlsConnections) Greet(std::move(socket));
+      std::string peer = PeerOf(socket);
+      if (MakeRoom(peer)) Greet(std::move(socket), std::move(peer));
       Accept();
     });
   }
 
-  void Greet(tcp::socket socket) {
+  bool MakeRoom(const std::string& peer) {
+    const auto of_peer =
+        std::count_if(sessions_.begin(), sessions_.end(),
+                      [&](const auto& session) { return session->peer() == peer; });
+    const bool is_one_too_many = !peer.empty() && static_cast<size_t>(of_peer) >= most_per_peer_;
+    if (!is_one_too_many && sessions_.size() < most_) return true;
+    std::shared_ptr<Session> oldest;
+    for (const auto& session : sessions_) {
+      if (session->is_served() || (is_one_too_many && session->peer() != peer)) continue;
+      if (!oldest || session->number() < oldest->number()) oldest = session;
+    }
+    if (oldest) oldest->Close();
+    return oldest != nullptr;
+  }
+
+  void Greet(tcp::socket socket, std::string peer) {
     auto identity = identity_();
     if (!identity) {
       base::LogWarn("TLS: {}", identity.error().message);
@@ -222,18 +277,22 @@ class Listener final : public TlsListener {
       context_ = std::move(context);
       certificate_ = identity->certificate;
     }
-    const auto session = std::make_shared<Session>(std::move(socket), context_, sessions_);
+    const auto session = std::make_shared<Session>(std::move(socket), context_, sessions_,
+                                                   std::move(peer), ++last_number_);
     sessions_.insert(session);
     session->Begin(admit_);
   }
 
   const IdentitySource identity_;
   const Admit admit_;
+  const size_t most_;
+  const size_t most_per_peer_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   asio::steady_timer timer_;
   uint16_t port_ = 0;
   Sessions sessions_;
+  uint64_t last_number_ = 0;
   std::shared_ptr<asio::ssl::context> context_;
   std::string certificate_;  // that context_ shows
   std::jthread thread_;
@@ -243,8 +302,8 @@ class Listener final : public TlsListener {
 
 base::Result<std::unique_ptr<TlsListener>> TlsListener::Listen(const std::string& host,
                                                                uint16_t port,
-                                                               IdentitySource identity,
-                                                               Admit admit) {
+                                                               IdentitySource identity, Admit admit,
+                                                               TlsLimits limits) {
   AsioError error;
   const auto address = asio::ip::make_address(host, error);
   if (error || !address.is_loopback()) {
@@ -252,7 +311,7 @@ base::Result<std::unique_ptr<TlsListener>> TlsListener::Listen(const std::string
                       fmt::format("{} is not an address of this machine alone", host));
   }
   try {
-    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit));
+    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit), limits);
     error = listener->Open({address, port});
     if (!error) return listener;
   } catch (const std::exception& thrown) {
@@ -265,9 +324,9 @@ base::Result<std::unique_ptr<TlsListener>> TlsListener::Listen(const std::string
 
 base::Result<std::unique_ptr<TlsListener>> TlsListener::ListenOn(base::Fd socket,
                                                                  IdentitySource identity,
-                                                                 Admit admit) {
+                                                                 Admit admit, TlsLimits limits) {
   try {
-    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit));
+    auto listener = std::make_unique<Listener>(std::move(identity), std::move(admit), limits);
     const AsioError error = listener->Take(std::move(socket));
     if (!error) return listener;
     return base::Fail(base::Code::kUnavailable, fmt::format("listen: {}", error.message()));

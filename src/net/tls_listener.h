@@ -16,8 +16,13 @@
 
 namespace net {
 
-// Connections beyond are closed at once.
-inline constexpr size_t kMaxTlsConnections = 1024;
+// Who comes when there are so many takes the place of the one that has been there longest without
+// an answer; he is closed at once when all have had one.
+struct TlsLimits {
+  size_t connections = 1024;  // fewer where few descriptors are allowed
+  // Of one peer: a user of this machine other than the own one and root, or an address elsewhere.
+  size_t per_peer = 128;
+};
 inline constexpr std::chrono::seconds kTlsHandshakeTimeout{10};
 
 class TlsListener {
@@ -30,10 +35,12 @@ class TlsListener {
   // On an address of this machine alone. `host`: "127.0.0.1" or "::1". `port` 0 is any.
   // kAlreadyExists when the port is taken, kInvalidArgument when `host` is no loopback address.
   static base::Result<std::unique_ptr<TlsListener>> Listen(const std::string& host, uint16_t port,
-                                                           IdentitySource identity, Admit admit);
+                                                           IdentitySource identity, Admit admit,
+                                                           TlsLimits limits = {});
   // The same on a socket that listens already (ListenOnTcp), of whatever address.
   static base::Result<std::unique_ptr<TlsListener>> ListenOn(base::Fd socket,
-                                                             IdentitySource identity, Admit admit);
+                                                             IdentitySource identity, Admit admit,
+                                                             TlsLimits limits = {});
   // Breaks its connections off.
   virtual ~TlsListener() = default;
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "net/server_fixture.h"
+#include "net/tcp_peer_uid.h"
 
 namespace net {
 namespace {
@@ -98,6 +99,37 @@ TEST_F(Tls, WhatIsNoTlsIsClosed) {
   asio::read(socket, asio::dynamic_buffer(answer), error);
   EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos);
   EXPECT_EQ(Ask(), "over TLS");
+}
+
+// Peers that connect and say nothing, or no more than hello.
+TEST_F(Tls, IdlePeersDoNotLockTheOwnerOut) {
+  const auto handler = std::make_shared<const HttpHandler>(
+      [](HttpRequest, std::shared_ptr<Responder> responder) { responder->Send({200, {}, "hi"}); });
+  listener_.reset();
+  auto listener = TlsListener::Listen(
+      "127.0.0.1", 0, [this] { return base::Result<KeyedCertificate>(identity_); },
+      [this, handler](base::Fd socket) { server_->Adopt(std::move(socket), handler); }, {4, 4});
+  ASSERT_TRUE(listener) << listener.error().message;
+  listener_ = std::move(*listener);
+  asio::io_context io;
+  std::vector<tcp::socket> idle;
+  for (int i = 0; i < 12; ++i) {
+    idle.emplace_back(io).connect({asio::ip::address_v4::loopback(), listener_->port()});
+  }
+  EXPECT_EQ(Ask(), "hi");
+  EXPECT_EQ(Ask(), "hi");
+}
+
+TEST_F(Tls, KnowsWhoseConnectionItIs) {
+  asio::io_context io;
+  tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+  tcp::socket client(io);
+  client.connect(acceptor.local_endpoint());
+  tcp::socket accepted = acceptor.accept();
+  const auto uid = TcpPeerUid(accepted.native_handle());
+  if (!uid && uid.error().code == base::Code::kUnavailable) GTEST_SKIP() << uid.error().message;
+  ASSERT_TRUE(uid) << uid.error().message;
+  EXPECT_EQ(*uid, ::geteuid());
 }
 
 TEST_F(Tls, OnlyLoopbackAndOnlyOnce) {

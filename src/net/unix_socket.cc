@@ -5,12 +5,14 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <utility>
+
+#include "base/file.h"
+#include "base/unix_address.h"
 
 namespace net {
 namespace {
@@ -20,37 +22,19 @@ constexpr int kBacklog = 4096;
 // How long an existing socket has to take a connection before it counts as answering anyway.
 constexpr std::chrono::milliseconds kProbeTimeout{1000};
 
-base::Result<sockaddr_un> Address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("socket path \"{}\" has {} bytes; the system allows {}", path,
-                                  path.size(), sizeof address.sun_path - 1));
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
+// The folder is the user's alone, and so is the socket that lies in it.
+base::Result<base::UnixAddress> PrivateAddress(const std::string& path) {
+  TRY_ASSIGN(base::UnixAddress address, base::UnixAddressOf(path));
+  TRY(base::CheckPrivateFolder(address.folder.get(), base::DirectoryOf(path)));
   return address;
 }
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-base::Status CheckDirectory(const std::string& path) {
-  struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) {
-    return base::Fail(base::Errno(errno, fmt::format("socket directory \"{}\"", path)));
-  }
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0) {
-    return base::Fail(
-        base::Code::kPermissionDenied,
-        fmt::format("socket directory \"{}\" must be a directory of yours that nobody "
-                    "else can enter: chmod 0700",
-                    path));
-  }
-  return {};
+base::Status CheckPeer(int fd, const std::string& path) {
+  TRY_ASSIGN(const uid_t uid, PeerUid(fd));
+  if (IsTrustedPeer(uid)) return {};
+  return base::Fail(
+      base::Code::kPermissionDenied,
+      fmt::format("\"{}\" is another user's (uid {}): nothing is sent to it", path, uid));
 }
 
 // One starter at a time looks at the socket file and replaces it.
@@ -87,8 +71,7 @@ base::Status RemoveStale(const std::string& path) {
 }  // namespace
 
 base::Result<base::Fd> ListenOnUnixPath(const std::string& path) {
-  TRY_ASSIGN(const sockaddr_un address, Address(path));
-  TRY(CheckDirectory(ParentOf(path)));
+  TRY_ASSIGN(const base::UnixAddress address, PrivateAddress(path));
   TRY_ASSIGN(const base::Fd lock, LockForStart(path + ".lock"));
   TRY(RemoveStale(path));
 
@@ -96,7 +79,7 @@ base::Result<base::Fd> ListenOnUnixPath(const std::string& path) {
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
   // Linux gives the file that bind makes the mode of the socket's inode.
   if (::fchmod(fd.get(), 0600) != 0) return base::Fail(base::Errno(errno, "fchmod socket"));
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (::bind(fd.get(), address.get(), sizeof address.address) != 0) {
     return base::Fail(base::Errno(errno, fmt::format("bind \"{}\"", path)));
   }
   if (::listen(fd.get(), kBacklog) != 0) {
@@ -107,7 +90,12 @@ base::Result<base::Fd> ListenOnUnixPath(const std::string& path) {
 
 base::Result<base::Fd> ConnectToUnixPath(const std::string& path,
                                          std::chrono::milliseconds timeout) {
-  TRY_ASSIGN(const sockaddr_un address, Address(path));
+  auto address = PrivateAddress(path);
+  if (!address) {
+    base::Error error = std::move(address.error());
+    if (error.code == base::Code::kNotFound) error.code = base::Code::kUnavailable;
+    return base::Fail(std::move(error));
+  }
   base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
   // A full queue makes connect wait for as long as a send may; zero would be for ever.
@@ -119,10 +107,13 @@ base::Result<base::Fd> ConnectToUnixPath(const std::string& path,
   }
   int result = 0;
   do {
-    result = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    result = ::connect(fd.get(), address->get(), sizeof address->address);
   } while (result != 0 && errno == EINTR);
-  if (result == 0) return fd;
   const int reason = errno;
+  if (result == 0) {
+    TRY(CheckPeer(fd.get(), path));
+    return fd;
+  }
   const std::string context = fmt::format("connect to \"{}\"", path);
   base::Error error = base::Errno(reason, context);
   if (reason == ENOENT || reason == ENOTSOCK) error.code = base::Code::kUnavailable;
@@ -140,5 +131,7 @@ base::Result<uid_t> PeerUid(int fd) {
   }
   return credentials.uid;
 }
+
+bool IsTrustedPeer(uid_t uid) { return uid == ::geteuid() || uid == 0; }
 
 }  // namespace net

@@ -91,4 +91,12 @@ base::Result<Url> ParseUrl(std::string_view text) {
   return url;
 }
 
+bool NamesPort(std::string_view url) {
+  std::string_view host = url.substr(url.find("://") + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host = host.substr(host.rfind('@') + 1);  // npos + 1 is 0
+  const size_t bracket = host.rfind(']');
+  return host.find(':', bracket == std::string_view::npos ? 0 : bracket) != std::string_view::npos;
+}
+
 }  // namespace net

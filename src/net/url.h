@@ -25,4 +25,7 @@ base::Result<Url> ParseUrl(std::string_view text);
 
 bool IsIpAddress(std::string_view host);
 
+// Whether the URL names its port itself, and not by its scheme.
+bool NamesPort(std::string_view url);
+
 }  // namespace net

@@ -41,5 +41,16 @@ TEST(Url, RefusesWhatIsNone) {
   }
 }
 
+TEST(Url, KnowsAPortThatIsNamed) {
+  for (const char* url :
+       {"http://h:80", "socks5://u:p@h:80/", "http://[::1]:1080", "http://h:80?x"}) {
+    EXPECT_TRUE(NamesPort(url)) << url;
+  }
+  for (const char* url : {"http://h", "socks5://u:80@h", "socks5://[fd00::80]", "http://[::80]/:80",
+                          "http://u:80@[::80]", "http://h/x:80"}) {
+    EXPECT_FALSE(NamesPort(url)) << url;
+  }
+}
+
 }  // namespace
 }  // namespace net

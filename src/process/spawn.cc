@@ -22,6 +22,7 @@
 
 #include "base/fd.h"
 #include "base/strings.h"
+#include "process/unsanitized.h"
 
 #ifdef MUSTER_SANITIZED
 // ThreadSanitizer takes clone for a fork, and the threads of the parent for lost. Not so glibc's
@@ -33,7 +34,18 @@ extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument
 namespace process {
 namespace {
 
-enum class Step : int { kNone, kFork, kSession, kFds, kTerminal, kDirectory, kParent, kExec };
+enum class Step : int {
+  kNone,
+  kFork,
+  kSession,
+  kFds,
+  kTerminal,
+  kDirectory,
+  kCgroup,
+  kRights,
+  kParent,
+  kExec
+};
 
 // What the child writes to the pipe that exec closes.
 struct Outcome {
@@ -41,9 +53,6 @@ struct Outcome {
   int os_errno = 0;
   pid_t detached_pid = 0;
 };
-
-// What the sanitizers add to a function counts on the thread's own stack and on a return.
-#define MUSTER_UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 // Holds two calls of depth three and no buffer; the C library's own spawn takes 32 KiB.
 struct alignas(16) Stack {
@@ -59,6 +68,7 @@ struct Prepared {
   int last_target = 2;
   int report = -1;
   pid_t parent = 0;
+  std::string cgroup_processes;  // the file that takes them
   std::unique_ptr<std::array<Stack, 2>>
       stacks;  // of the child, and of a detached start's grandchild
 };
@@ -119,14 +129,16 @@ MUSTER_UNSANITIZED void PlaceFds(Prepared& prepared) {
             CLOSE_RANGE_CLOEXEC);
 }
 
+MUSTER_UNSANITIZED void DieWithParent(const Prepared& prepared) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Abandon(prepared.report, Step::kParent);
+  // The parent may have died before the request stood.
+  if (::getppid() != prepared.parent) ::_exit(127);
+}
+
 MUSTER_UNSANITIZED int RunChild(void* argument) {
   Prepared& prepared = *static_cast<Prepared*>(argument);
   const SpawnOptions& options = *prepared.options;
-  if (options.dies_with_parent) {
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Abandon(prepared.report, Step::kParent);
-    // The parent may have died before the request stood.
-    if (::getppid() != prepared.parent) ::_exit(127);
-  }
+  if (options.dies_with_parent) DieWithParent(prepared);
   if (options.group == SpawnOptions::Group::kSession && ::setsid() < 0) {
     Abandon(prepared.report, Step::kSession);
   }
@@ -140,6 +152,18 @@ MUSTER_UNSANITIZED int RunChild(void* argument) {
   if (!options.cwd.empty() && ::chdir(options.cwd.c_str()) != 0) {
     Abandon(prepared.report, Step::kDirectory);
   }
+  if (!prepared.cgroup_processes.empty()) {
+    const int processes = ::open(prepared.cgroup_processes.c_str(), O_WRONLY | O_CLOEXEC);
+    if (processes < 0 || ::write(processes, "0", 1) != 1) Abandon(prepared.report, Step::kCgroup);
+    ::close(processes);
+  }
+  if (options.rights.AreReduced()) {
+    errno = TakeRights(options.rights);
+    if (errno != 0) Abandon(prepared.report, Step::kRights);
+    // Who becomes another user is forgotten by its parent's death.
+    if (options.dies_with_parent) DieWithParent(prepared);
+  }
+  if (options.umask) ::umask(*options.umask);
   ResetSignals();
   ::execve(options.path.c_str(), prepared.argv.data(), prepared.env.data());
   Abandon(prepared.report, Step::kExec);
@@ -169,6 +193,12 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
       }
       return error;
     }
+    case Step::kCgroup:
+      return base::Errno(outcome.os_errno, "enter the cgroup " + options.cgroup);
+    case Step::kRights:
+      return base::Errno(outcome.os_errno, options.rights.user
+                                               ? fmt::format("run as user {}", *options.rights.user)
+                                               : std::string("give up capabilities"));
     case Step::kFork:
       return base::Errno(outcome.os_errno, "fork");
     case Step::kSession:
@@ -216,6 +246,7 @@ base::Result<pid_t> Spawn(const SpawnOptions& options) {
                     2,
                     ends[1],
                     0,
+                    options.cgroup.empty() ? "" : options.cgroup + "/cgroup.procs",
                     std::make_unique_for_overwrite<std::array<Stack, 2>>()};
   prepared.sources.resize(options.fds.size());
   for (const FdMapping& fd : options.fds) {
@@ -238,6 +269,12 @@ base::Result<pid_t> Spawn(const SpawnOptions& options) {
   if (options.is_detached || outcome.step != Step::kNone) Reap(child);
   if (outcome.step != Step::kNone) return base::Fail(Explain(options, outcome));
   return options.is_detached ? outcome.detached_pid : child;
+}
+
+mode_t CurrentUmask() {
+  const mode_t mask = ::umask(077);
+  ::umask(mask);
+  return mask;
 }
 
 base::Result<std::string> FindProgram(const std::string& name, std::string_view path_list) {

@@ -1,5 +1,6 @@
 #include "reconcile/backoff_limit.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "api/pod.h"
@@ -7,6 +8,15 @@
 
 namespace reconcile {
 namespace {
+
+// A container that waits for its restart: the job that it is one too many for need not wait with
+// it.
+int64_t RestartsToCome(const text::Json& pod) {
+  const auto statuses = api::ContainerStatuses(pod);
+  return std::count_if(statuses.begin(), statuses.end(), [](const api::ContainerStatus& status) {
+    return status.waiting_reason == "CrashLoopBackOff";
+  });
+}
 
 bool CountsRestarts(const Replicas& replicas) {
   if (replicas.spec == nullptr) return false;
@@ -27,8 +37,8 @@ int64_t RestartsOfRunningPods(const Pass& pass) {
   for (const Replicas* const replicas : pass.Types()) {
     if (!CountsRestarts(*replicas)) continue;
     for (const Pod& pod : replicas->pods) {
-      if (pod.phase == Phase::kRunning && !pod.is_terminating)
-        restarts += api::RestartCount(*pod.object);
+      if (pod.phase != Phase::kRunning || pod.is_terminating) continue;
+      restarts += api::RestartCount(*pod.object) + RestartsToCome(*pod.object);
     }
   }
   return restarts;

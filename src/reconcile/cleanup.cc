@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -35,6 +38,16 @@ void DeleteReplicas(Pass& pass, const Replicas& replicas, api::CleanPodPolicy po
   }
 }
 
+void EndUnlessEnding(Pass& pass, const Pod& pod) {
+  if (!pod.is_own || pod.is_terminating) return;
+  if (pod.phase == Phase::kSucceeded || pod.phase == Phase::kFailed) return;
+  if (api::NodeName(*pod.object).empty()) {
+    pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
+  } else if (api::Annotation(*pod.object, api::kEndAnnotation).empty()) {
+    pass.plan.writes.push_back(EndPod(pass.job, pod));
+  }
+}
+
 }  // namespace
 
 void DeleteChildren(Pass& pass, api::CleanPodPolicy policy) {
@@ -47,6 +60,13 @@ void DeleteChildren(Pass& pass, api::CleanPodPolicy policy) {
   for (const Child& service : pass.children.stray_services) {
     DeleteUnlessGoing(pass, api::kServices, service);
   }
+}
+
+void EndPods(Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) EndUnlessEnding(pass, pod);
+  }
+  for (const Pod& pod : pass.children.stray_pods) EndUnlessEnding(pass, pod);
 }
 
 }  // namespace reconcile

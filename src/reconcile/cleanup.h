@@ -9,4 +9,8 @@ namespace reconcile {
 // without a pod that stays. kNone, and a policy that we do not know: nothing.
 void DeleteChildren(Pass& pass, api::CleanPodPolicy policy);
 
+// For a finished job: what has a node ends there and stays, what has none never began and is
+// deleted.
+void EndPods(Pass& pass);
+
 }  // namespace reconcile

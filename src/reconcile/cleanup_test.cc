@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/object.h"
 #include "reconcile/fake_cluster.h"
 #include "reconcile/ttl.h"
 
@@ -69,17 +70,109 @@ TEST(CleanUp, LetsARankThatIsAboutToStartEndByItself) {
   EXPECT_EQ(cluster.pods.size(), 2U);
 }
 
-TEST(CleanUp, KeepsEndedPodsAfterALimitWhereAskedTo) {
-  FakeCluster cluster(TestJob{.workers = 1});
-  cluster.options.keep_ended_pods = true;
-  cluster.PatchJob({"spec", "runPolicy", "backoffLimit"}, "0");
+// The log of a pod goes with it: what has failed stays after a limit too, unless All is written.
+TEST(CleanUp, KeepsFailedPodsAfterALimit) {
+  const Policy cases[] = {{"null", {"j-master-0"}},
+                          {R"("None")", {"j-master-0"}},
+                          {R"("Running")", {"j-master-0"}},
+                          {R"("All")", {}}};
+  for (const Policy& test : cases) {
+    SCOPED_TRACE(test.policy);
+    FakeCluster cluster(TestJob{.workers = 1});
+    cluster.PatchJob({"spec", "runPolicy", "backoffLimit"}, "0");
+    cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, test.policy);
+    cluster.Settle();
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.Phase("j-master-0", "Failed", 3);
+    cluster.Settle();
+    EXPECT_EQ(FakeCluster::Names(cluster.pods), test.left);
+  }
+}
+
+// One way to fail: what the job asks for, and what happens to it.
+struct WayToFail {
+  const char* name;
+  TestJob job;
+  void (*happens)(FakeCluster&);
+};
+
+const WayToFail kWaysToFail[] = {
+    {"a master under Never",
+     {.master_policy = "Never"},
+     [](FakeCluster& cluster) { cluster.Phase("j-master-0", "Failed", 1); }},
+    {"a worker under Never",
+     {.worker_policy = "Never"},
+     [](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Failed", 1); }},
+    {"a permanent exit code",
+     {.worker_policy = "ExitCode"},
+     [](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Failed", 1); }},
+    {"no restarts",
+     {.run_policy = R"({"backoffLimit":0})"},
+     [](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Failed", 1); }},
+    {"one restart too many",
+     {.run_policy = R"({"backoffLimit":3})"},
+     [](FakeCluster& cluster) { cluster.Phase("j-worker-1", "Running", -1, 3); }},
+    {"the deadline",
+     {.run_policy = R"({"activeDeadlineSeconds":5})"},
+     [](FakeCluster& cluster) { cluster.now += std::chrono::seconds(5); }},
+};
+
+TEST(CleanUp, EndsWhatRunsOfAFailedJobInPlaceWhereAskedTo) {
+  for (const WayToFail& way : kWaysToFail) {
+    for (const char* const policy : {"null", R"("None")", R"("Running")", R"("All")"}) {
+      SCOPED_TRACE(std::string(way.name) + ", " + policy);
+      FakeCluster cluster(way.job);
+      cluster.options.ends_pods_in_place = true;
+      cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, policy);
+      cluster.Settle();
+      for (auto& [name, pod] : cluster.pods) text::Set(pod, {"spec", "nodeName"}, "n");
+      cluster.AllRunning();
+      cluster.Settle();
+      way.happens(cluster);
+      cluster.Settle();
+      EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos) << cluster.Types();
+      EXPECT_EQ(cluster.pods.size(), 3U);
+      for (const auto& [name, pod] : cluster.pods) {
+        const bool was_running = text::GetString(pod, {"status", "phase"}) == "Running";
+        EXPECT_EQ(!api::Annotation(pod, api::kEndAnnotation).empty(), was_running) << name;
+      }
+      EXPECT_TRUE(cluster.Look().is_settled);
+    }
+  }
+}
+
+TEST(CleanUp, EndsRanksThatOutliveASuccessWhereNobodySaysWhatBecomesOfThem) {
+  for (const auto& [policy, is_ended] :
+       std::map<std::string, bool>{{"null", true}, {R"("None")", false}}) {
+    FakeCluster cluster(TestJob{.workers = 1});
+    cluster.options.ends_pods_in_place = true;
+    cluster.options.success_grace = std::chrono::seconds(10);
+    cluster.PatchJob({"spec", "runPolicy", "cleanPodPolicy"}, policy);
+    cluster.Settle();
+    for (auto& [name, pod] : cluster.pods) text::Set(pod, {"spec", "nodeName"}, "n");
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.Phase("j-master-0", "Succeeded", 0);
+    cluster.Settle();
+    const text::Json& worker = cluster.pods.at("j-worker-0");
+    EXPECT_EQ(api::Annotation(worker, api::kEndAnnotation), "") << policy;
+    cluster.now += std::chrono::seconds(11);
+    cluster.Settle();
+    EXPECT_EQ(!api::Annotation(worker, api::kEndAnnotation).empty(), is_ended) << policy;
+    EXPECT_EQ(cluster.pods.size(), 2U);
+  }
+}
+
+TEST(CleanUp, DeletesWhatNeverBeganOfAFailedJob) {
+  FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"});
+  cluster.options.ends_pods_in_place = true;
   cluster.Settle();
   cluster.Phase("j-master-0", "Running");
-  cluster.Phase("j-worker-0", "Running");
+  cluster.Phase("j-worker-0", "Failed", 1);
+  text::Set(cluster.pods.at("j-master-0"), {"spec", "nodeName"}, "n");
   cluster.Settle();
-  cluster.Phase("j-master-0", "Failed", 3);
-  cluster.Settle();
-  EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-master-0"});
+  EXPECT_EQ(FakeCluster::Names(cluster.pods), (Strings{"j-master-0", "j-worker-0"}));
 }
 
 // J3, J4.

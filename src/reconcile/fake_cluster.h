@@ -250,7 +250,10 @@ class FakeCluster {
         found->second = write.object;
         return "";
       case Write::Verb::kPatch:
-        ADD_FAILURE() << "only the job is patched";
+        EXPECT_EQ(&objects, &pods) << "only the job and its pods are patched";
+        EXPECT_NE(found, objects.end()) << write.name;
+        if (found == objects.end()) return "not found";
+        text::MergePatch(found->second, write.object);
         return "";
       case Write::Verb::kDelete:
         EXPECT_NE(found, objects.end()) << write.name;

@@ -9,6 +9,7 @@
 
 #include "api/names.h"
 #include "reconcile/pod_template.h"
+#include "reconcile/restart.h"
 #include "text/yaml.h"
 
 namespace reconcile {
@@ -18,6 +19,16 @@ void ReplaceAll(std::string& in, std::string_view what, std::string_view with) {
   for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + with.size())) {
     in.replace(at, what.size(), with);
   }
+}
+
+// Of a pod that is not restarted although its policy is OnFailure: as long as restarts would try.
+constexpr int kTriesOfADay = 24 * 60 * 60 / 2;
+
+Options WithTries(const api::PyTorchJob& job, Options options) {
+  const api::ReplicaSpec& workers = *job.Worker();
+  const bool waits_on = workers.Policy() == api::RestartPolicy::kOnFailure && HasNoRestarts(job);
+  if (waits_on) options.init_container_max_tries = kTriesOfADay;
+  return options;
 }
 
 std::optional<text::Array> Parse(std::string_view yaml) {
@@ -111,11 +122,12 @@ InitStep InitStepOf(const api::PyTorchJob& job, const Options& options) {
   return word == "port" ? InitStep::kPort : InitStep::kDns;
 }
 
-text::Array InitContainers(const api::PyTorchJob& job, std::string_view type,
-                           const Options& options, std::optional<int> master_port) {
+text::Array InitContainers(const api::PyTorchJob& job, std::string_view type, const Options& chosen,
+                           std::optional<int> master_port) {
   if (type != api::kWorker || job.Master() == nullptr) return {};
-  const InitStep step = InitStepOf(job, options);
+  const InitStep step = InitStepOf(job, chosen);
   if (step == InitStep::kNone) return {};
+  const Options options = WithTries(job, chosen);
   const std::string master = api::ReplicaName(job.name, api::kMaster, 0);
   if (step == InitStep::kPort) return ForPort(job, options, master, master_port);
   if (auto containers = FromTemplate(options, master)) return *std::move(containers);

@@ -5,7 +5,6 @@
 #include "reconcile/backoff_limit.h"
 #include "reconcile/conditions.h"
 #include "reconcile/deadline.h"
-#include "reconcile/outcome.h"
 
 namespace reconcile {
 namespace {
@@ -22,10 +21,14 @@ std::string DeadlineMessage(const Pass& pass) {
 
 }  // namespace
 
-std::optional<std::string> FindExceededLimit(const Pass& pass) {
-  if (HasReachedBackoffLimit(pass)) return BackoffMessage(pass) + FirstFailureOf(pass, ": ");
+std::optional<Failure> FindExceededLimit(const Pass& pass) {
+  if (HasReachedBackoffLimit(pass)) {
+    Failure failure{false, BackoffMessage(pass)};
+    AddFirstFailure(pass, ": ", failure);
+    return failure;
+  }
   const auto deadline = Deadline(pass.job.run_policy, pass.status);
-  if (deadline && pass.now >= *deadline) return DeadlineMessage(pass);
+  if (deadline && pass.now >= *deadline) return Failure{false, DeadlineMessage(pass)};
   return std::nullopt;
 }
 

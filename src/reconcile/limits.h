@@ -2,18 +2,18 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "reconcile/outcome.h"
 #include "reconcile/pass.h"
 
 namespace reconcile {
 
-// The message of Failed, when the job is to end now by its back-off limit or deadline.
-std::optional<std::string> FindExceededLimit(const Pass& pass);
+// When the job is to end now by its back-off limit or deadline.
+std::optional<Failure> FindExceededLimit(const Pass& pass);
 
-// Whether a limit ended the job. All its pods go then, whatever cleanPodPolicy says. Told by the
-// message of Failed: the status is written first and the pods are deleted by later passes, so that
-// neither a crash nor a refused write between the two makes the job run again.
+// Whether a limit ended the job. What still runs goes then, whatever cleanPodPolicy says. Told by
+// the message of Failed: the status is written first and the pods are deleted by later passes, so
+// that neither a crash nor a refused write between the two makes the job run again.
 bool HasEndedByLimit(const Pass& pass);
 
 }  // namespace reconcile

@@ -67,6 +67,31 @@ TEST(BackoffLimit, AllGoesWhateverCleanPodPolicySays) {
   EXPECT_EQ(cluster.Counts("Worker"), "a4 s0 f0") << "counts stay as last recorded";
 }
 
+// The restart that is one too many is not waited for.
+TEST(BackoffLimit, CountsTheRestartThatAContainerWaitsFor) {
+  for (const int restarts : {1, 2}) {
+    FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":3})"});
+    cluster.Settle();
+    cluster.Phase("j-worker-0", "Running", -1, restarts);
+    text::Json& status = text::Ensure(cluster.pods.at("j-worker-0"), {"status"});
+    text::Ensure(status, {"containerStatuses"}).as_array()[0].as_object()["state"] =
+        Parse(R"({"waiting":{"reason":"CrashLoopBackOff"}})");
+    cluster.Settle();
+    EXPECT_EQ(cluster.Types().find("Failed=True") != std::string::npos, restarts == 2) << restarts;
+  }
+}
+
+TEST(BackoffLimit, OfZeroRestartsNothing) {
+  FakeCluster cluster(TestJob{.master_policy = "Always", .run_policy = R"({"backoffLimit":0})"});
+  cluster.Settle();
+  EXPECT_EQ(text::GetString(cluster.pods.at("j-worker-0"), {"spec", "restartPolicy"}), "Never");
+  EXPECT_EQ(text::GetString(cluster.pods.at("j-master-0"), {"spec", "restartPolicy"}), "Always")
+      << "it asks for restarts after success as well";
+  // Its init step would have been restarted until the master is there.
+  const std::string worker = text::ToJson(cluster.pods.at("j-worker-0"));
+  EXPECT_NE(worker.find("seq 43200"), std::string::npos) << worker;
+}
+
 TEST(BackoffLimit, NeverAndPodsThatDoNotRunAreNotCounted) {
   FakeCluster cluster(TestJob{.worker_policy = "Never", .run_policy = R"({"backoffLimit":1})"});
   cluster.Settle();

@@ -100,22 +100,24 @@ bool IsRunning(const Pass& pass) {
 std::optional<Failure> FindFailure(const Pass& pass) {
   for (const Replicas* const replicas : pass.Types()) {
     if (auto failure = FindFailure(pass, *replicas)) {
-      failure->message += FirstFailureOf(pass, " ");
+      AddFirstFailure(pass, " ", *failure);
       return failure;
     }
   }
   return std::nullopt;
 }
 
-std::string FirstFailureOf(const Pass& pass, std::string_view before) {
-  if (!pass.options.tells_first_failure) return "";
+void AddFirstFailure(const Pass& pass, std::string_view before, Failure& failure) {
+  if (!pass.options.tells_first_failure) return;
   std::vector<const text::Json*> pods;
   for (const Replicas* const replicas : pass.Types()) {
     for (const Pod& pod : replicas->pods) pods.push_back(pod.object);
   }
-  std::string failure = api::FirstFailure(pods, pass.HasMaster());
-  if (failure.empty()) failure = FirstLoss(pass);
-  return failure.empty() ? "" : std::string(before) + failure;
+  api::FirstFailure first = api::FindFirstFailure(pods, pass.HasMaster());
+  if (first.text.empty()) first.text = FirstLoss(pass);
+  if (first.text.empty()) return;
+  failure.message.append(before).append(first.text);
+  failure.last_lines = std::move(first.last_lines);
 }
 
 void RecordCounts(Pass& pass) {
@@ -154,7 +156,9 @@ void RecordSuccess(Pass& pass) {
 }
 
 void RecordFailure(Pass& pass, Failure failure) {
-  SetCondition(pass.status, kFailed, true, kFailedReason, failure.message, pass.stamp);
+  std::string message = failure.message;
+  if (!failure.last_lines.empty()) message.append(api::kLastLinesMark).append(failure.last_lines);
+  SetCondition(pass.status, kFailed, true, kFailedReason, std::move(message), pass.stamp);
   if (!pass.status.completion_time) pass.status.completion_time = pass.stamp;
   pass.plan.events.push_back(
       {failure.is_warning, std::string(kFailedReason), std::move(failure.message)});

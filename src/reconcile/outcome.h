@@ -26,15 +26,18 @@ bool IsRunning(const Pass& pass);
 struct Failure {
   bool is_warning = false;
   std::string message;
+  // Of the log of the pod that failed first: with the pod, the log goes. Not in the event.
+  std::string last_lines = {};
 };
 // A failure that the restart policies do not heal: any pod under Never, a permanent exit code under
 // ExitCode. Under Never a running pod that somebody deletes counts, as it does in v1; one whose
 // deletion was asked for before the job's start (by suspending it) does not.
 std::optional<Failure> FindFailure(const Pass& pass);
 
-// `before` and the pod that failed first, and how: "rank 1 (j-worker-0) exited with code 3". ""
-// when the pods do not tell, and unless the options ask for it.
-std::string FirstFailureOf(const Pass& pass, std::string_view before);
+// Adds to the message `before` and the pod that failed first, and how: "rank 1 (j-worker-0) exited
+// with code 3", and that pod's last lines. Nothing when the pods do not tell, and unless the
+// options ask for it.
+void AddFirstFailure(const Pass& pass, std::string_view before, Failure& failure);
 
 // The steps that write these into the status.
 void RecordCounts(Pass& pass);

@@ -196,7 +196,7 @@ std::vector<Failing> GoldenFailures() {
   Strings by_backoff = {
       "Normal PyTorchJobFailed: Job j has failed because it has reached the "
       "specified backoff limit"};
-  const Strings deletions[] = {Deleted({"j-master-0"}), Deleted({"j-worker-0", "j-worker-1"})};
+  const Strings deletions[] = {Deleted({"j-master-0"}), Deleted({"j-worker-1"})};
   for (const Strings& part : deletions) {
     by_backoff.insert(by_backoff.end(), part.begin(), part.end());
   }
@@ -326,7 +326,7 @@ std::vector<Failing> GoldenFailures() {
        {kCreatedLine, kRunningFalse, kByBackoff},
        "a1 s0 f0",
        "a2 s0 f0",
-       0,
+       1,
        by_backoff},
       {"backoffLimit 1",
        {.run_policy = R"({"backoffLimit":1})"},

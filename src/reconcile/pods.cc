@@ -71,6 +71,19 @@ void AddEnvironment(text::Json& pod, const text::Array& environment) {
   }
 }
 
+// Where the template says nothing, a failed container's last lines are in its status: that is how
+// they come into the job's (outcome.h).
+void KeepLastLines(text::Json& spec) {
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    text::Json* const containers = text::Find(spec, {list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (text::Json& container : containers->get_array()) {
+      if (!container.is_object()) continue;
+      text::SetDefault(container, {"terminationMessagePolicy"}, "FallbackToLogsOnError");
+    }
+  }
+}
+
 void AssignPort(text::Json& pod, int port) {
   text::Json* const container = MainContainer(pod);
   if (container == nullptr || !container->is_object()) return;
@@ -170,7 +183,7 @@ text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
   text::Object& fields = pod.get_object();
   fields["metadata"] = BuildMetadata(pass, replicas, index);
   fields["spec"] = spec != nullptr && spec->is_object() ? *spec : text::Json(text::Object());
-  text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(*replicas.spec)));
+  text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(pass.job, *replicas.spec)));
   if (pass.observed.master_port) AssignPort(pod, *pass.observed.master_port);
   AddEnvironment(pod, Environment(pass.job, replicas.type, index, pass.observed.master_port));
   text::Array init_containers =
@@ -179,6 +192,7 @@ text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
     text::Array& all = EnsureArray(fields["spec"], "initContainers");
     for (text::Json& container : init_containers) all.push_back(std::move(container));
   }
+  if (pass.options.tells_first_failure) KeepLastLines(fields["spec"]);
   DecorateForGang(pass, replicas, pod);
   return pod;
 }

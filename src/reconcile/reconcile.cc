@@ -32,15 +32,29 @@ bool IsManagedElsewhere(const api::PyTorchJob& job) {
   return job.run_policy.managed_by && *job.run_policy.managed_by != api::kManagedByUs;
 }
 
+// After a limit what has ended stays, for its log tells why, unless the user has written All. The
+// original deletes everything then (2.5).
 api::CleanPodPolicy CleanPolicyOf(const Pass& pass) {
-  if (!HasEndedByLimit(pass)) return pass.job.run_policy.Clean();
-  return pass.options.keep_ended_pods ? api::CleanPodPolicy::kRunning : api::CleanPodPolicy::kAll;
+  const api::CleanPodPolicy wanted = pass.job.run_policy.Clean();
+  if (!HasEndedByLimit(pass) || wanted == api::CleanPodPolicy::kAll) return wanted;
+  return api::CleanPodPolicy::kRunning;
+}
+
+// Whether what still runs of a finished job ends and stays. Of one that has succeeded only where
+// nobody has written what is to become of it.
+bool EndsInPlace(const Pass& pass) {
+  if (!pass.options.ends_pods_in_place) return false;
+  const text::Json* const written =
+      text::Find(*pass.observed.job, {"spec", "runPolicy", "cleanPodPolicy"});
+  return pass.status.Is(kFailed) || written == nullptr || written->is_null();
 }
 
 // Until when clean-up waits for pods of a succeeded job to end by themselves.
 std::optional<base::Time> EndOfPatience(const Pass& pass) {
+  const bool ends_what_runs =
+      EndsInPlace(pass) || CleanPolicyOf(pass) == api::CleanPodPolicy::kRunning;
   if (pass.options.success_grace <= base::Duration::zero() || !pass.status.Is(kSucceeded) ||
-      CleanPolicyOf(pass) != api::CleanPodPolicy::kRunning || !pass.status.completion_time) {
+      !ends_what_runs || !pass.status.completion_time) {
     return std::nullopt;
   }
   const base::Time end = *pass.status.completion_time + pass.options.success_grace;
@@ -77,7 +91,11 @@ void KeepFinished(Pass& pass) {
     pass.plan.look_again = expiry ? std::min(*expiry, *patience) : *patience;
     return;
   }
-  DeleteChildren(pass, CleanPolicyOf(pass));
+  if (EndsInPlace(pass)) {
+    EndPods(pass);
+  } else {
+    DeleteChildren(pass, CleanPolicyOf(pass));
+  }
   DeletePodGroup(pass);
   DeleteAutoscaler(pass);
 }
@@ -104,7 +122,7 @@ bool RecordEnd(Pass& pass) {
     return true;
   }
   if (auto limit = FindExceededLimit(pass)) {
-    RecordFailure(pass, {false, *std::move(limit)});
+    RecordFailure(pass, *std::move(limit));
     return true;
   }
   if (auto failure = FindFailure(pass)) {

@@ -26,19 +26,20 @@ struct Options {
   std::string gang_scheduler_name;  // "" is off (2.11)
   // Failed says which pod failed first and how, after v1's text.
   bool tells_first_failure = false;
-  // Pods that have ended stay when a limit ended the job, so that their logs can tell why. The
-  // original deletes them (2.5).
-  bool keep_ended_pods = false;
+  // What still runs of a failed job is ended where it is, whatever cleanPodPolicy says: the pods
+  // stay with their logs until the job is deleted. So it is of one that has succeeded and has no
+  // cleanPodPolicy. Needs a node that knows kEndAnnotation.
+  bool ends_pods_in_place = false;
   // What still runs when the job has succeeded may end by itself that long before cleanPodPolicy
   // Running takes it: ranks rarely end in the same instant.
   base::Duration success_grace{0};
 };
 
-// What exists, borrowed for the call.
 // Creations of one type in one plan, pods and services counted apart; the next passes make the
 // rest. A plan is held in memory whole.
 inline constexpr int kMaxCreationsPerPass = 250;
 
+// What exists, borrowed for the call.
 struct Observed {
   const text::Json* job = nullptr;
   std::vector<const text::Json*> pods;      // by the job's labels, whoever controls them
@@ -67,7 +68,7 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of the job alone
+  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of the job or a pod
   std::string uid;         // kDelete: precondition, so that a successor of the same name is spared
   bool is_forced = false;  // kDelete: at once, whatever still runs
   std::optional<Event> on_success;

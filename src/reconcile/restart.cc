@@ -36,8 +36,14 @@ int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
 
 }  // namespace
 
-std::string PodRestartPolicy(const api::ReplicaSpec& spec) {
-  if (spec.Policy() == api::RestartPolicy::kExitCode) return "Never";
+bool HasNoRestarts(const api::PyTorchJob& job) {
+  return job.run_policy.backoff_limit && *job.run_policy.backoff_limit < 1;
+}
+
+std::string PodRestartPolicy(const api::PyTorchJob& job, const api::ReplicaSpec& spec) {
+  const api::RestartPolicy policy = spec.Policy();
+  if (policy == api::RestartPolicy::kExitCode) return "Never";
+  if (policy == api::RestartPolicy::kOnFailure && HasNoRestarts(job)) return "Never";
   return spec.restart_policy.empty() ? "OnFailure" : spec.restart_policy;
 }
 

@@ -8,8 +8,13 @@
 
 namespace reconcile {
 
-// The pod's own restartPolicy: ExitCode is Never there, every other word stands as written.
-std::string PodRestartPolicy(const api::ReplicaSpec& spec);
+// Whether the job fails with the first container that does: nothing is restarted (backoffLimit 0).
+bool HasNoRestarts(const api::PyTorchJob& job);
+
+// The pod's own restartPolicy: ExitCode is Never there, and so is OnFailure in a job that has no
+// restarts, for the restarted container would only hide the log of the one that failed. Every other
+// word stands as written.
+std::string PodRestartPolicy(const api::PyTorchJob& job, const api::ReplicaSpec& spec);
 
 // 128 and above; an exit code that nobody knows too.
 bool IsRetryable(std::optional<int> exit_code);

@@ -1,5 +1,7 @@
 #include "reconcile/restart_scope.h"
 
+#include <algorithm>
+
 #include "reconcile/fake_cluster.h"
 
 namespace reconcile {
@@ -114,7 +116,7 @@ TEST(RestartScope, BackoffLimitCountsRestarts) {
     EXPECT_EQ(cluster.Conditions().back(),
               "Failed=True PyTorchJobFailed: Job j has failed because it has reached the specified "
               "backoff limit");
-    EXPECT_TRUE(cluster.pods.empty());
+    EXPECT_EQ(FakeCluster::Names(cluster.pods), Strings{"j-worker-1"}) << "its log tells why";
   }
 }
 
@@ -230,7 +232,48 @@ TEST(FirstFailure, IsToldAfterV1sText) {
       "Failed=True PyTorchJobFailed: Job j has failed because it has reached the specified backoff "
       "limit: rank 2 (j-worker-1) "))
       << limited.Conditions().back();
-  EXPECT_TRUE(limited.pods.empty());
+  EXPECT_EQ(FakeCluster::Names(limited.pods), Strings{"j-worker-1"});
+}
+
+// Whose log goes with the pod, and may be read in the job then; events hold no more than a line.
+TEST(FirstFailure, BringsTheLastLinesOfItsLog) {
+  Options options;
+  options.tells_first_failure = true;
+  FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"}, options);
+  cluster.Settle();
+  const std::string worker = text::ToJson(cluster.pods.at("j-worker-0"));
+  EXPECT_NE(worker.find(R"("terminationMessagePolicy":"FallbackToLogsOnError")"), std::string::npos)
+      << worker;
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-1", "Failed", 1);
+  text::Json& status = text::Ensure(cluster.pods.at("j-worker-1"), {"status"});
+  text::Ensure(status, {"containerStatuses"}).as_array()[0].as_object()["state"] = Parse(
+      R"({"terminated":{"exitCode":1,"message":"Traceback:\n  File \"t.py\"\nValueError: x\n"}})");
+  cluster.Settle();
+  const std::string line =
+      "Job j has failed because it has reached the specified backoff limit: rank 2 (j-worker-1) "
+      "exited with code 1: ValueError: x";
+  EXPECT_EQ(cluster.Conditions().back(),
+            "Failed=True PyTorchJobFailed: " + line +
+                "\nIts last lines:\nTraceback:\n  File \"t.py\"\nValueError: x");
+  const Strings events = cluster.TakeEvents();
+  EXPECT_NE(std::find(events.begin(), events.end(), "Normal PyTorchJobFailed: " + line),
+            events.end());
+  EXPECT_EQ(cluster.Types(), "Created=True Running=False Failed=True");
+}
+
+TEST(FirstFailure, LeavesATemplatesOwnTerminationMessagePolicy) {
+  Options options;
+  options.tells_first_failure = true;
+  FakeCluster cluster(
+      TestJob{.workers = -1,
+              .pod_template = R"({"spec":{"containers":[{"name":"pytorch","image":"i",
+                  "terminationMessagePolicy":"File"}]}})"},
+      options);
+  cluster.Settle();
+  const std::string master = text::ToJson(cluster.pods.at("j-master-0"));
+  EXPECT_NE(master.find(R"("terminationMessagePolicy":"File")"), std::string::npos) << master;
 }
 
 }  // namespace

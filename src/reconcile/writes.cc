@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "api/names.h"
 #include "api/object.h"
 
 namespace reconcile {
@@ -49,6 +50,20 @@ Write DeleteChild(const api::Resource& resource, const Child& child) {
   write.on_success = Normal(fmt::format("SuccessfulDelete{}", kind),
                             fmt::format("Deleted {}: {}", resource.singular, write.name));
   write.on_failure = Warning(fmt::format("FailedDelete{}", kind), "Error deleting: ");
+  return write;
+}
+
+Write EndPod(const api::PyTorchJob& job, const Child& pod) {
+  Write write;
+  write.verb = Write::Verb::kPatch;
+  write.resource = &api::kPods;
+  write.name = pod.name;
+  write.uid = pod.uid;
+  write.object = text::Object();
+  text::Set(write.object, {"metadata", "uid"}, text::Json(pod.uid));
+  text::Set(write.object, {"metadata", "annotations", api::kEndAnnotation},
+            text::Json(fmt::format("the job {} has ended", job.name)));
+  write.on_success = Normal("EndedPod", fmt::format("Ended pod: {}", write.name));
   return write;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 
 namespace rendezvous {
 namespace {
@@ -21,6 +22,12 @@ constexpr uint8_t kCallbackRegistered = 3;
 
 // Values from this size on are shared between the store and its answers.
 constexpr size_t kSharedFrom = 32 << 10;
+// Of smaller values, in one answer.
+constexpr size_t kMaxCopied = 1 << 20;
+// An answer with all keys.
+constexpr uint64_t kMaxKeyList = 256 << 20;
+// What a key that is waited for or watched takes beside its name.
+constexpr uint64_t kWaitBytes = 128;
 
 void AppendText(OutputQueue& out, std::string_view text) {
   out.AppendNumber(static_cast<uint64_t>(text.size()));
@@ -56,15 +63,26 @@ void StoreData::Remember(Value& value, StoreClientId client) {
   if (place == writers.end() || *place != client) writers.insert(place, client);
 }
 
+base::Status StoreData::CheckRoom(uint64_t before, uint64_t after) const {
+  if (after <= before || bytes() - before + after <= max_bytes_) return {};
+  return base::Fail(base::Code::kExhausted, "the store is full");
+}
+
+uint64_t StoreData::BytesOf(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? 0 : key.size() + found->second.view().size();
+}
+
 base::Status StoreData::Store(StoreClientId client, std::string_view key, std::string&& value) {
+  TRY(CheckRoom(BytesOf(key), key.size() + value.size()));
+  Put(client, key, std::move(value));
+  return {};
+}
+
+void StoreData::Put(StoreClientId client, std::string_view key, std::string&& value) {
   auto found = values_.find(key);
   const bool is_new = found == values_.end();
-  const uint64_t before = is_new ? 0 : key.size() + found->second.view().size();
-  const uint64_t after = key.size() + value.size();
-  if (after > before && bytes_ - before + after > max_bytes_) {
-    return base::Fail(base::Code::kExhausted, "the store is full");
-  }
-  bytes_ += after - before;
+  bytes_ += key.size() + value.size() - BytesOf(key);
   std::string old;
   if (is_new) {
     found = values_.emplace(key, Value{}).first;
@@ -81,7 +99,6 @@ base::Status StoreData::Store(StoreClientId client, std::string_view key, std::s
     entry.text = std::move(value);
   }
   Remember(entry, client);
-  return {};
 }
 
 void StoreData::Send(std::string_view key, OutputQueue& out) const {
@@ -95,6 +112,55 @@ void StoreData::Send(std::string_view key, OutputQueue& out) const {
 base::Status StoreData::Set(StoreClientId client, std::string_view key, std::string_view value) {
   TRY(Store(client, key, std::string(value)));
   Wake(key);
+  return {};
+}
+
+// All or nothing: there must be room for what will stand there in the end.
+base::Status StoreData::MultiSet(StoreClientId client, const StoreRequest& request) {
+  std::unordered_map<std::string_view, uint64_t> last;
+  for (size_t i = 0; i < request.keys.size(); ++i) {
+    last[request.keys[i]] = request.keys[i].size() + request.values[i].size();
+  }
+  uint64_t before = 0;
+  uint64_t after = 0;
+  for (const auto& [key, bytes] : last) {
+    before += BytesOf(key);
+    after += bytes;
+  }
+  TRY(CheckRoom(before, after));
+  for (size_t i = 0; i < request.keys.size(); ++i) {
+    Put(client, request.keys[i], std::string(request.values[i]));
+    Wake(request.keys[i]);
+  }
+  return {};
+}
+
+// A few bytes may ask for the same value a hundred thousand times: from kMaxCopied on, answers
+// share their values with the store.
+void StoreData::SendAll(const std::vector<std::string_view>& keys, OutputQueue& out) {
+  size_t copied = 0;
+  for (const std::string_view key : keys) {
+    const auto found = values_.find(key);
+    if (found != values_.end() && !found->second.shared) {
+      Value& value = found->second;
+      copied += value.text.size();
+      if (copied > kMaxCopied && !value.text.empty()) {
+        value.shared = std::make_shared<const std::string>(std::move(value.text));
+        value.text = {};
+      }
+    }
+    Send(key, out);
+  }
+}
+
+base::Status StoreData::SendKeys(OutputQueue& out) const {
+  uint64_t key_bytes = 0;
+  for (const auto& [key, value] : values_) key_bytes += key.size() + sizeof(uint64_t);
+  if (key_bytes > kMaxKeyList) {
+    return base::Fail(base::Code::kExhausted, "too many keys to list");
+  }
+  out.AppendNumber(static_cast<int64_t>(values_.size()));
+  for (const auto& [key, value] : values_) AppendText(out, key);
   return {};
 }
 
@@ -173,9 +239,7 @@ base::Status StoreData::Barrier(StoreClientId client, const StoreRequest& reques
 
 base::Status StoreData::Push(StoreClientId client, std::string_view key, std::string_view value) {
   (void)client;
-  if (bytes_ + value.size() > max_bytes_) {
-    return base::Fail(base::Code::kExhausted, "the store is full");
-  }
+  TRY(CheckRoom(0, value.size()));
   bytes_ += value.size();
   queues_.try_emplace(std::string(key)).first->second.emplace_back(value);
   Wake(key, true);
@@ -202,19 +266,28 @@ void StoreData::Delete(std::string_view key, OutputQueue& out) {
   values_.erase(found);
 }
 
-void StoreData::WaitFor(StoreClientId client, const StoreRequest& request, SteadyTime now,
-                        OutputQueue& out) {
+base::Status StoreData::WaitFor(StoreClientId client, const StoreRequest& request, SteadyTime now,
+                                OutputQueue& out) {
   CancelWait(client);
   Wait wait;
+  for (const std::string_view key : request.keys) {
+    if (!IsThere(key)) wait.bytes += kWaitBytes + 2 * key.size();
+  }
+  TRY(CheckRoom(0, wait.bytes));
   for (const std::string_view key : request.keys) {
     if (IsThere(key)) continue;
     waiting_.try_emplace(std::string(key)).first->second.push_back(client);
     wait.keys.emplace_back(key);
   }
-  if (wait.keys.empty()) return out.AppendNumber(kStopWaiting);
+  if (wait.keys.empty()) {
+    out.AppendNumber(kStopWaiting);
+    return {};
+  }
+  waiting_bytes_ += wait.bytes;
   wait.missing = wait.keys.size();
   wait.since = now;
   waits_[client] = std::move(wait);
+  return {};
 }
 
 void StoreData::CancelWait(StoreClientId client) {
@@ -226,6 +299,7 @@ void StoreData::CancelWait(StoreClientId client) {
     std::erase(list->second, client);
     if (list->second.empty()) waiting_.erase(list);
   }
+  waiting_bytes_ -= wait->second.bytes;
   waits_.erase(wait);
 }
 
@@ -239,6 +313,7 @@ void StoreData::Wake(std::string_view key, bool only_one) {
     const StoreClientId client = clients[done++];
     const auto wait = waits_.find(client);
     if (wait == waits_.end() || --wait->second.missing != 0) continue;
+    waiting_bytes_ -= wait->second.bytes;
     waits_.erase(wait);
     has_woken = true;
     if (OutputQueue* const out = clients_.OutputOf(client)) out->AppendNumber(kStopWaiting);
@@ -247,9 +322,19 @@ void StoreData::Wake(std::string_view key, bool only_one) {
   if (clients.empty()) waiting_.erase(list);
 }
 
-void StoreData::Watch(StoreClientId client, std::string_view key, OutputQueue& out) {
-  watching_.try_emplace(std::string(key)).first->second.push_back(client);
+// Who asks twice is told once, as a client has one callback for a key.
+base::Status StoreData::Watch(StoreClientId client, std::string_view key, OutputQueue& out) {
+  const auto found = watching_.find(key);
+  const bool is_known =
+      found != watching_.end() &&
+      std::find(found->second.begin(), found->second.end(), client) != found->second.end();
+  if (!is_known) {
+    TRY(CheckRoom(0, kWaitBytes + key.size()));
+    waiting_bytes_ += kWaitBytes + key.size();
+    watching_.try_emplace(std::string(key)).first->second.push_back(client);
+  }
   out.AppendNumber(kCallbackRegistered);
+  return {};
 }
 
 void StoreData::Tell(std::string_view key, uint8_t event, std::string_view before,
@@ -291,23 +376,19 @@ base::Status StoreData::Apply(StoreClientId client, StoreDialect dialect,
                            : kNotReady);
       return {};
     case StoreOp::kWait:
-      return WaitFor(client, request, now, out), base::Status();
+      return WaitFor(client, request, now, out);
     case StoreOp::kGetNumKeys:
       return out.AppendNumber(static_cast<int64_t>(values_.size())), base::Status();
     case StoreOp::kWatchKey:
-      return Watch(client, request.key, out), base::Status();
+      return Watch(client, request.key, out);
     case StoreOp::kDeleteKey:
       return Delete(request.key, out), base::Status();
     case StoreOp::kAppend:
       return Append(client, request.key, request.value);
     case StoreOp::kMultiGet:
-      for (const std::string_view key : request.keys) Send(key, out);
-      return {};
+      return SendAll(request.keys, out), base::Status();
     case StoreOp::kMultiSet:
-      for (size_t i = 0; i < request.keys.size(); ++i) {
-        TRY(Set(client, request.keys[i], request.values[i]));
-      }
-      return {};
+      return MultiSet(client, request);
     case StoreOp::kCancelWait:
       CancelWait(client);
       return out.AppendNumber(kWaitCanceled), base::Status();
@@ -323,9 +404,7 @@ base::Status StoreData::Apply(StoreClientId client, StoreDialect dialect,
       return {};
     }
     case StoreOp::kListKeys:
-      out.AppendNumber(static_cast<int64_t>(values_.size()));
-      for (const auto& [key, value] : values_) AppendText(out, key);
-      return {};
+      return SendKeys(out);
     case StoreOp::kBarrier:
       return Barrier(client, request, now, out);
   }
@@ -336,7 +415,7 @@ void StoreData::Forget(StoreClientId client) {
   CancelWait(client);
   polls_.erase(client);
   for (auto list = watching_.begin(); list != watching_.end();) {
-    std::erase(list->second, client);
+    waiting_bytes_ -= std::erase(list->second, client) * (kWaitBytes + list->first.size());
     list = list->second.empty() ? watching_.erase(list) : std::next(list);
   }
 }

@@ -49,11 +49,11 @@ class StoreData {
   };
   static constexpr size_t kShownBytes = 64;
 
-  // `max_bytes` bounds keys and values together.
+  // `max_bytes` bounds keys, values, waits and watches together.
   StoreData(Clients& clients, uint64_t max_bytes) : clients_(clients), max_bytes_(max_bytes) {}
 
   // Carries out one request and appends the answer to `out`. An error is the client's fault and
-  // ends its connection; the data stays as it was. kExhausted: over max_bytes.
+  // ends its connection; the data stays as it was, of a MULTI_SET too. kExhausted: over max_bytes.
   base::Status Apply(StoreClientId client, StoreDialect dialect, const StoreRequest& request,
                      SteadyTime now, OutputQueue& out);
   // The connection is gone: it waits for nothing any more.
@@ -62,7 +62,7 @@ class StoreData {
   void Clear();
 
   size_t key_count() const { return values_.size(); }
-  uint64_t bytes() const { return bytes_; }
+  uint64_t bytes() const { return bytes_ + waiting_bytes_; }
   std::vector<Key> Keys() const;
   // Polling clients only when they have asked since `polled_after`.
   std::vector<Waiter> Waiters(SteadyTime polled_after) const;
@@ -87,6 +87,7 @@ class StoreData {
     size_t missing = 0;
     SteadyTime since;
     int64_t barrier_size = 0;
+    uint64_t bytes = 0;
   };
   struct Poll {
     std::string key;
@@ -95,6 +96,7 @@ class StoreData {
   };
 
   base::Status Set(StoreClientId client, std::string_view key, std::string_view value);
+  base::Status MultiSet(StoreClientId client, const StoreRequest& request);
   base::Status CompareSet(StoreClientId client, const StoreRequest& request, OutputQueue& out);
   base::Status Add(StoreClientId client, const StoreRequest& request, SteadyTime now,
                    OutputQueue& out);
@@ -105,13 +107,20 @@ class StoreData {
   base::Status Push(StoreClientId client, std::string_view key, std::string_view value);
   void Pop(std::string_view key, OutputQueue& out);
   void Delete(std::string_view key, OutputQueue& out);
-  void WaitFor(StoreClientId client, const StoreRequest& request, SteadyTime now, OutputQueue& out);
+  base::Status WaitFor(StoreClientId client, const StoreRequest& request, SteadyTime now,
+                       OutputQueue& out);
   void CancelWait(StoreClientId client);
-  void Watch(StoreClientId client, std::string_view key, OutputQueue& out);
+  base::Status Watch(StoreClientId client, std::string_view key, OutputQueue& out);
   void Send(std::string_view key, OutputQueue& out) const;
+  void SendAll(const std::vector<std::string_view>& keys, OutputQueue& out);
+  base::Status SendKeys(OutputQueue& out) const;
   bool IsThere(std::string_view key) const;
 
+  // Whether what takes `before` bytes may take `after`.
+  base::Status CheckRoom(uint64_t before, uint64_t after) const;
+  uint64_t BytesOf(std::string_view key) const;  // 0 where there is no value
   base::Status Store(StoreClientId client, std::string_view key, std::string&& value);
+  void Put(StoreClientId client, std::string_view key, std::string&& value);
   static void Remember(Value& value, StoreClientId client);
   void Tell(std::string_view key, uint8_t event, std::string_view before, std::string_view after);
   // Ends the waits that waited for this key last; with `only_one`, at most one of them.
@@ -120,6 +129,7 @@ class StoreData {
   Clients& clients_;
   uint64_t max_bytes_;
   uint64_t bytes_ = 0;
+  uint64_t waiting_bytes_ = 0;
   ByText<Value> values_;
   ByText<std::deque<std::string>> queues_;
   ByText<std::vector<StoreClientId>> waiting_;  // by key; may name clients that wait no more

@@ -24,7 +24,7 @@ struct StoreOptions {
   std::string address;
   uint16_t port = 0;  // 0: a free one
   StoreLimits limits;
-  uint64_t max_bytes = uint64_t{4} << 30;  // of all keys and values
+  uint64_t max_bytes = uint64_t{4} << 30;  // of all keys, values, waits and watches
   // A reader this far behind is not read from until it has caught up ...
   size_t slow_reader_bytes = 1 << 20;
   // ... and one that is told more than this on top of it (WATCH_KEY) is let go.

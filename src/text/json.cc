@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <unordered_set>
 
 #include "text/json_builder.h"
 #include "text/number.h"
@@ -217,6 +218,33 @@ std::string DescribeAt(std::string_view text, size_t offset, std::string_view wh
 
 base::Result<Json> ParseJson(std::string_view text) { return ParseWith<ValueBuilder>(text); }
 
+JsonExtent MeasureJson(const Json& value) {
+  constexpr size_t kNumberBytes = 4;  // "null", "true"; a number, roughly
+  constexpr size_t kQuoteBytes = 2;
+  constexpr size_t kSeparatorBytes = 1;
+  JsonExtent extent;
+  const auto add = [&extent](const Json& item) {
+    const JsonExtent inner = MeasureJson(item);
+    extent.bytes += inner.bytes + kSeparatorBytes;
+    extent.height = std::max(extent.height, inner.height);
+  };
+  if (const Array* const array = value.if_array()) {
+    extent.bytes = kQuoteBytes;
+    for (const Json& item : *array) add(item);
+    ++extent.height;
+  } else if (const Object* const object = value.if_object()) {
+    extent.bytes = kQuoteBytes;
+    for (const auto& member : *object) {
+      extent.bytes += member.key().size() + kQuoteBytes + kSeparatorBytes;
+      add(member.value());
+    }
+    ++extent.height;
+  } else {
+    extent.bytes = value.is_string() ? value.get_string().size() + kQuoteBytes : kNumberBytes;
+  }
+  return extent;
+}
+
 std::string ToJson(const Json& value) {
   std::string out;
   out.reserve(512);
@@ -299,6 +327,22 @@ void Erase(Json& value, Path path) {
   if (object == nullptr) return;
   const auto found = object->find(*last);
   if (found != object->end()) object->stable_erase(found);
+}
+
+void EraseKeys(Object& object, const std::vector<std::string>& keys) {
+  if (keys.empty()) return;
+  if (keys.size() == 1) {
+    if (auto* const found = object.find(keys.front()); found != object.end()) {
+      object.stable_erase(found);
+    }
+    return;
+  }
+  const std::unordered_set<std::string_view> gone(keys.begin(), keys.end());
+  Object left(object.storage());
+  for (auto& [key, value] : object) {
+    if (!gone.contains(std::string_view(key))) left.emplace(key, std::move(value));
+  }
+  object = std::move(left);
 }
 
 }  // namespace text

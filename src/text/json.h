@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -28,6 +29,11 @@ base::Result<Json> ParseJson(std::string_view text);
 
 // Compact, keys in insertion order; whole doubles print without an exponent.
 std::string ToJson(const Json& value);
+struct JsonExtent {
+  size_t bytes = 0;   // about what ToJson makes: numbers and escapes are not counted exactly
+  size_t height = 0;  // levels of containers
+};
+JsonExtent MeasureJson(const Json& value);
 // Indented by `indent` spaces, `"key": value`, empty containers as {} and [], no final newline.
 std::string ToPrettyJson(const Json& value, int indent = 4);
 
@@ -51,5 +57,7 @@ void Set(Json& value, Path path, Json to);
 void SetDefault(Json& value, Path path, Json to);
 // Removes the last key of `path`, keeping the order of the others. Absent is fine.
 void Erase(Json& value, Path path);
+// Removes what is there of `keys`, many in one pass, keeping the order of the others.
+void EraseKeys(Object& object, const std::vector<std::string>& keys);
 
 }  // namespace text

@@ -20,33 +20,11 @@ using base::Result;
 using base::Status;
 
 constexpr size_t kMaxOperations = 10'000;
-// Values that all `copy` operations of one patch may make: copying a document into itself doubles
-// it each time.
-constexpr size_t kMaxCopiedValues = 1'000'000;
+// Steps of one patch that are not paid for by its own bytes: values that a list moves up for
+// another, bytes that are carried from one place to another. Well under a second.
+constexpr size_t kMaxSteps = 128 << 20;
 
 using Tokens = std::vector<std::string>;
-
-struct Extent {
-  size_t values = 1;
-  size_t height = 0;  // levels of containers
-};
-
-Extent Measure(const Json& value) {
-  Extent extent;
-  const auto add = [&extent](const Json& item) {
-    const Extent inner = Measure(item);
-    extent.values += inner.values;
-    extent.height = std::max(extent.height, inner.height);
-  };
-  if (const Array* const array = value.if_array()) {
-    for (const Json& item : *array) add(item);
-    ++extent.height;
-  } else if (const Object* const object = value.if_object()) {
-    for (const auto& member : *object) add(member.value());
-    ++extent.height;
-  }
-  return extent;
-}
 
 // RFC 6902 4.6: numbers by value, objects whatever their order.
 bool IsEqual(const Json& a, const Json& b) {
@@ -126,24 +104,39 @@ Json* Walk(Json& document, const Tokens& tokens, size_t count) {
 
 class Patcher {
  public:
-  explicit Patcher(Json& document) : document_(document) {}
+  explicit Patcher(Json& document)
+      : document_(document),
+        bytes_(MeasureJson(document).bytes),
+        max_bytes_(std::max(bytes_, kMaxPatchedBytes)) {}
 
   Status Apply(const Json& operation);
 
  private:
   Status Add(const Tokens& path, Json value);
-  Status Remove(const Tokens& path);
+  Status Replace(const Tokens& path, const Json& value);
+  // Puts what was there into `removed`.
+  Status Remove(const Tokens& path, Json& removed);
   Status MoveOrCopy(const Json& operation, const Tokens& path, bool is_move);
   // The value at `path`, which has to be there.
   Result<Json*> Existing(const Tokens& path);
+  // Before `value` comes to `path`.
+  Status Count(const Tokens& path, const Json& value);
+  Status CountSteps(size_t steps);
 
   Json& document_;
+  size_t bytes_;  // of the document
+  const size_t max_bytes_;
   size_t copied_ = 0;
+  size_t steps_ = 0;
 };
 
 tl::unexpected<base::Error> NoSuch(const Tokens& path) {
   return Fail(Code::kInvalidArgument,
               fmt::format("nothing at \"{}{}\"", path.empty() ? "" : "/", base::Join(path, "/")));
+}
+
+tl::unexpected<base::Error> TooLarge() {
+  return Fail(Code::kInvalidArgument, fmt::format("makes more than {} bytes", kMaxPatchedBytes));
 }
 
 Result<Json*> Patcher::Existing(const Tokens& path) {
@@ -152,18 +145,38 @@ Result<Json*> Patcher::Existing(const Tokens& path) {
   return found;
 }
 
-Status Patcher::Add(const Tokens& path, Json value) {
-  if (path.size() + Measure(value).height > kMaxJsonDepth) {
+Status Patcher::CountSteps(size_t steps) {
+  steps_ += steps;
+  if (steps_ <= kMaxSteps) return {};
+  return Fail(Code::kInvalidArgument, "moves too many values about: patch in smaller parts");
+}
+
+Status Patcher::Count(const Tokens& path, const Json& value) {
+  const JsonExtent extent = MeasureJson(value);
+  if (path.size() + extent.height > kMaxJsonDepth) {
     return Fail(Code::kInvalidArgument, fmt::format("more than {} levels deep", kMaxJsonDepth));
   }
+  bytes_ += extent.bytes;
+  if (bytes_ > max_bytes_) return TooLarge();
+  return {};
+}
+
+Status Patcher::Add(const Tokens& path, Json value) {
   if (path.empty()) {
+    bytes_ = 0;
+    TRY(Count(path, value));
     document_ = std::move(value);
     return {};
   }
   Json* const parent = Walk(document_, path, path.size() - 1);
   const std::string& last = path.back();
   if (parent != nullptr && parent->is_object()) {
-    parent->get_object()[last] = std::move(value);
+    Object& object = parent->get_object();
+    const Json* const old = object.if_contains(last);
+    if (old != nullptr) bytes_ -= MeasureJson(*old).bytes;
+    TRY(Count(path, value));
+    if (old == nullptr) bytes_ += last.size();
+    object[last] = std::move(value);
     return {};
   }
   if (parent == nullptr || !parent->is_array()) return NoSuch({path.begin(), path.end() - 1});
@@ -171,21 +184,35 @@ Status Patcher::Add(const Tokens& path, Json value) {
   const std::optional<size_t> index =
       last == "-" ? std::optional(array.size()) : ParseIndex(last, array.size() + 1);
   if (!index) return NoSuch(path);
+  TRY(Count(path, value));
+  TRY(CountSteps(array.size() - *index));
   array.insert(array.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
   return {};
 }
 
-Status Patcher::Remove(const Tokens& path) {
-  TRY(Existing(path));
+Status Patcher::Replace(const Tokens& path, const Json& value) {
+  TRY_ASSIGN(Json* const existing, Existing(path));
+  bytes_ -= MeasureJson(*existing).bytes;
+  TRY(Count(path, value));
+  *existing = value;
+  return {};
+}
+
+Status Patcher::Remove(const Tokens& path, Json& removed) {
+  TRY_ASSIGN(Json* const existing, Existing(path));
   if (path.empty()) {
     return Fail(Code::kInvalidArgument, "the whole document cannot be removed");
   }
+  bytes_ -= MeasureJson(*existing).bytes;
+  removed = std::move(*existing);
   Json& parent = *Walk(document_, path, path.size() - 1);
   if (Object* const object = parent.if_object()) {
+    TRY(CountSteps(object->size()));
     object->stable_erase(object->find(path.back()));
   } else {
     Array& array = parent.get_array();
     const size_t index = *ParseIndex(path.back(), array.size());
+    TRY(CountSteps(array.size() - index));
     array.erase(array.begin() + static_cast<std::ptrdiff_t>(index));
   }
   return {};
@@ -198,20 +225,19 @@ Status Patcher::MoveOrCopy(const Json& operation, const Tokens& path, bool is_mo
   }
   TRY_ASSIGN(const Tokens from, ParsePointer(pointer->get_string()));
   TRY_ASSIGN(Json* const source, Existing(from));
+  const size_t bytes = MeasureJson(*source).bytes;
+  TRY(CountSteps(bytes));
   if (!is_move) {
-    copied_ += Measure(*source).values;
-    if (copied_ > kMaxCopiedValues) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("copies more than {} values", kMaxCopiedValues));
-    }
+    copied_ += bytes;
+    if (copied_ > kMaxPatchedBytes) return TooLarge();
     return Add(path, *source);
   }
   if (from == path) return {};
   if (from.size() < path.size() && std::equal(from.begin(), from.end(), path.begin())) {
     return Fail(Code::kInvalidArgument, "a value cannot move into itself");
   }
-  Json moved = *source;
-  TRY(Remove(from));
+  Json moved;
+  TRY(Remove(from, moved));
   return Add(path, std::move(moved));
 }
 
@@ -222,7 +248,10 @@ Status Patcher::Apply(const Json& operation) {
     return Fail(Code::kInvalidArgument, "\"path\" is missing");
   }
   TRY_ASSIGN(const Tokens path, ParsePointer(pointer->get_string()));
-  if (op == "remove") return Remove(path);
+  if (op == "remove") {
+    Json removed;
+    return Remove(path, removed);
+  }
   if (op == "move" || op == "copy") return MoveOrCopy(operation, path, op == "move");
   if (op != "add" && op != "replace" && op != "test") {
     return Fail(Code::kInvalidArgument, fmt::format("unknown op \"{}\"", op));
@@ -230,16 +259,10 @@ Status Patcher::Apply(const Json& operation) {
   const Json* const value = Find(operation, {"value"});
   if (value == nullptr) return Fail(Code::kInvalidArgument, "\"value\" is missing");
   if (op == "add") return Add(path, *value);
+  if (op == "replace") return Replace(path, *value);
   TRY_ASSIGN(Json* const existing, Existing(path));
-  if (op == "test") {
-    if (IsEqual(*existing, *value)) return {};
-    return Fail(Code::kInvalidArgument, "the value is another one");
-  }
-  if (path.size() + Measure(*value).height > kMaxJsonDepth) {
-    return Fail(Code::kInvalidArgument, fmt::format("more than {} levels deep", kMaxJsonDepth));
-  }
-  *existing = *value;
-  return {};
+  if (IsEqual(*existing, *value)) return {};
+  return Fail(Code::kInvalidArgument, "the value is another one");
 }
 
 }  // namespace
@@ -252,13 +275,15 @@ void MergePatch(Json& target, const Json& patch) {
   }
   if (!target.is_object()) target.emplace_object();
   Object& object = target.get_object();
+  std::vector<std::string> gone;
   for (const auto& [key, value] : *members) {
-    if (!value.is_null()) {
+    if (value.is_null()) {
+      gone.emplace_back(key);
+    } else {
       MergePatch(object[key], value);
-    } else if (const auto found = object.find(key); found != object.end()) {
-      object.stable_erase(found);
     }
   }
+  EraseKeys(object, gone);
 }
 
 Json MakeMergePatch(const Json& from, const Json& to) {

@@ -183,6 +183,75 @@ TEST(JsonPatch, BoundsWhatItMakes) {
   EXPECT_TRUE(Fails("{}", "[" + add("") + "," + add(path) + "," + add(path + path) + "]"));
 }
 
+// What was measured as a bomb: 908 bytes that became 7.8 GB.
+TEST(JsonPatch, CountsBytesNotOnlyValues) {
+  const std::string seed(400, 'x');
+  Array doubling{Json{{"op", "add"}, {"path", "/a"}, {"value", Array{seed}}}};
+  for (int i = 0; i < 25; ++i)
+    doubling.push_back(Json{{"op", "copy"}, {"from", "/a"}, {"path", "/a/-"}});
+  EXPECT_NE(Patched("{}", ToJson(Json(doubling))).find("makes more than 3145728 bytes"),
+            std::string::npos);
+
+  // Copies count together, also where what they made goes away again.
+  const std::string megabyte(1 << 20, 'x');
+  const std::string document = ToJson(Object{{"a", megabyte}});
+  const std::string copy_away =
+      R"({"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/b"})";
+  EXPECT_FALSE(Fails(document, "[" + copy_away + "," + copy_away + "]"));
+  EXPECT_TRUE(Fails(document, "[" + copy_away + "," + copy_away + "," + copy_away + "]"));
+}
+
+TEST(JsonPatch, BoundsWhatIsAddedAndReplaced) {
+  const std::string two_megabytes(2 << 20, 'x');
+  const auto put = [&](const char* op, const char* path) {
+    return Json{{"op", op}, {"path", path}, {"value", two_megabytes}};
+  };
+  const auto fails = [](Array patch) { return Fails(R"({"a":1,"b":1})", ToJson(Json(patch))); };
+  EXPECT_FALSE(fails({put("add", "/a")}));
+  EXPECT_TRUE(fails({put("add", "/c"), put("add", "/d")}));
+  EXPECT_TRUE(fails({put("replace", "/a"), put("replace", "/b")}));
+  // What it takes the place of is not counted any more.
+  EXPECT_FALSE(fails({put("replace", "/a"), put("replace", "/a"), put("add", "/a")}));
+  EXPECT_FALSE(fails({put("add", "/c"), Json{{"op", "remove"}, {"path", "/c"}}, put("add", "/d")}));
+}
+
+TEST(JsonPatch, LetsALargeDocumentShrink) {
+  const std::string large = ToJson(Object{{"a", std::string(4 << 20, 'x')}, {"b", "1"}});
+  EXPECT_FALSE(Fails(large, R"([{"op":"replace","path":"/b","value":"2"}])"));
+  EXPECT_FALSE(Fails(large, R"([{"op":"remove","path":"/a"}])"));
+  EXPECT_TRUE(Fails(large, R"([{"op":"add","path":"/c","value":[1,2,3,4,5,6,7,8]}])"));
+}
+
+// Nothing grows, but ten thousand times a megabyte is carried, or a long list is moved up.
+TEST(JsonPatch, BoundsTheWorkOfMoves) {
+  const std::string document = ToJson(Object{{"a", std::string(1 << 20, 'x')}});
+  Array to_and_fro;
+  for (int i = 0; i < 200; ++i) {
+    to_and_fro.push_back(Json{{"op", "move"}, {"from", "/a"}, {"path", "/b"}});
+    to_and_fro.push_back(Json{{"op", "move"}, {"from", "/b"}, {"path", "/a"}});
+  }
+  EXPECT_TRUE(Fails(document, ToJson(Json(to_and_fro))));
+
+  Array at_front;
+  for (int i = 0; i < 1'000; ++i) {
+    at_front.push_back(Json{{"op", "add"}, {"path", "/l/0"}, {"value", i}});
+  }
+  EXPECT_FALSE(Fails(ToJson(Object{{"l", Array(1'000, 0)}}), ToJson(Json(at_front))));
+  EXPECT_TRUE(Fails(ToJson(Object{{"l", Array(200'000, 0)}}), ToJson(Json(at_front))));
+}
+
+TEST(MergePatch, DropsManyKeysInOnePass) {
+  Object document;
+  Object patch;
+  for (int i = 0; i < 100'000; ++i) {
+    document["k" + std::to_string(i)] = i;
+    if (i % 50'000 != 7) patch["k" + std::to_string(i)] = nullptr;
+  }
+  Json target = document;
+  MergePatch(target, patch);
+  EXPECT_EQ(ToJson(target), R"({"k7":7,"k50007":50007})");
+}
+
 TEST(MakeMergePatch, SaysWhatHasChanged) {
   const auto parse = [](const char* text) { return *ParseJson(text); };
   const Json from = parse(R"({"a": 1, "b": {"c": [1], "d": 2, "e": {"x": 1}}, "g": {"h": 1}})");

@@ -56,9 +56,9 @@ class Cluster:
         return {}
 
     def start(self, *args, **options):
-        return subprocess.Popen([self.binary, *args], env=self.env, cwd=self.path("home"), text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **self._become(),
-                                **options)
+        options = {"cwd": self.path("home"), **self._become(), **options}
+        return subprocess.Popen([self.binary, *args], env=self.env, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
     def run(self, *args, code=0, timeout=60, env=None):
         done = subprocess.run([self.binary, *args], env={**self.env, **(env or {})},

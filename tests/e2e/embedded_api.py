@@ -6,9 +6,10 @@ import socket
 
 
 class Api(http.client.HTTPConnection):
-    def __init__(self, cluster):
+    def __init__(self, cluster, is_up=False):
         super().__init__("localhost")
-        cluster.run("up")
+        if not is_up:
+            cluster.run("up")
         self.path = next(os.path.join(folder, name)
                          for folder, _, names in os.walk(cluster.path("run"))
                          for name in names if name.endswith(".sock"))

@@ -213,6 +213,58 @@ def test_rsync(user, request, rsyncd):
     assert log(cluster, "locked") == ["print('work two')"]
 
 
+@USERS
+@pytest.mark.parametrize("source,found", [(".", "train.py library"), ("./", "train.py library"),
+                                          ("library", "library"), ("./library/", "lib.py"),
+                                          ("../project/train.py", "train.py")])
+def test_a_relative_source_is_of_the_callers_folder(user, request, source, found):
+    cluster = request.getfixturevalue(user)
+    project = cluster.path("project")
+    os.makedirs(f"{project}/library")
+    for name in ("train.py", "library/lib.py"):
+        with open(f"{project}/{name}", "w") as file:
+            file.write(name)
+    for mode in ("rsync", "git"):
+        if mode == "git":
+            if source not in (".", "./"):
+                continue
+            git = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "-C", project]
+            for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+                subprocess.run([*git, *words], check=True)
+            subprocess.run(["chmod", "-R", "a+rX", project], check=True)
+            found = "project"
+        process = cluster.start("submit", "pytorch", f"--name={mode}", f"--sync-mode={mode}", f"--sync-source={source}",
+                                "--wait", "ls /root/code | sort -r | xargs", cwd=project)
+        said = "".join(process.communicate(timeout=60))
+        assert process.returncode == 0, said
+        assert log(cluster, mode) == [found]
+
+
+def test_a_source_is_refused_that_would_copy_the_machine(cluster):
+    os.makedirs(cluster.path("home", "project"))
+    for source in ("/", cluster.folder, cluster.path("state"), "..", "~/.."):
+        refused = cluster.submit("never", "true", "--sync-mode=rsync", f"--sync-source={source}", code=2)
+        assert "where each pod gets its copy: name the folder of the code" in refused.stderr
+    for mode in ("rsync", "git"):
+        refused = cluster.submit("never", "true", f"--sync-mode={mode}", "--sync-source=absent/x", code=2)
+        assert f"--sync-source is invalid: {cluster.path('home')}/absent/x: No such file" in refused.stderr
+    cluster.submit("mine", "ls /root/code", "--wait", "--sync-mode=rsync", "--sync-source=~/project")
+    assert log(cluster, "mine") == ["project"]
+
+
+def test_a_job_that_others_made_copies_no_machine_either(cluster):
+    """Written by hand, or by Arena."""
+    os.makedirs(cluster.path("home", "project"))
+    shown = cluster.submit("applied", "true", "--dry-run=client", "--sync-mode=rsync", "--sync-source=project").stdout
+    for source in (".", "/", cluster.folder):
+        with open(cluster.path("tmp", "job.yaml"), "w") as file:
+            file.write(shown.replace(cluster.path("home", "project"), source))
+        cluster.run("apply", "-f", cluster.path("tmp", "job.yaml"))
+        cluster.wait("applied", "FAILED")
+        assert f'rsync: the source "{source}" ' in cluster.run("get", "applied").stdout
+        cluster.run("delete", "applied")
+
+
 def test_rsync_says_what_is_wrong(cluster, rsyncd):
     wrong = "wrong-8812-password"
     words = failure(cluster, "wrong", "--sync-mode=rsync", "--sync-source=" + rsyncd.url("locked", f"{USER}@"),

@@ -1,7 +1,12 @@
 """`kill -9` of the daemon while jobs run: nothing is lost, nothing runs twice."""
+import contextlib
 import os
 import random
+import signal
+import subprocess
 import time
+
+import pytest
 
 KILLS = int(os.environ.get("MUSTER_KILLS", "50"))
 KILLS_PER_JOB = 10
@@ -41,6 +46,71 @@ def test_random_kills_lose_and_repeat_nothing(cluster):
             assert lines[1:] == expected(rank)
         cluster.run("delete", name)
         assert cluster.pod_processes() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_next_command_works_at_once(cluster, number):
+    """Nobody waits for the daemon's end first."""
+    for _ in range(KILLS):
+        while not (pid := cluster.daemon_pid()):
+            cluster.run("up")  # the last answer came from one that was ending
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+        cluster.run("list")
+
+
+def run_and_kill(cluster, chance, *args):
+    """A command amid which the daemon is killed, whole."""
+    command = cluster.start(*args, stdin=subprocess.DEVNULL)
+    time.sleep(chance.uniform(0, 0.1))
+    pid = cluster.daemon_pid()
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, chance.choice([signal.SIGKILL, signal.SIGTERM]))
+    out, err = command.communicate(timeout=90)
+    assert command.returncode == 0, f"{args}: exit {command.returncode}\n{out}\n{err}"
+    return out
+
+
+def test_a_write_amid_a_kill_is_done_once(cluster):
+    chance = random.Random(os.environ.get("MUSTER_SEED", "1"))
+    cluster.run("up")
+    for number in range(max(3, KILLS // 10)):
+        name = f"write-{number}"
+        run_and_kill(cluster, chance, "submit", "pytorch", f"--name={name}", "--workers=2",
+                     "--selector=no=such", "sleep 600")
+        run_and_kill(cluster, chance, "suspend", name)
+        run_and_kill(cluster, chance, "resume", name)
+        assert name in run_and_kill(cluster, chance, "list")
+        run_and_kill(cluster, chance, "delete", name)
+        assert name not in cluster.run("list").stdout
+    assert cluster.pod_processes() == []
+
+
+def test_a_follower_brings_the_daemon_back_by_itself(cluster):
+    cluster.submit("followed", PROGRAM)
+    cluster.wait("followed", "RUNNING")
+    follower = cluster.start("logs", "followed", "-f")
+    for _ in range(5):
+        time.sleep(0.3)
+        pid = cluster.daemon_pid()
+        if pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    out, err = follower.communicate(timeout=90)
+    assert follower.returncode == 0, err
+    assert out.splitlines()[1:] == expected(0)
+
+
+def test_a_follower_does_not_undo_a_down(cluster):
+    cluster.submit("ended", "sleep 600")
+    cluster.wait("ended", "RUNNING")
+    follower = cluster.start("logs", "ended", "-f")
+    time.sleep(0.5)
+    cluster.run("down", "--force", timeout=120)
+    follower.communicate(timeout=90)
+    assert cluster.daemon_pid() is None
+    assert cluster.get("ended")["status"] == "FAILED", "the next command starts it again"
 
 
 def test_a_failure_while_the_daemon_is_dead_keeps_its_exit_code(cluster):

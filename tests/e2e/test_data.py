@@ -104,11 +104,44 @@ def test_directories_of_the_machine(any_cluster):
         ["here", "new"], ["here", "new"], ["here"]]
 
 
+def manifest(cluster, name, command, *flags):
+    """What submit would make, for apply, which makes it without submit's own checks."""
+    path = cluster.path("tmp", f"{name}.yaml")
+    with open(path, "w") as file:
+        file.write(cluster.submit(name, command, "--dry-run=client", *flags).stdout)
+    return path
+
+
 def test_a_directory_that_is_not_there_is_the_reason(any_cluster):
     cluster = any_cluster
-    missing = cluster.path("missing")
-    cluster.submit("waits", "true", f"--data-dir={missing}:/d")
+    missing = folder(cluster, "missing")
+    job = manifest(cluster, "waits", "true", f"--data-dir={missing}:/d")
+    os.rmdir(missing)
+    cluster.run("apply", "-f", job)
     await_text(cluster, "waits", f'"{missing}": No such file or directory')
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run=client"], ["--dry-run=server"]])
+def test_submit_refuses_a_directory_that_is_not_there(cluster, dry):
+    missing = cluster.path("missing")
+    refused = cluster.submit("never", "true", f"--data-dir={missing}:/d", *dry, code=2)
+    assert f"--data-dir is invalid: {missing}: No such file or directory" in refused.stderr
+    assert refused.stdout == "" and "never" not in cluster.run("list").stdout
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run=server"]])
+def test_submit_refuses_a_claim_that_is_not_there(cluster, dry):
+    refused = cluster.submit("never", "true", "--data=training-data:/d", *dry, code=1)
+    assert ('persistentvolumeclaim "training-data" not found: `muster data create training-data --path DIR` makes '
+            "one") in refused.stderr
+    data = folder(cluster, "data")
+    cluster.run("data", "create", "training-data", "--path", data)
+    os.rmdir(data)
+    refused = cluster.submit("never", "true", "--data=training-data:/d", *dry, code=1)
+    assert f'persistentvolumeclaim "training-data": {data}: No such file or directory' in refused.stderr
+    assert "never" not in cluster.run("list").stdout
+    os.mkdir(data)
+    cluster.submit("some", "true", "--data=training-data:/d", *dry)
 
 
 def test_configuration_files(any_cluster):
@@ -193,7 +226,7 @@ def test_a_volume_is_kept_while_a_job_uses_it(any_cluster):
 def test_a_job_waits_for_its_volume(any_cluster):
     cluster = any_cluster
     data = folder(cluster, "data", digits="0123")
-    cluster.submit("early", "cat /d/digits", "--data=training-data:/d")
+    cluster.run("apply", "-f", manifest(cluster, "early", "cat /d/digits", "--data=training-data:/d"))
     await_text(cluster, "early", 'persistentvolumeclaim "training-data" not found')
     cluster.run("data", "create", "training-data", "--path", data)
     cluster.wait_for_all("early", "SUCCEEDED")

@@ -1,5 +1,6 @@
 """muster-launch in pods: as torchrun, and for python -m torch.distributed.run."""
 import os
+import re
 import time
 
 import pytest
@@ -29,6 +30,13 @@ def test_several_processes_in_a_pod(cluster, command):
              if "by" in line]
     assert [line.rsplit(" ", 1)[0] for line in sorted(lines)] == [
         f"rank {rank} of 2 by muster-launch ['a', 'b']" for rank in range(2)]
+
+
+@pytest.mark.parametrize("asked", ["--nproc-per-node=3", "--env=PET_NPROC_PER_NODE=3"])
+def test_submit_says_how_many_processes_torchrun_starts(cluster, asked):
+    cluster.submit("three", "torchrun --no-python sh -c 'echo rank $RANK of $WORLD_SIZE'", asked, "--workers=2", "--wait")
+    said = "".join(cluster.run("logs", "three", "-i", f"three-{one}-0").stdout for one in ("master", "worker"))
+    assert sorted(re.findall(r"rank \d of \d+$", said, re.MULTILINE)) == [f"rank {rank} of 6" for rank in range(6)]
 
 
 def test_the_exit_code_of_a_pod_is_the_ranks(cluster):

@@ -85,6 +85,16 @@ def test_main_and_workers_run_here(cluster, opctl):
     assert "File info.yaml already exists. Overwrite the file? [yN]: " in kept.stdout
 
 
+def test_what_it_writes_has_the_umask_of_who_ran_it(cluster, opctl):
+    opctl.write("train.yaml", TRAIN)
+    opctl.write("train.py", "import os\nopen('result-' + os.environ['RANK'], 'w').close()\n")
+    process = cluster.start("opctl", "run", "-f", "train.yaml", "-b", "local", umask=0o002)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, out + err
+    for rank in range(3):
+        assert os.stat(cluster.path("home", f"result-{rank}")).st_mode & 0o777 == 0o664
+
+
 def test_a_failure_ends_all_and_is_the_exit_code(cluster, opctl):
     opctl.write("train.yaml", TRAIN)
     opctl.write("train.py", "import os, signal, sys\nif os.environ['RANK'] == '2': sys.exit(5)\nsignal.pause()\n")

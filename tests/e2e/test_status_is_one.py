@@ -84,9 +84,9 @@ def test_every_view_agrees_through_a_job_s_life(cluster):
     wait_for_flag = f"while [ ! -e {flag} ]; do sleep 0.1; done"
     assert watch(cluster, "pt", lambda status, _: status == "RUNNING",
                  lambda: cluster.submit("pt", wait_for_flag, "--workers=2"))[-1] == "RUNNING"
-    seen = watch(cluster, "pt", lambda status, _: status == "PENDING",
+    seen = watch(cluster, "pt", lambda status, _: status == "SUSPENDED",
                  lambda: cluster.run("suspend", "pt"))
-    assert seen[-1] == "PENDING" and set(seen) <= {"RUNNING", "PENDING"}
+    assert seen[-1] == "SUSPENDED" and set(seen) <= {"RUNNING", "PENDING", "SUSPENDED"}
     seen = watch(cluster, "pt", lambda status, _: status == "RUNNING",
                  lambda: cluster.run("resume", "pt"))
     assert seen[-1] == "RUNNING"

@@ -1,6 +1,7 @@
 """submit as a user meets it: dry runs, waiting, values that arrive as they were typed, secrets, two at
 once, elastic jobs, the model registry."""
 import base64
+import http.client
 import http.server
 import json
 import os
@@ -80,9 +81,8 @@ def test_follow_prints_the_log(cluster):
 def test_who_waits_hears_why_the_job_does_not_begin(cluster, flag):
     os.symlink(cluster.binary, cluster.path("bin", "arena"))
     cluster.binary = cluster.path("bin", "arena")
-    os.mkdir(cluster.path("data"))
-    process = cluster.start("submit", "pytorch", "--name=early", flag, "--data=training-data:/d", "ls /d")
-    why = 'persistentvolumeclaim "training-data" not found: `arena data create training-data --path DIR` makes one'
+    process = cluster.start("submit", "pytorch", "--name=early", flag, "--env-from-secret=TOKEN=hub:token", "true")
+    why = 'secret "hub" not found'
     for line in process.stderr:
         if why.replace('"', '\\"') in line:
             break
@@ -91,7 +91,7 @@ def test_who_waits_hears_why_the_job_does_not_begin(cluster, flag):
     # Others are told the same.
     assert why in cluster.run("get", "early").stdout
     assert why in cluster.run("logs", "early", code=1).stderr.replace('\\"', '"')
-    cluster.run("data", "create", "training-data", "--path", cluster.path("data"))
+    Api(cluster).call("POST", f"/{KINDS[1]}", {"metadata": {"name": "hub"}, "data": {"token": "eA=="}})
     out, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
 
@@ -121,6 +121,168 @@ def test_interrupting_leaves_the_job_running(cluster, flag, program, code):
         opened.write("opened\n")
     cluster.wait("long", "SUCCEEDED")
     assert cluster.run("logs", "long").stdout == "begun\nopened\n"
+
+
+def test_what_this_machine_does_not_do_is_said_by_submit_and_by_get(cluster):
+    cluster.run("up")
+    flags = ["--selector=disk=ssd", "--device=amd.com/gpu=1", "--scheduler=volcano", "--rdma", "--gpus=1"]
+    done = cluster.submit("wishes", "true", "--workers=2", *flags, "--wait")
+    warnings = [line.split("] ", 1)[1] for line in done.stderr.splitlines() if line.startswith("WARN")]
+    gpus = warnings.pop(0)  # with or without why there are none
+    assert gpus.startswith("--gpus: the job asks for 2 nvidia.com/gpu, this machine has ")
+    assert warnings == [
+        "--device has no effect here: this machine hands out no amd.com/gpu",
+        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees those that are there",
+        "--selector disk=ssd has no effect here: there is one machine to run on",
+        "--scheduler volcano has no effect here: muster's own scheduler places every pod"], done.stderr
+    shown = cluster.run("get", "wishes").stderr.splitlines()
+    assert [line.split("] ", 1)[1] for line in shown if line.startswith("WARN")] == [gpus, *warnings]
+    dry = cluster.submit("others", "true", "--dry-run=server", *flags[:1])
+    assert "--selector disk=ssd has no effect here" in dry.stderr
+    plain = cluster.submit("plain", "true", "--wait")
+    assert "WARN" not in plain.stderr and "WARN" not in cluster.run("get", "plain").stderr
+
+
+EVERYTHING = ("--tensorboard", "--sync-mode=git", "--sync-source=https://tom:tiger-1@127.0.0.1:1/r.git",
+              "--config-file=/etc/hostname:/etc/app/name")
+
+
+def parts(cluster, name):
+    """How many objects there are of a submission with EVERYTHING; six when it is whole. Its request may be under way
+    when its client is gone, and each kind is a list of its own."""
+    counts = []
+    while len(counts) < 2 or counts[-1] != counts[-2]:
+        counts.append(len([each for each in objects(cluster) if each.split("/")[1].startswith(name)]))
+    return counts[-1]
+
+
+def test_a_submission_that_is_killed_is_whole_or_nothing(cluster):
+    cluster.run("up")
+    for moment in range(24):
+        name = f"job-{moment:02}"
+        process = cluster.start("submit", "pytorch", f"--name={name}", *EVERYTHING, "true")
+        try:
+            process.wait(moment * 0.004)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+        assert parts(cluster, name) in (0, 6), objects(cluster)
+
+
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_last_line_of_an_interrupted_submission_says_whether_the_job_exists(cluster, interrupt):
+    cluster.run("up")
+    for moment in range(16):
+        name = f"job-{moment:02}"
+        process = cluster.start("submit", "pytorch", f"--name={name}", *EVERYTHING, "true")
+        try:
+            process.wait(moment * 0.005)
+        except subprocess.TimeoutExpired:
+            process.send_signal(interrupt)
+        _, said = process.communicate(timeout=60)
+        made = parts(cluster, name)
+        assert made in (0, 6), objects(cluster)
+        last = said.splitlines()[-1] if said else ""
+        if process.returncode == 0 or f"`muster get {name}" in last:
+            assert made == 6 and f"`muster get {name}" in last
+        elif last:  # else the program had not begun to look at its command line
+            assert process.returncode == INTERRUPTED, said
+            assert last == (f"The job {name} runs on: `muster logs {name} -f` follows it, `muster delete {name}` ends it"
+                            if made else f"The job {name} was not made")
+        else:
+            assert made == 0
+
+
+def test_nohup_keeps_a_submission_from_ending_with_its_terminal(cluster):
+    gate = cluster.path("tmp", "gate")
+    os.mkfifo(gate)
+    process = cluster.start("submit", "pytorch", "--name=kept", "--wait", f"cat {gate}",
+                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    while "created" not in process.stdout.readline():
+        assert process.poll() is None, process.communicate()
+    cluster.wait("kept", "RUNNING")
+    process.send_signal(signal.SIGHUP)
+    with open(gate, "w") as opened:
+        opened.write("opened\n")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+
+
+class KillingProxy(http.server.BaseHTTPRequestHandler):
+    """The embedded cluster's API for a client that takes it for Kubernetes; kills the client at a request."""
+    protocol_version = "HTTP/1.1"
+    client, left, is_after = None, None, False
+    has_client = threading.Event()
+
+    def answer(self):
+        cls = type(self)
+        cls.has_client.wait(60)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        is_last = cls.left == 0
+        if cls.left is not None:
+            cls.left -= 1
+        if is_last and not cls.is_after:
+            cls.client.kill()
+            cls.client.wait()
+            return
+        api = Api.__new__(Api)
+        http.client.HTTPConnection.__init__(api, "localhost")
+        api.path = cls.socket
+        api.request(self.command, self.path, body or None,
+                    {key: self.headers[key] for key in ("Content-Type", "Accept") if key in self.headers})
+        answer = api.getresponse()
+        text = answer.read()
+        if is_last:
+            cls.client.kill()
+            cls.client.wait()
+            return
+        self.send_response(answer.status)
+        for key, value in (("Content-Type", answer.headers["Content-Type"]), ("Content-Length", str(len(text)))):
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = do_PATCH = do_DELETE = answer
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_submission_to_kubernetes_that_is_killed_is_whole_or_taken_back(cluster):
+    KillingProxy.socket = Api(cluster).path
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), KillingProxy)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    config = cluster.path("kubeconfig")
+    with open(config, "w") as file:
+        json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": {}}],
+                   "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                   "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}]}, file)
+    halves = 0
+    for is_after in (False, True):
+        for request in range(20):
+            name = f"job-{request:02}-{'after' if is_after else 'before'}"
+            KillingProxy.left, KillingProxy.is_after = request, is_after
+            KillingProxy.has_client.clear()
+            client = KillingProxy.client = cluster.start(
+                "submit", "pytorch", f"--name={name}", "--image=i", f"--kubeconfig={config}", *EVERYTHING, "true")
+            KillingProxy.has_client.set()
+            client.communicate(timeout=60)
+            KillingProxy.left = None
+            before = parts(cluster, name)
+            listed = cluster.run("list", f"--kubeconfig={config}")
+            whole = parts(cluster, name)
+            assert whole in (0, 6), objects(cluster)
+            assert (name in listed.stdout) == (whole == 6), listed.stdout
+            if before != whole:
+                halves += 1
+                assert f"the submission of the job {name} was broken off before it was whole: it is taken back" \
+                    in listed.stderr
+            if client.returncode == 0:
+                break
+        else:
+            raise AssertionError("the client makes no end of requests")
+    server.shutdown()
+    assert halves > 2, "no submission was broken off"
 
 
 TEXTS = ["plain", "two  blanks", " '\"` # x: y, z ", "a\nb\n", '{"a": ["b,c"], "d": "\\\\"}', "back\\slash\\n",

@@ -105,7 +105,7 @@ def test_all_ranks_are_one_log(cluster):
 
 def test_following_all_goes_on_through_a_restart(cluster):
     cluster.submit("pt", 'if [ $RANK = 1 ] && [ ! -e seen ]; then touch seen; echo first; exit 1; fi;'
-                   ' echo again; sleep 2', "--workers=2", f"--working-dir={cluster.path('tmp')}")
+                   ' echo again; sleep 2', "--workers=2", "--retry=3", f"--working-dir={cluster.path('tmp')}")
     lines = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
     assert sorted(lines) == ["[pt-master-0] again", "[pt-worker-0] again", "[pt-worker-0] first"]
 
@@ -116,7 +116,7 @@ def test_suspend_returns_when_the_machine_is_free_and_resume_runs_it_again(clust
     assert "has been suspended" in cluster.run("suspend", "pt").stderr
     assert cluster.pod_processes() == []
     shown = cluster.run("get", "pt").stdout
-    assert shown.startswith("STATUS: PENDING") and "REASON: PyTorchJob pt is suspended." in shown
+    assert shown.startswith("STATUS: SUSPENDED") and "REASON: PyTorchJob pt is suspended." in shown
     assert "pt is suspended: nothing to suspend" in cluster.run("suspend", "pt").stderr
     cluster.run("resume", "pt")
     cluster.wait("pt", "RUNNING")
@@ -134,17 +134,19 @@ def test_delete_by_label_and_prune(cluster):
     assert json.loads(cluster.run("list", "-o", "json").stdout) == []
 
 
-def test_an_empty_list_tells_a_person_and_no_script_of_jobs_that_others_made(cluster):
+def test_under_arenas_name_an_empty_list_tells_a_person_and_no_script_of_jobs_of_others(cluster):
+    arena = cluster.path("bin", "arena")
+    os.symlink("muster", arena)
     container = {"name": "pytorch", "image": "x", "command": ["true"]}
     Api(cluster).call("POST", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs", {
         "metadata": {"name": "applied"}, "spec": {"pytorchReplicaSpecs": {
             "Master": {"replicas": 1, "template": {"spec": {"containers": [container]}}}}}})
-    piped = cluster.run("list")
+    piped = subprocess.run([arena, "list"], env=cluster.env, text=True, capture_output=True, check=True)
     assert (piped.stdout, piped.stderr) == ("NAME  STATUS  TRAINER  AGE  NODE\n", "")
-    with Terminal([cluster.binary, "list"], cluster.env, cluster.path("home"), columns=200) as terminal:
+    with Terminal([arena, "list"], cluster.env, cluster.path("home"), columns=200) as terminal:
         said = terminal.expect("shows it")
         assert said.startswith("NAME  STATUS  TRAINER  AGE  NODE")
-        assert "1 PyTorchJob here was not made by `muster submit`, and not listed: `muster get applied -n default`" in said
+        assert "1 PyTorchJob here was not made by `arena submit`, and not listed: `arena get applied -n default`" in said
         assert terminal.end() == 0
 
 
@@ -179,3 +181,33 @@ def test_gpus_are_measured_when_somebody_asks(gpu_cluster):
     # One that has ended holds nothing.
     gpu_cluster.run("delete", "pt")
     assert gpu_cluster.run("list", "-o", "json").stdout == "[]"
+
+
+def test_a_kubeconfig_is_for_nobody_elses_eyes(cluster):
+    cluster.run("up", "--listen")
+    said = cluster.run("up", "--listen").stdout
+    assert "muster kubeconfig -o ~/.kube/muster" in said
+    path = cluster.path("home", ".kube", "muster")
+    old = os.umask(0)
+    try:
+        for _ in range(2):
+            assert cluster.run("kubeconfig", "-o", path).stdout == ""
+            assert os.stat(path).st_mode & 0o777 == 0o600
+            assert os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700
+        with open(path) as file:
+            text = file.read()
+        assert text == cluster.run("kubeconfig").stdout
+        # What the shell's redirection makes.
+        with open(cluster.path("open"), "w") as file:
+            done = subprocess.run([cluster.binary, "kubeconfig"], env=cluster.env, stdout=file, stderr=subprocess.PIPE,
+                                  text=True, timeout=60)
+        assert "the file may be read by others (mode 666)" in done.stderr
+        with open(cluster.path("home", "other"), "w") as file:
+            file.write("apiVersion: v1\nkind: Config\ncurrent-context: prod\n")
+        refused = cluster.run("kubeconfig", "-o", cluster.path("home", "other"), code=1)
+        assert "is there, and not muster's: name another file" in refused.stderr
+        with open(cluster.path("home", "other")) as file:
+            assert "prod" in file.read()
+    finally:
+        os.umask(old)
+    assert cluster.run("list", f"--kubeconfig={path}").returncode == 0

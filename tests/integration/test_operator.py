@@ -227,6 +227,25 @@ def test_J6_restarts_in_place_reach_the_backoff_limit(start, limit, restarts, fa
         j.await_conditions(CREATED, RUNNING)
 
 
+@pytest.mark.parametrize("policy, left", [(None, ["j-worker-0"]), ("None", ["j-worker-0"]),
+                                          ("Running", ["j-worker-0"]), ("All", [])])
+def test_the_pod_that_failed_first_stays_and_its_last_lines_too(start, policy, left):
+    j = start(job(policy={"backoffLimit": 0, **({"cleanPodPolicy": policy} if policy else {})}))
+    spec = j.pod("j-worker-0")["spec"]
+    assert spec["restartPolicy"] == "Never"
+    assert spec["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    j.set(ALL, "Running")
+    j.await_condition("Running")
+    j.set("j-worker-0", "Failed", 1, terminated={"message": "Traceback:\n  t.py\nValueError: x\n"})
+    j.await_conditions(CREATED, ENDED_RUNNING, FAILED)
+    j.await_pods(left)
+    line = ("Job j has failed because it has reached the specified backoff limit: "
+            "rank 1 (j-worker-0) exited with code 1: ValueError: x")
+    assert j.status()["conditions"][-1]["message"] == (
+        f"{line}\nIts last lines:\nTraceback:\n  t.py\nValueError: x")
+    wait_until("it is told", lambda: ("PyTorchJobFailed", line) in j.api.messages(j.namespace))
+
+
 @pytest.mark.parametrize("ttl", [0, 2])
 @pytest.mark.parametrize("end", ["Succeeded", "Failed", "ExitCode"])
 def test_J7_a_finished_job_is_deleted_after_its_time(start, ttl, end):

@@ -51,6 +51,12 @@ class CutServer:
                 made.setdefault("metadata", {}).update(uid="u", resourceVersion="9",
                                                        creationTimestamp="2026-07-30T10:00:00Z")
                 outer.answer(self, 201, made)
+
+            def do_PATCH(self):  # the job is whole
+                self.rfile.read(int(self.headers["Content-Length"]))
+                whole = outer.job(9, [])
+                whole["metadata"]["namespace"] = re.search(r"/namespaces/(n\d+)/", self.path)[1]
+                outer.answer(self, 200, whole)
         self._server = Threaded(("127.0.0.1", 0), Handler)
         self._server.socket = server_tls(cert, key).wrap_socket(self._server.socket, server_side=True)
         self.url = f"https://127.0.0.1:{self._server.server_address[1]}"

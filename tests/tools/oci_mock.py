@@ -131,6 +131,9 @@ class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # clients open many connections at once
 
+    def handle_error(self, request, client_address):
+        pass  # a client that went away while it was answered
+
 
 class OciMock:
     """Serves from construction until close(). Every public attribute may be changed by the test."""
@@ -143,6 +146,9 @@ class OciMock:
         self.jobs, self.runs = {}, {}
         self.page_size = 100
         self.cancel_looks = 1    # how often a run is seen CANCELING
+        self.cancel_refusals = 0  # a run is not cancelled before it was tried so often: 409
+        self.unlisted = 0        # the newest run is missing in so many lists
+        self.is_away = False     # connections break before their request is looked at
         self.moves_by_itself = False
         self.lines = {}          # run -> [(visible at, record)]
         self.max_lines = 1000
@@ -158,14 +164,28 @@ class OciMock:
         self.faults = []
         self.retry_tokens = {}
         self._count = 0
-        self._server = _Server(("127.0.0.1", port), _handler_of(self))
+        self._server = None
+        self._listen(port)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+
+    def _listen(self, port):
+        self._server = _Server(("127.0.0.1", port), _handler_of(self))
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def go_away(self):
+        """The network is down: nobody listens, and connections that were open break."""
+        self.is_away = True
+        self.close()
+        self.port, self._server = self._server.server_address[1], None
+
+    def come_back(self):
+        self.is_away = False
+        self._listen(self.port)
 
     # What tests say.
 
@@ -180,8 +200,15 @@ class OciMock:
     def fail(self, method, path, action, times=1, after=0, headers=None, code="InternalError"):
         """The next `times` such requests, `after` some: a status, "reset" before the answer or
         "cut" in the middle of its body. A status below 500 says that nothing was done; "reset" and
-        "cut" come after it was."""
+        "cut" come after it was. Bytes are the body of an answer 200 that somebody else gives."""
         self.faults.append(Fault(method, path, action, times, after, headers or {}, code))
+
+    def hold(self, method, path, is_done, after=0):
+        """The next such request, `after` some, is answered when the event that this gives is set;
+        `is_done`: it is done before, else after that."""
+        event = threading.Event()
+        self.faults.append(Fault(method, path, (event, is_done), 1, after, {}, ""))
+        return event
 
     def move(self, run_id, state, details=None):
         with self.lock:
@@ -396,10 +423,16 @@ class OciMock:
         runs = [run for run in self.runs.values()
                 if run["jobId"] == query.get("jobId", run["jobId"])
                 and run["compartmentId"] == query.get("compartmentId")]
+        if self.unlisted > 0 and runs:
+            self.unlisted -= 1
+            runs.pop()
         return self._page(sorted(runs, key=lambda run: run["timeAccepted"], reverse=True), query)
 
     def cancel_run(self, run_id, query, headers, body):
         run = self._known(self.runs, run_id)
+        run["cancels"] = run.get("cancels", 0) + 1
+        if run["cancels"] <= self.cancel_refusals:
+            raise Refused(409, "IncorrectState", "The job run cannot be cancelled in this state.")
         if run["lifecycleState"] in TERMINAL:
             raise Refused(409, "IncorrectState" if run["lifecycleState"] == "DELETED" else
                           "InvalidState", f"The job run is {run['lifecycleState']}.")
@@ -611,21 +644,36 @@ def _handler_of(mock):
             body = self.rfile.read(length)
             headers = {name.lower(): value for name, value in self.headers.items()}
             record = {"method": self.command, "path": self.path, "headers": headers, "body": body}
+            if mock.is_away:
+                self.close_connection = True
+                return
             with mock.lock:
                 mock.requests.append(record)
                 fault = self._fault()
-            try:
-                if isinstance(fault.action if fault else None, int) and fault.action < 600:
-                    raise Refused(fault.action, fault.code, "an injected fault", fault.headers)
-                reply = mock.serve(self.command, self.path, headers, body)
-            except Refused as refused:
-                reply = Reply(refused.status, {"code": refused.code, "message": refused.message},
-                              refused.headers)
+            action = fault.action if fault else None
+            event, is_done = action if isinstance(action, tuple) else (None, True)
+            if not is_done:
+                event.wait()
+            reply = self._serve(fault, headers, body)
+            if event and is_done:
+                event.wait()
             record["status"] = reply.status
-            if fault and fault.action == "reset":
+            if action == "reset":
                 self.close_connection = True
                 return
-            self._write(reply, is_cut=bool(fault) and fault.action == "cut")
+            self._write(reply, is_cut=action == "cut")
+
+        def _serve(self, fault, headers, body):
+            action = fault.action if fault else None
+            try:
+                if isinstance(action, int):
+                    raise Refused(action, fault.code, "an injected fault", fault.headers)
+                if isinstance(action, bytes):
+                    return Reply(200, action, fault.headers)
+                return mock.serve(self.command, self.path, headers, body)
+            except Refused as refused:
+                return Reply(refused.status, {"code": refused.code, "message": refused.message},
+                             refused.headers)
 
         def _fault(self):
             for fault in mock.faults:

@@ -18,6 +18,8 @@ using base::Fail;
 constexpr size_t kRetryTokenLength = 30;
 // A list that goes on past this is the service's mistake.
 constexpr size_t kMaxPages = 10'000;
+// Shorter ones are nobody's news.
+constexpr std::chrono::seconds kSilentPause{5};
 
 // 32 hexadecimal digits.
 std::string RandomHex() {
@@ -31,9 +33,9 @@ double RandomSpread() {
   return static_cast<double>(std::stoul(hex, nullptr, 16)) / static_cast<double>(1 << 24);
 }
 
-bool IsSuccess(int status) { return status >= 200 && status < 300; }
+base::Error Interrupted() { return {Code::kCancelled, "interrupted", 0}; }
 
-std::string WithoutQuery(const std::string& target) { return target.substr(0, target.find('?')); }
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 }  // namespace
 
@@ -59,6 +61,7 @@ net::Headers Api::UsualHeaders(const ApiRequest& request) const {
 
 base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& headers,
                                  std::string body) {
+  if (options_.breaker != nullptr && options_.breaker->is_broken()) return Fail(Interrupted());
   TRY_ASSIGN(const Principal::Credential credential, principal_.Show());
   Try made;
   made.request.method = request.method;
@@ -81,28 +84,34 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
                                             const net::FileRange* file, Try attempt,
                                             base::Result<net::HttpResponse> answer) {
   const auto begun = clock_.Steady();
+  const std::string service(ServiceName(options_.service));
   bool has_renewed = false;
   for (int tries = 1;; ++tries) {
     if (answer && IsSuccess(answer->status)) return answer;
+    if (!answer && answer.error().code == Code::kCancelled) return Fail(Interrupted());
     std::optional<base::Duration> pause;
     const auto elapsed = std::chrono::duration_cast<base::Duration>(clock_.Steady() - begun);
     if (answer && answer->status == 401 && !has_renewed && principal_.Refused(attempt.key_id)) {
       has_renewed = true;
       pause = base::Duration::zero();
+    } else if (!request.is_repeated) {
+      break;
     } else if (answer) {
       pause = PauseAfter(*answer, tries, RandomSpread(), elapsed);
     } else {
       pause = PauseAfter(answer.error(), tries, RandomSpread(), elapsed);
     }
     if (!pause) break;
-    base::LogDebug("{} {}: {}, again in {} ms", request.method, WithoutQuery(request.target),
-                   answer ? fmt::format("HTTP {}", answer->status) : answer.error().message,
-                   pause->count() / 1000);
+    // Whoever waits at a terminal is told what for.
+    const bool is_long = !answer || *pause >= kSilentPause;
+    base::Log(is_long ? base::LogLevel::kInfo : base::LogLevel::kDebug,
+              fmt::format("{} of {}: {}; again in {:.1f} s", request.operation, service,
+                          answer ? fmt::format("HTTP {}", answer->status) : answer.error().message,
+                          std::chrono::duration<double>(*pause).count()));
     if (pause->count() > 0) options_.pause(*pause);
     TRY_ASSIGN(attempt, Sign(request, headers, std::move(attempt.request.body)));
     answer = Transmit(attempt, file);
   }
-  const std::string service(ServiceName(options_.service));
   if (!answer) {
     return Fail(answer.error().Wrap(fmt::format("{} of {}", request.operation, service)));
   }

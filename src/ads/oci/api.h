@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ads/oci/breaker.h"
 #include "ads/oci/connection.h"
 #include "ads/oci/principal.h"
 #include "ads/oci/region.h"
@@ -27,7 +28,8 @@ struct ApiRequest {
   std::string content_type = "application/json";
   net::Headers headers = {};  // beyond the usual ones
   SignedBody signed_body = SignedBody::kYes;
-  bool is_create = false;  // carries a retry token: the service does it once, however often asked
+  bool is_create = false;   // carries a retry token: the service does it once, however often asked
+  bool is_repeated = true;  // asked again while that helps
 };
 
 // Thread safe.
@@ -38,6 +40,7 @@ class Api {
     std::string host;       // as it is signed: without the scheme's own port
     std::string base_path;  // of the endpoint, before every target: "" or "/..."
     std::function<void(base::Duration)> pause;
+    const Breaker* breaker = nullptr;  // outlives the Api; null: nobody breaks its waits
   };
   // All but `connection` outlive it.
   Api(Options options, Connection connection, Principal& principal, base::Clock& clock)
@@ -46,7 +49,8 @@ class Api {
         principal_(principal),
         clock_(clock) {}
 
-  // The answer, when it is a success; ErrorFromService otherwise.
+  // The answer, when it is a success; ErrorFromService otherwise. kCancelled when the breaker was
+  // broken: the service may have done it.
   base::Result<net::HttpResponse> Send(ApiRequest request);
   // With a piece of a file for a body, which is not signed.
   base::Result<net::HttpResponse> SendFile(const ApiRequest& request, const net::FileRange& range);

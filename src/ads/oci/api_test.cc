@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "ads/oci/fake_client.h"
 
 namespace ads::oci {
@@ -116,6 +118,76 @@ TEST(PauseAfter, ARequestThatMaySucceedLater) {
   EXPECT_TRUE(PauseAfter(broke, 3, 0, none));
   EXPECT_FALSE(PauseAfter(broke, 4, 0, none));
   EXPECT_FALSE(PauseAfter({base::Code::kInvalidArgument, "", 0}, 1, 0, none));
+}
+
+TEST(PauseAfter, IsAtLeastWhatTheServiceAsksFor) {
+  const auto pause = [](net::Headers headers, base::Duration elapsed = {}) {
+    return PauseAfter(Answer(429, "", std::move(headers)), 1, 0, elapsed);
+  };
+  EXPECT_EQ(pause({{"retry-after", "120"}}), std::chrono::seconds(120));
+  EXPECT_EQ(pause({{"Retry-After", "Wed, 18 May 2033 03:43:20 GMT"},
+                   {"Date", "Wed, 18 May 2033 03:42:20 GMT"}}),
+            std::chrono::seconds(60));
+  // Not at once, although a date that has passed asks for nothing.
+  EXPECT_EQ(pause({{"retry-after", "0"}}), std::chrono::milliseconds(500));
+  EXPECT_EQ(pause({{"retry-after", "Wed, 18 May 2033 03:42:20 GMT"},
+                   {"date", "Wed, 18 May 2033 03:43:20 GMT"}}),
+            std::chrono::milliseconds(500));
+  EXPECT_EQ(pause({{"retry-after", "soon"}}), std::chrono::milliseconds(500));
+  EXPECT_EQ(pause({{"retry-after", "120"}}, std::chrono::seconds(500)), std::nullopt);
+  EXPECT_EQ(pause({{"retry-after", "86400"}}), std::nullopt);
+  EXPECT_EQ(pause({{"retry-after", "99999999999999999"}}), std::nullopt);
+}
+
+TEST(Api, SaysOfAStrangersAnswerWhatItIs) {
+  const auto message = [](net::HttpResponse answer) {
+    FakeService service([&](const net::HttpRequest&) { return answer; });
+    return service.api.Send(CreateRun()).error().message;
+  };
+  EXPECT_EQ(message(Answer(407, "<!DOCTYPE html>\n<HTML><Title>Sign\nin</Title></HTML>")),
+            "ServiceError: 407: a web page, Sign in, not the service's answer: is there a proxy? "
+            "(create_job_run of data_science)");
+  EXPECT_EQ(message(Answer(400, "<html><title>cut")),
+            "ServiceError: 400: a web page, not the service's answer: is there a proxy? "
+            "(create_job_run of data_science)");
+  EXPECT_EQ(message(Answer(307, "", {{"location", "http://login.hotel/"}})),
+            "ServiceError: 307: sent on to http://login.hotel/, where no signed request goes: is "
+            "there a proxy? (create_job_run of data_science)");
+  EXPECT_EQ(message(Answer(400, "half a li")),
+            "ServiceError: 400: half a li (create_job_run of data_science)");
+}
+
+TEST(Api, SaysWhenTheServiceAsksForMoreThanIsWaited) {
+  FakeService service([](const net::HttpRequest&) {
+    return Answer(503, R"({"code":"Unavailable","message":"upkeep"})", {{"retry-after", "3600"}});
+  });
+  EXPECT_EQ(service.api.Send(CreateRun()).error().message,
+            "ServiceError: 503 Unavailable: upkeep (create_job_run of data_science): it asks to be "
+            "left alone for 3600 s");
+  EXPECT_EQ(service.requests.size(), 1U);
+}
+
+TEST(Api, ABrokenBreakerEndsPausesAndWhatComesAfterThem) {
+  FakeService* of = nullptr;
+  FakeService service([&](const net::HttpRequest&) {
+    of->breaker.Break();
+    return Answer(503);
+  });
+  of = &service;
+  EXPECT_EQ(service.api.Send(CreateRun()).error().code, base::Code::kCancelled);
+  EXPECT_EQ(service.api.Send(CreateRun()).error().message, "interrupted");
+  EXPECT_EQ(service.requests.size(), 1U);
+  service.breaker.Mend();
+  EXPECT_FALSE(service.api.Send(CreateRun()));
+  EXPECT_EQ(service.requests.size(), 2U);
+}
+
+TEST(Breaker, EndsAPauseOfAnotherThread) {
+  Breaker breaker;
+  std::thread pausing([&] { breaker.Pause(std::chrono::hours(1)); });
+  breaker.Break();
+  pausing.join();
+  breaker.Pause(std::chrono::hours(1));  // it is broken still
 }
 
 TEST(HostHeader, LeavesTheUsualPortOut) {

@@ -23,8 +23,12 @@ std::optional<base::Time> TimeAt(const text::Json& value, std::string_view key) 
   return time ? std::optional(*time) : std::nullopt;
 }
 
-ApiRequest Bare(const char* operation, const char* method, std::string target) {
-  return {.operation = operation, .method = method, .target = std::move(target)};
+// An answer that is JSON and yet not what was asked for: of a proxy, of a sign-in page.
+base::Error NoSuchAnswer(const char* operation, const char* what) {
+  return {base::Code::kUnavailable,
+          fmt::format("{} of data_science: the answer is no {}: is there a proxy that answers?",
+                      operation, what),
+          0};
 }
 
 }  // namespace
@@ -61,13 +65,29 @@ std::string_view KindOfOcid(std::string_view ocid) {
   return second == std::string_view::npos ? "" : ocid.substr(first + 1, second - first - 1);
 }
 
+DataScience DataScience::Once() const {
+  DataScience once = *this;
+  once.is_repeating_ = false;
+  return once;
+}
+
+ApiRequest DataScience::Bare(const char* operation, const char* method, std::string target) const {
+  return {.operation = operation,
+          .method = method,
+          .target = std::move(target),
+          .is_repeated = is_repeating_};
+}
+
 base::Result<text::Json> DataScience::Create(const char* operation, const char* target,
                                              const text::Json& body) {
-  return api_.Ask({.operation = operation,
-                   .method = "POST",
-                   .target = fmt::format("{}{}", kVersionPath, target),
-                   .body = text::ToJson(body),
-                   .is_create = true});
+  TRY_ASSIGN(text::Json made, api_.Ask({.operation = operation,
+                                        .method = "POST",
+                                        .target = fmt::format("{}{}", kVersionPath, target),
+                                        .body = text::ToJson(body),
+                                        .is_create = true,
+                                        .is_repeated = is_repeating_}));
+  if (text::GetString(made, {"id"}).empty()) return base::Fail(NoSuchAnswer(operation, "OCID"));
+  return made;
 }
 
 base::Result<text::Json> DataScience::CreateJob(const text::Json& body) {
@@ -84,7 +104,11 @@ base::Result<text::Json> DataScience::GetJob(const std::string& id) {
 }
 
 base::Result<JobRun> DataScience::GetJobRun(const std::string& id) {
-  TRY_ASSIGN(const text::Json run, api_.Ask(Bare("get_job_run", "GET", RunPath(id))));
+  constexpr const char* kOperation = "get_job_run";
+  TRY_ASSIGN(const text::Json run, api_.Ask(Bare(kOperation, "GET", RunPath(id))));
+  if (text::GetString(run, {"lifecycleState"}).empty()) {
+    return base::Fail(NoSuchAnswer(kOperation, "job run"));
+  }
   return ReadJobRun(run);
 }
 

@@ -33,8 +33,11 @@ std::string_view KindOfOcid(std::string_view ocid);
 class DataScience {
  public:
   explicit DataScience(Api& api) : api_(api) {}
+  // The same, whose requests are asked once: for a caller who asks again itself.
+  DataScience Once() const;
 
-  // `body` as in spec/ads.md 5.6. Once, however often the network breaks.
+  // `body` as in spec/ads.md 5.6. Done once, however often the network breaks. What they give has
+  // an id.
   base::Result<text::Json> CreateJob(const text::Json& body);
   base::Result<JobRun> CreateJobRun(const text::Json& body);
   base::Result<text::Json> GetJob(const std::string& id);
@@ -51,8 +54,10 @@ class DataScience {
  private:
   base::Result<text::Json> Create(const char* operation, const char* target,
                                   const text::Json& body);
+  ApiRequest Bare(const char* operation, const char* method, std::string target) const;
 
   Api& api_;
+  bool is_repeating_ = true;
 };
 
 }  // namespace ads::oci

@@ -59,7 +59,8 @@ class FakeService {
                const std::lock_guard lock(mutex_);
                pauses.push_back(pause);
                clock.Advance(pause);
-             }},
+             },
+             &breaker},
             Connect([this, serve = std::move(serve)](const net::HttpRequest& request) {
               const std::lock_guard lock(mutex_);
               requests.push_back(request);
@@ -67,6 +68,7 @@ class FakeService {
             }),
             principal, clock) {}
 
+  Breaker breaker;
   base::FakeClock clock{base::Time(std::chrono::seconds(2'000'000'000))};
   std::string key_id = "tenancy/user/fingerprint";
   std::vector<net::HttpRequest> requests;

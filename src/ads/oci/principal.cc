@@ -1,11 +1,13 @@
 #include "ads/oci/principal.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "ads/oci/profile.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "text/json.h"
 
@@ -110,12 +112,21 @@ base::Result<Principal::Origin> ResourcePrincipalOrigin(const base::Environment&
                            fmt::format("the service puts a new one where {} says", kToken)};
 }
 
+// Who can read the key can do what its user can.
+void WarnOfReaders(const std::string& key_file) {
+  constexpr mode_t kOthersRead = S_IRGRP | S_IROTH;
+  struct stat about{};
+  if (::stat(key_file.c_str(), &about) != 0 || (about.st_mode & kOthersRead) == 0) return;
+  base::LogWarn("others can read the key {0}: `chmod 600 {0}`", key_file);
+}
+
 base::Result<std::unique_ptr<Principal>> OpenProfile(const PrincipalOptions& options,
                                                      ProfileUse use,
                                                      const base::Environment& environment,
                                                      base::Clock& clock) {
   TRY_ASSIGN(Profile read, ReadProfile(options.config_path, options.profile, use, environment));
   const auto profile = std::make_shared<const Profile>(std::move(read));
+  WarnOfReaders(profile->key_file);
   Principal::Origin origin{
       profile->region,
       use == ProfileUse::kApiKey

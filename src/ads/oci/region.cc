@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <vector>
 
+#include "ads/oci/region_table.h"
+#include "base/file.h"
 #include "base/strings.h"
+#include "text/json.h"
 
 namespace ads::oci {
 namespace {
@@ -13,43 +18,66 @@ namespace {
 using base::Code;
 using base::Fail;
 
-struct ShortRegion {
-  std::string_view key, name;
-};
-constexpr std::array kShortRegions = {
-    ShortRegion{"phx", "us-phoenix-1"},   ShortRegion{"iad", "us-ashburn-1"},
-    ShortRegion{"sjc", "us-sanjose-1"},   ShortRegion{"ord", "us-chicago-1"},
-    ShortRegion{"fra", "eu-frankfurt-1"}, ShortRegion{"lhr", "uk-london-1"},
-    ShortRegion{"cwl", "uk-cardiff-1"},   ShortRegion{"ams", "eu-amsterdam-1"},
-    ShortRegion{"zrh", "eu-zurich-1"},    ShortRegion{"cdg", "eu-paris-1"},
-    ShortRegion{"mrs", "eu-marseille-1"}, ShortRegion{"lin", "eu-milan-1"},
-    ShortRegion{"mad", "eu-madrid-1"},    ShortRegion{"arn", "eu-stockholm-1"},
-    ShortRegion{"yyz", "ca-toronto-1"},   ShortRegion{"yul", "ca-montreal-1"},
-    ShortRegion{"gru", "sa-saopaulo-1"},  ShortRegion{"vcp", "sa-vinhedo-1"},
-    ShortRegion{"scl", "sa-santiago-1"},  ShortRegion{"vap", "sa-valparaiso-1"},
-    ShortRegion{"bog", "sa-bogota-1"},    ShortRegion{"qro", "mx-queretaro-1"},
-    ShortRegion{"mty", "mx-monterrey-1"}, ShortRegion{"nrt", "ap-tokyo-1"},
-    ShortRegion{"kix", "ap-osaka-1"},     ShortRegion{"icn", "ap-seoul-1"},
-    ShortRegion{"yny", "ap-chuncheon-1"}, ShortRegion{"bom", "ap-mumbai-1"},
-    ShortRegion{"hyd", "ap-hyderabad-1"}, ShortRegion{"sin", "ap-singapore-1"},
-    ShortRegion{"syd", "ap-sydney-1"},    ShortRegion{"mel", "ap-melbourne-1"},
-    ShortRegion{"jed", "me-jeddah-1"},    ShortRegion{"ruh", "me-riyadh-1"},
-    ShortRegion{"dxb", "me-dubai-1"},     ShortRegion{"auh", "me-abudhabi-1"},
-    ShortRegion{"mtz", "il-jerusalem-1"}, ShortRegion{"jnb", "af-johannesburg-1"},
+constexpr size_t kMaxRegionsFile = 1 << 20;
+
+// What somebody else says of a region, in the SDK's words (oci/regions.py of oci-python-sdk).
+struct ToldRegion {
+  std::string key, name, domain;
 };
 
-// Regions of other realms than the commercial one, by how their names begin.
-struct Realm {
-  std::string_view prefix, domain;
+std::optional<ToldRegion> ReadToldRegion(const text::Json& value) {
+  const auto get = [&](std::string_view name) {
+    return base::ToLower(base::Trim(text::GetString(value, {name})));
+  };
+  ToldRegion told{get("regionKey"), get("regionIdentifier"), get("realmDomainComponent")};
+  if (told.key.empty() || told.name.empty() || told.domain.empty()) return std::nullopt;
+  return told;
+}
+
+// Of ~/.oci/regions-config.json, then of OCI_REGION_METADATA; what cannot be read says nothing.
+std::vector<ToldRegion> ToldRegions(const base::Environment& environment) {
+  std::vector<ToldRegion> regions;
+  const auto add = [&](const text::Json& value) {
+    if (auto told = ReadToldRegion(value)) regions.push_back(std::move(*told));
+  };
+  const auto file =
+      base::ReadFile(environment.Home() + "/.oci/regions-config.json", kMaxRegionsFile);
+  if (const auto parsed = file ? text::ParseJson(*file) : text::Json(nullptr);
+      parsed && parsed->is_array()) {
+    for (const text::Json& one : *parsed->if_array()) add(one);
+  }
+  if (const auto variable = environment.Get("OCI_REGION_METADATA")) {
+    if (const auto parsed = text::ParseJson(*variable)) add(*parsed);
+  }
+  return regions;
+}
+
+const RegionRow* FindRegion(std::string_view region) {
+  const auto* const found =
+      std::find_if(kRegionTable.begin(), kRegionTable.end(),
+                   [&](const RegionRow& row) { return row.key == region || row.name == region; });
+  return found == kRegionTable.end() ? nullptr : found;
+}
+
+// A region's whole name, and the second-level domain of its realm.
+struct Place {
+  std::string name, domain;
 };
-constexpr std::array kRealms = {
-    Realm{"us-langley-", "oraclegovcloud.com"}, Realm{"us-luke-", "oraclegovcloud.com"},
-    Realm{"us-gov-", "oraclegovcloud.com"},     Realm{"uk-gov-", "oraclegovcloud.uk"},
-    Realm{"ap-chiyoda-", "oraclecloud8.com"},   Realm{"ap-ibaraki-", "oraclecloud8.com"},
-    Realm{"me-dcc-", "oraclecloud9.com"},       Realm{"ap-dcc-", "oraclecloud10.com"},
-    Realm{"eu-dcc-", "oraclecloud14.com"},      Realm{"eu-frankfurt-2", "oraclecloud.eu"},
-    Realm{"eu-madrid-2", "oraclecloud.eu"},
-};
+
+// What the table does not know others may; else it is one of OCI_DEFAULT_REALM's, or commercial.
+Place PlaceOf(std::string_view region, const base::Environment& environment) {
+  const std::string lower = base::ToLower(base::Trim(region));
+  if (const RegionRow* const row = FindRegion(lower)) {
+    const auto* const realm =
+        std::find_if(kRealmTable.begin(), kRealmTable.end(),
+                     [&](const RealmRow& one) { return one.key == row->realm; });
+    return {std::string(row->name), std::string(realm->domain)};
+  }
+  for (const ToldRegion& told : ToldRegions(environment)) {
+    if (told.key == lower || told.name == lower) return {told.name, told.domain};
+  }
+  return {lower, environment.GetOr("OCI_DEFAULT_REALM", "oraclecloud.com")};
+}
 
 struct ServiceHost {
   Service service;
@@ -69,6 +97,13 @@ constexpr std::array kServiceHosts = {
 const ServiceHost& HostOf(Service service) {
   return *std::find_if(kServiceHosts.begin(), kServiceHosts.end(),
                        [&](const ServiceHost& host) { return host.service == service; });
+}
+
+// Small letters, digits and what `also` has.
+bool IsHostName(std::string_view name, std::string_view also) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
+    return base::IsDigit(c) || (c >= 'a' && c <= 'z') || also.find(c) != also.npos;
+  });
 }
 
 bool IsThisMachine(const std::string& host) {
@@ -91,10 +126,8 @@ std::string_view ServiceName(Service service) { return HostOf(service).name; }
 
 std::string RegionName(std::string_view region) {
   const std::string lower = base::ToLower(base::Trim(region));
-  for (const ShortRegion& known : kShortRegions) {
-    if (known.key == lower) return std::string(known.name);
-  }
-  return lower;
+  const RegionRow* const row = FindRegion(lower);
+  return row != nullptr ? std::string(row->name) : lower;
 }
 
 base::Result<net::Url> EndpointOf(Service service, std::string_view region,
@@ -106,20 +139,18 @@ base::Result<net::Url> EndpointOf(Service service, std::string_view region,
     return Override(kDataScienceVariable, *url);
   }
   if (const auto url = environment.Get(kAllVariable)) return Override(kAllVariable, *url);
-  const std::string name = RegionName(region);
-  const bool is_host_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return base::IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-';
-  });
-  if (!is_host_name) {
+  const Place place = PlaceOf(region, environment);
+  if (!IsHostName(place.name, "-")) {
     return Fail(Code::kInvalidArgument, fmt::format("\"{}\" is no region: us-ashburn-1", region));
   }
-  std::string domain = environment.GetOr("OCI_DEFAULT_REALM", "oraclecloud.com");
-  for (const Realm& realm : kRealms) {
-    if (name.starts_with(realm.prefix)) domain = realm.domain;
+  if (!IsHostName(place.domain, "-.")) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("\"{}\" is no domain for region {}: oraclecloud.com", place.domain,
+                            place.name));
   }
   const ServiceHost& host = HostOf(service);
-  return net::ParseUrl(fmt::format("https://{}.{}.{}{}", host.prefix, name,
-                                   host.is_under_oci ? "oci." : "", domain));
+  return net::ParseUrl(fmt::format("https://{}.{}.{}{}", host.prefix, place.name,
+                                   host.is_under_oci ? "oci." : "", place.domain));
 }
 
 }  // namespace ads::oci

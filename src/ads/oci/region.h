@@ -1,4 +1,4 @@
-// Where the services are (spec/ads.md 5.5). Pure.
+// Where the services are (spec/ads.md 5.5).
 #pragma once
 
 #include <string>
@@ -26,9 +26,10 @@ std::string_view ServiceName(Service service);
 // "iad" -> "us-ashburn-1"; what is no short name stays, in lower case.
 std::string RegionName(std::string_view region);
 
-// https://datascience.us-ashburn-1.oci.oraclecloud.com. For data science OCI_ODSC_SERVICE_ENDPOINT
-// replaces it, as in Oracle's own tools; MUSTER_OCI_ENDPOINT replaces every service's. http is for
-// this machine's own addresses only.
+// https://datascience.us-ashburn-1.oci.oraclecloud.com. A region that Oracle has made since
+// region_table.h is looked for in ~/.oci/regions-config.json, then OCI_REGION_METADATA. For data
+// science OCI_ODSC_SERVICE_ENDPOINT replaces it, as in Oracle's own tools; MUSTER_OCI_ENDPOINT
+// replaces every service's. http is for this machine's own addresses only.
 base::Result<net::Url> EndpointOf(Service service, std::string_view region,
                                   const base::Environment& environment);
 

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "ads/oci/region_table.h"
+#include "ads/temporary_folder_for_tests.h"
+#include "base/file.h"
+
 namespace ads::oci {
 namespace {
 
@@ -22,6 +28,56 @@ TEST(EndpointOf, FollowsServiceAndRegion) {
   EXPECT_EQ(Endpoint(Service::kSecrets, "xx-new-9"),
             "https://secrets.vaults.xx-new-9.oci.oraclecloud.com:443");
   EXPECT_EQ(Endpoint(Service::kSecrets, "evil.com/"), "\"evil.com/\" is no region: us-ashburn-1");
+}
+
+TEST(EndpointOf, KnowsEveryRegionByBothNamesAndItsRealm) {
+  std::set<std::string_view> names;
+  for (const RegionRow& row : kRegionTable) {
+    const std::string by_name = Endpoint(Service::kObjectStorage, row.name);
+    EXPECT_EQ(by_name, Endpoint(Service::kObjectStorage, row.key));
+    EXPECT_TRUE(by_name.starts_with("https://objectstorage." + std::string(row.name) + "."));
+    names.insert({row.name, row.key});
+  }
+  EXPECT_EQ(kRegionTable.size(), 85U);
+  EXPECT_EQ(names.size(), 2 * kRegionTable.size());
+  const auto domain = [](std::string_view region) {
+    const std::string url = Endpoint(Service::kDataScience, region);
+    return url.substr(url.find(".oci.") + 5);
+  };
+  EXPECT_EQ(domain("eu-jovanovac-1"), "oraclecloud20.com:443");
+  EXPECT_EQ(domain("me-dcc-doha-1"), "oraclecloud21.com:443");
+  EXPECT_EQ(domain("ap-dcc-gazipur-1"), "oraclecloud15.com:443");
+  EXPECT_EQ(domain("eu-frankfurt-2"), "oraclecloud.eu:443");
+  EXPECT_EQ(domain("uk-gov-london-1"), "oraclegovcloud.uk:443");
+  EXPECT_EQ(domain("us-ashburn-2"), "oraclecloud42.com:443");
+  EXPECT_EQ(domain("sa-riodejaneiro-1"), "oraclecloud52.com:443");
+}
+
+TEST(EndpointOf, IsToldOfNewRegionsAsOraclesSdkIs) {
+  const TemporaryFolder home;
+  const std::string path = home.path() + "/.oci/regions-config.json";
+  base::Environment environment;
+  environment.Set("HOME", home.path());
+  environment.Set("OCI_REGION_METADATA",
+                  R"({"realmKey":"OC99","realmDomainComponent":"Example.ORG","regionKey":"XYZ",)"
+                  R"("regionIdentifier":"xx-new-1"})");
+  EXPECT_EQ(Endpoint(Service::kNetwork, "xyz", environment),
+            "https://iaas.xx-new-1.example.org:443");
+  ASSERT_TRUE(base::MakeDirs(base::DirectoryOf(path)));
+  ASSERT_TRUE(base::WriteFileAtomic(
+      path,
+      R"([{"regionKey":"half"},{"realmKey":"oc98","realmDomainComponent":"a.example",)"
+      R"("regionKey":"abc","regionIdentifier":"xx-new-2"},{"realmKey":"oc1",)"
+      R"("realmDomainComponent":"evil.example","regionKey":"iad","regionIdentifier":"iad"}])",
+      0600, base::Durability::kNone));
+  EXPECT_EQ(Endpoint(Service::kNetwork, "XX-NEW-2", environment),
+            "https://iaas.xx-new-2.a.example:443");
+  // What is known is not told anew.
+  EXPECT_EQ(Endpoint(Service::kNetwork, "iad", environment),
+            "https://iaas.us-ashburn-1.oraclecloud.com:443");
+  environment.Set("OCI_DEFAULT_REALM", "evil.com/?");
+  EXPECT_EQ(Endpoint(Service::kNetwork, "xx-new-9", environment),
+            "\"evil.com/?\" is no domain for region xx-new-9: oraclecloud.com");
 }
 
 TEST(EndpointOf, IsReplacedByTheEnvironment) {

@@ -16,6 +16,8 @@ using std::chrono::seconds;
 
 constexpr std::chrono::minutes kMaxSkew{5};
 constexpr size_t kMaxShown = 300;
+// Of a retry-after; beyond it nobody waits.
+constexpr seconds kLongestAsked{24 * 3600};
 
 Code CodeOf(int status, std::string_view code) {
   switch (status) {
@@ -47,6 +49,25 @@ std::string Shown(std::string_view text) {
   return line;
 }
 
+// Of an answer that is not in the services' form.
+std::string MessageOfStranger(const net::HttpResponse& answer) {
+  const std::string_view location = net::FindHeader(answer.headers, "location");
+  if (answer.status >= 300 && answer.status < 400 && !location.empty()) {
+    return fmt::format("sent on to {}, where no signed request goes: is there a proxy?", location);
+  }
+  const std::string_view body = base::Trim(answer.body);
+  if (body.empty()) return "no reason was given";
+  if (!body.starts_with('<')) return std::string(body);
+  constexpr std::string_view kTitle = "<title>";
+  const std::string lower = base::ToLower(body);
+  const size_t at = lower.find(kTitle);
+  const size_t end = at == std::string::npos ? at : lower.find('<', at + kTitle.size());
+  const std::string title(
+      end == std::string::npos ? "" : body.substr(at + kTitle.size(), end - at - kTitle.size()));
+  return fmt::format("a web page{}{}, not the service's answer: is there a proxy?",
+                     title.empty() ? "" : ", ", title);
+}
+
 std::string ClockAdvice(const net::HttpResponse& answer, base::Time sent) {
   const auto date = ParseHttpDate(net::FindHeader(answer.headers, "date"));
   if (!date) return "";
@@ -56,6 +77,18 @@ std::string ClockAdvice(const net::HttpResponse& answer, base::Time sent) {
       "this machine's clock is {} s {} the service's, which allows 300 s: set it (timedatectl "
       "set-ntp true)",
       std::chrono::abs(off).count(), off.count() > 0 ? "ahead of" : "behind");
+}
+
+// What `retry-after` asks for: seconds, or a date, which is held against the answer's own.
+std::optional<base::Duration> AskedPause(const net::HttpResponse& answer) {
+  const std::string_view text = net::FindHeader(answer.headers, "retry-after");
+  if (const auto count = base::ParseInt(text); count && *count >= 0) {
+    return seconds(std::min<int64_t>(*count, kLongestAsked.count()));
+  }
+  const auto at = ParseHttpDate(text);
+  const auto now = ParseHttpDate(net::FindHeader(answer.headers, "date"));
+  if (!at || !now) return std::nullopt;
+  return std::clamp<base::Duration>(*at - *now, base::Duration::zero(), kLongestAsked);
 }
 
 std::optional<base::Duration> Wait(int tries, double spread, base::Duration elapsed) {
@@ -76,11 +109,15 @@ base::Error ErrorFromService(const net::HttpResponse& answer, const Asked& asked
     code = text::GetString(*body, {"code"});
     message = text::GetString(*body, {"message"});
   }
-  if (message.empty()) message = answer.body.empty() ? "no reason was given" : answer.body;
+  if (message.empty()) message = MessageOfStranger(answer);
   std::string advice;
   if (answer.status == 401) {
     advice = ClockAdvice(answer, asked.sent);
     if (advice.empty()) advice = asked.advice;
+  }
+  if (const auto pause = AskedPause(answer); pause && *pause > base::Duration::zero()) {
+    advice = fmt::format("it asks to be left alone for {} s",
+                         std::chrono::ceil<seconds>(*pause).count());
   }
   const std::string request_id(net::FindHeader(answer.headers, "opc-request-id"));
   return {CodeOf(answer.status, code),
@@ -89,6 +126,16 @@ base::Error ErrorFromService(const net::HttpResponse& answer, const Asked& asked
                       asked.service, request_id.empty() ? "" : ", opc-request-id ",
                       Shown(request_id), advice.empty() ? "" : ": ", advice),
           0};
+}
+
+bool MayBeDone(const base::Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kTimeout ||
+         error.code == Code::kCancelled;
+}
+
+bool IsPassing(const base::Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kTimeout ||
+         error.code == Code::kExhausted;
 }
 
 std::optional<base::Duration> PauseAfter(const net::HttpResponse& answer, int tries, double spread,
@@ -100,17 +147,17 @@ std::optional<base::Duration> PauseAfter(const net::HttpResponse& answer, int tr
     is_passing = code == "IncorrectState" || code == "LockConflict";
   }
   if (!is_passing || tries >= kMaxTries) return std::nullopt;
-  if (const auto asked = base::ParseInt(net::FindHeader(answer.headers, "retry-after"));
-      asked && *asked >= 0 && *asked <= kLongestPause.count()) {
-    return seconds(*asked);
-  }
-  return Wait(tries, spread, elapsed);
+  const auto own = Wait(tries, spread, elapsed);
+  const auto asked = AskedPause(answer);
+  if (!own || !asked) return own;
+  const base::Duration pause = std::max(*own, *asked);
+  return elapsed + pause > kLongestRetrying ? std::nullopt : std::optional(pause);
 }
 
 std::optional<base::Duration> PauseAfter(const base::Error& error, int tries, double spread,
                                          base::Duration elapsed) {
-  const bool is_passing = error.code == Code::kUnavailable || error.code == Code::kTimeout;
-  if (!is_passing || tries >= kMaxTriesWithoutAnswer) return std::nullopt;
+  const bool is_unanswered = error.code == Code::kUnavailable || error.code == Code::kTimeout;
+  if (!is_unanswered || tries >= kMaxTriesWithoutAnswer) return std::nullopt;
   return Wait(tries, spread, elapsed);
 }
 

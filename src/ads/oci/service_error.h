@@ -30,9 +30,16 @@ inline constexpr int kMaxTriesWithoutAnswer = 4;
 inline constexpr std::chrono::seconds kLongestPause{30};
 inline constexpr std::chrono::seconds kLongestRetrying{600};
 
+// Whether what was asked for may have been done although its answer says nothing of it: the answer
+// did not come, or the service failed while it did it.
+bool MayBeDone(const base::Error& error);
+// Whether asking again later may help: nobody answered, or nobody could.
+bool IsPassing(const base::Error& error);
+
 // How long to wait before the `tries`-th repetition (from 1) of a request that was answered so.
-// `spread` in [0, 1) parts those who failed together; `elapsed` since the first try. Nothing: the
-// answer stands.
+// `spread` in [0, 1) parts those who failed together; `elapsed` since the first try. As long as the
+// service says (retry-after, seconds or a date), at the least. Nothing: the answer stands, also
+// where it asks for more than kLongestRetrying has left.
 std::optional<base::Duration> PauseAfter(const net::HttpResponse& answer, int tries, double spread,
                                          base::Duration elapsed);
 // The same of a request that got no whole answer.

@@ -11,14 +11,15 @@ base::Result<std::unique_ptr<Session>> Session::Open(Options options,
                                                      const base::Environment& environment,
                                                      base::Clock& clock) {
   if (!options.connect) {
-    options.connect = [&environment](Service,
-                                     const net::Url& endpoint) -> base::Result<Connection> {
+    options.connect = [&environment, breaker = options.breaker](
+                          Service, const net::Url& endpoint) -> base::Result<Connection> {
       net::CurlClientOptions curl;
       curl.url = endpoint;
       curl.proxy = net::ProxyFor(endpoint, environment);
       curl.is_of_kubeconfig = false;
       // Objects come as they were put, whatever their encoding.
       curl.is_compressed = false;
+      if (breaker != nullptr) curl.stop = [breaker] { return breaker->token(); };
       TRY_ASSIGN(auto client, net::CurlClient::Create(std::move(curl)));
       net::FileUploader* const files = client.get();
       return Connection{std::move(client), files};
@@ -38,7 +39,7 @@ base::Result<Api*> Session::At(Service service) {
   if (api) return api.get();
   TRY_ASSIGN(net::Url endpoint, EndpointOf(service, principal_->origin().region, environment_));
   Api::Options options{service, HostHeader(endpoint), std::exchange(endpoint.path, ""),
-                       options_.pause};
+                       options_.pause, options_.breaker};
   TRY_ASSIGN(Connection connection, options_.connect(service, endpoint));
   api = std::make_unique<Api>(std::move(options), std::move(connection), *principal_, clock_);
   return api.get();

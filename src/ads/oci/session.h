@@ -26,6 +26,7 @@ class Session {
   struct Options {
     PrincipalOptions login;
     std::function<void(base::Duration)> pause;  // blocks for that long
+    const Breaker* breaker = nullptr;           // outlives it; null: nobody breaks its waits
     Connect connect = {};
   };
   // Reads the profile; calls nobody, but an instance principal's metadata service. `environment`

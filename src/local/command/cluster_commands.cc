@@ -5,50 +5,84 @@
 
 #include <chrono>
 
+#include "api/resources.h"
 #include "base/log.h"
 #include "local/command/image_commands.h"
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
 #include "local/command/stop_cluster.h"
 #include "local/daemon/connect.h"
+#include "local/daemon/daemon_transport.h"
+#include "local/daemon/upkeep.h"
+#include "text/json.h"
 
 namespace local::command {
 namespace {
 
 // A daemon that does not answer `down` within this is ended all the same, where that is forced.
 constexpr std::chrono::seconds kDownTimeout{20};
+// With --force a daemon that hangs is ended within ten seconds: what it gets to answer, and to end.
+constexpr std::chrono::seconds kProbeTime{4};
+constexpr std::chrono::seconds kHangingGrace{2};
 
 base::Result<ClusterChoice> Choose(const ClusterContext& context, const daemon::Config& config) {
   return ChooseCluster(context.flags(), context.environment, config,
                        [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
 }
 
-std::unique_ptr<cluster::Client> EmbeddedClient(const daemon::Paths& paths, net::Headers headers,
-                                                cluster::Client::WarningSink warnings) {
-  return std::make_unique<cluster::Client>(cluster::UnixTransport(paths.socket, std::move(headers)),
-                                           std::move(warnings));
+base::Result<daemon::DaemonRecord> FindDaemon(const ClusterContext& context, bool is_again) {
+  TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
+  const daemon::Caller caller{context.environment, executable, context.build};
+  return is_again ? daemon::ReviveDaemon(caller) : daemon::EnsureDaemon(caller);
+}
+
+std::unique_ptr<cluster::Transport> TransportTo(const ClusterContext& context,
+                                                daemon::DaemonRecord found, net::Headers headers,
+                                                std::chrono::seconds timeout) {
+  daemon::TransportOptions options;
+  options.ensure = [context] { return FindDaemon(context, true); };
+  options.warn = [](std::string_view words) { base::LogWarn("{}", words); };
+  options.extra_headers = std::move(headers);
+  options.timeout = timeout;
+  return daemon::DaemonTransport(std::move(found), std::move(options));
 }
 
 base::Result<int> Up(const ClusterContext& context, const std::string& listen, cli::Output& out) {
-  TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto before, daemon::RunningDaemon(paths));
-  TRY(daemon::EnsureDaemon(context.environment, executable));
-  TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
+  TRY_ASSIGN(const daemon::DaemonRecord found, FindDaemon(context, false));
+  const bool is_same = before && before->pid == found.pid;
   TRY(out.Write(fmt::format("The embedded cluster {} (pid {}, state in {}).\n",
-                            before ? "is up already" : "is up", pid.value_or(0), paths.state)));
-  if (!listen.empty()) TRY(Listen(paths, listen, out));
+                            is_same ? "is up already" : "is up", found.pid, paths.state)));
+  if (!listen.empty()) {
+    const auto transport = TransportTo(context, found, {}, cluster::kRequestTimeout);
+    TRY(Listen(*transport, listen, out));
+  }
   return 0;
+}
+
+// Whether it carries out writes: one that hangs need not do so at its socket.
+bool IsHanging(const daemon::DaemonRecord& found) {
+  cluster::Client client(cluster::UnixTransport(found.socket, {}, kProbeTime));
+  const auto probed =
+      client.Create(api::kNamespaces, "",
+                    text::Object{{"metadata", text::Object{{"generateName", "probe-"}}}}, true);
+  return !probed && probed.error().code == base::Code::kTimeout;
 }
 
 base::Result<int> Down(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
-  TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
-  if (!pid) {
+  TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
+  if (!running) {
     TRY(out.Write("The embedded cluster is not running.\n"));
     return 0;
   }
-  cluster::Client client(cluster::UnixTransport(paths.socket, {}, kDownTimeout));
+  if (force && IsHanging(*running)) {
+    base::LogWarn("the daemon (pid {}) does not answer: another one ends its jobs", running->pid);
+    TRY(daemon::StopDaemon(paths, kHangingGrace));
+  }
+  TRY_ASSIGN(const daemon::DaemonRecord found, FindDaemon(context, false));
+  cluster::Client client(TransportTo(context, found, {}, kDownTimeout));
   TRY(StopCluster(client, context.clock, force, [&paths] { return daemon::StopDaemon(paths); }));
   TRY(out.Write(
       "The embedded cluster is down. Its jobs and logs stay for the next `muster up`.\n"));
@@ -60,12 +94,40 @@ base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
   TRY_ASSIGN(const ClusterChoice choice, Choose(context, config));
   if (!choice.is_embedded) return ShowKubernetes(context, choice, out);
   const daemon::Paths paths = daemon::PathsOf(context.environment);
-  TRY_ASSIGN(const auto pid, daemon::RunningDaemon(paths));
+  TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
   TRY(out.Write(fmt::format(
-      "The embedded cluster of this machine\nBecause: {}\nDaemon:  {}\nState:   {}\nSocket:  {}\n",
+      "The embedded cluster of this machine\nBecause: {}\nDaemon:  {}\nState:   {}\nSocket:  {}\n"
+      "Version: {}\nKeeps:   {}\n",
       choice.because,
-      pid ? fmt::format("running, pid {}", *pid) : "not running; the first command starts it",
-      paths.state, paths.socket)));
+      running ? fmt::format("running, pid {}", running->pid)
+              : "not running; the first command starts it",
+      paths.state, running ? running->socket : paths.socket, context.build.text(),
+      daemon::DescribeKeep(config))));
+  if (running) TRY(out.Write(fmt::format("Daemon's version: {}\n", running->build.text())));
+  return 0;
+}
+
+base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output& out) {
+  const daemon::Paths paths = daemon::PathsOf(context.environment);
+  TRY(daemon::CheckNotInPod(context.environment));
+  TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
+  // A daemon that ends makes a backup of what is to be replaced.
+  TRY(daemon::ChooseBackup(paths));
+  if (running && force) TRY(daemon::StopDaemon(paths));
+  if (running && !force) {
+    cluster::Client client(TransportTo(context, *running, {}, kDownTimeout));
+    const base::Status stopped =
+        StopCluster(client, context.clock, false, [&paths] { return daemon::StopDaemon(paths); });
+    if (!stopped) {
+      return base::Fail(
+          stopped.error().Wrap("not restored (--force restores, and leaves what runs alone)"));
+    }
+  }
+  TRY_ASSIGN(const std::string old, daemon::RestoreStore(paths, context.clock));
+  TRY(out.Write(fmt::format(
+      "The last backup of the store is in its place{}.\nJobs made since it are not in it: pods of "
+      "theirs that run are left alone, and `muster list` names them.\n",
+      old.empty() ? "" : "; what was there is in " + old)));
   return 0;
 }
 
@@ -95,13 +157,23 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
       .Args(cli::NoArgs())
       .Run([context, force](cli::Invocation& call) { return Down(context, *force, call.out); });
 
-  root.Add("cluster", "Say which cluster commands talk to, and why")
+  cli::Command& cluster = root.Add("cluster", "Say which cluster commands talk to, and why");
+  auto restore = std::make_shared<bool>(false);
+  auto restore_force = std::make_shared<bool>(false);
+  cluster.flags().Bool(restore.get(), "restore", false,
+                       "put the last backup of the embedded cluster's store in its place");
+  cluster.flags().Bool(restore_force.get(), "force", false,
+                       "with --restore: while jobs run, too; they run on");
+  cluster
       .Long(
           "Prints the cluster that commands talk to and what decided it: a flag, then the\n"
           "environment (MUSTER_CLUSTER), then config.yaml, then a kubeconfig, then the service\n"
           "account of the pod we run in, then the embedded cluster of this machine.")
       .Args(cli::NoArgs())
-      .Run([context](cli::Invocation& call) { return ShowCluster(context, call.out); });
+      .Run([context, restore, restore_force](cli::Invocation& call) {
+        return *restore ? Restore(context, *restore_force, call.out)
+                        : ShowCluster(context, call.out);
+      });
 }
 
 base::Result<ChosenCluster> FindChosenCluster(const ClusterContext& context) {
@@ -120,12 +192,18 @@ base::Result<Connection> Connect(const ClusterContext& context,
   if (!choice.is_embedded) {
     return ConnectKubernetes(context, std::move(choice), std::move(warnings));
   }
-  TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
-  TRY(daemon::EnsureDaemon(context.environment, executable));
+  TRY_ASSIGN(daemon::DaemonRecord found, FindDaemon(context, false));
+  if (daemon::IsNewer(found.build, context.build)) {
+    base::LogWarn(
+        "this muster is {}, older than the daemon, {}: use that one, `muster cluster` "
+        "shows both",
+        context.build.text(), found.build.text());
+  }
   TRY_ASSIGN(net::Headers headers, daemon::SubmitterHeaders(context.environment, config));
   Connection connection;
-  connection.client =
-      EmbeddedClient(daemon::PathsOf(context.environment), std::move(headers), std::move(warnings));
+  connection.client = std::make_unique<cluster::Client>(
+      TransportTo(context, std::move(found), std::move(headers), cluster::kRequestTimeout),
+      std::move(warnings));
   connection.choice = std::move(choice);
   return connection;
 }

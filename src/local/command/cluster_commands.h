@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cluster/client.h"
 #include "local/command/choose_cluster.h"
+#include "local/daemon/build_id.h"
 
 namespace local::command {
 
@@ -19,6 +20,7 @@ struct ClusterContext {
   base::Clock& clock;
   std::function<ClusterFlags()> flags;        // as parsed; asked for when a command runs
   std::function<void(base::Duration)> pause;  // blocks, between tries of a request
+  daemon::BuildId build;                      // this program's
 };
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);

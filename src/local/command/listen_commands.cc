@@ -1,15 +1,47 @@
 #include "local/command/listen_commands.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <memory>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "local/daemon/connect.h"
 #include "local/daemon/listener.h"
-#include "net/http_client.h"
 #include "text/json.h"
+#include "text/yaml.h"
 
 namespace local::command {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+// A shell's redirection made it, with the shell's umask.
+void WarnOfOpenFile(int fd) {
+  struct stat info{};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 077) == 0) return;
+  base::LogWarn(
+      "the file may be read by others (mode {:o}), and whoever has the token in it can do what you "
+      "can: `muster kubeconfig -o FILE` writes one that they may not",
+      info.st_mode & 0777);
+}
+
+// In one step. A kubeconfig of another cluster is not written over.
+base::Status WriteKubeconfig(const std::string& path, const std::string& text) {
+  const auto standing = base::ReadFile(path);
+  if (standing && !base::Trim(*standing).empty()) {
+    const auto yaml = text::ParseYaml(*standing);
+    if (!yaml || text::GetString(*yaml, {"current-context"}) != "muster") {
+      return base::Fail(base::Code::kAlreadyExists,
+                        fmt::format("{} is there, and not muster's: name another file", path));
+    }
+  }
+  if (const std::string folder = base::DirectoryOf(path); !folder.empty()) {
+    TRY(base::MakeDirs(folder, 0700));
+  }
+  return base::WriteFileAtomic(path, text, 0600, base::Durability::kSync);
+}
 
 }  // namespace
 
@@ -31,14 +63,13 @@ void AddListenFlag(cli::FlagSet& flags, std::string* to) {
       .Choices({"127.0.0.1:", "off"});
 }
 
-base::Status Listen(const daemon::Paths& paths, const std::string& address, cli::Output& out) {
+base::Status Listen(cluster::Transport& daemon, const std::string& address, cli::Output& out) {
   net::HttpRequest request;
   request.method = "POST";
   request.target = std::string(daemon::kListenPath);
   request.headers = {{"Host", "localhost"}, {"Content-Type", "application/json"}};
   request.body = text::ToJson(text::Object{{"address", address}});
-  TRY_ASSIGN(const net::HttpResponse response,
-             net::HttpClient::Unix(paths.socket, kPatience)->Send(request));
+  TRY_ASSIGN(const net::HttpResponse response, daemon.Send(request));
   const auto body = text::ParseJson(response.body);
   if (response.status != 200 || !body) {
     const std::string_view why = body ? text::GetString(*body, {"message"}) : "";
@@ -50,26 +81,36 @@ base::Status Listen(const daemon::Paths& paths, const std::string& address, cli:
   if (listening.empty()) return out.Write("It listens on no port any more.\n");
   return out.Write(
       fmt::format("It listens on https://{}. For kubectl and SDKs:\n"
-                  "  muster kubeconfig > ~/.kube/muster && export KUBECONFIG=~/.kube/muster\n",
+                  "  muster kubeconfig -o ~/.kube/muster && export KUBECONFIG=~/.kube/muster\n",
                   listening));
 }
 
 void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context) {
-  root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster")
-      .Long(
+  cli::Command& verb = root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster");
+  verb.Long(
           "Prints a kubeconfig with which kubectl, SDKs and other clients reach the embedded\n"
           "cluster of this machine, after `muster up --listen`. It holds a token: whoever has it\n"
-          "can do everything that you can do with muster.")
+          "can do everything that you can do with muster. -o writes it to a file that nobody else\n"
+          "may read.")
       .Example(
-          "  muster up --listen\n  muster kubeconfig > ~/.kube/muster\n  kubectl --kubeconfig "
+          "  muster up --listen\n  muster kubeconfig -o ~/.kube/muster\n  kubectl --kubeconfig "
           "~/.kube/muster get pytorchjobs")
-      .Args(cli::NoArgs())
-      .Run([context](cli::Invocation& call) -> base::Result<int> {
-        TRY_ASSIGN(const std::string text,
-                   daemon::Kubeconfig(daemon::PathsOf(context.environment).state));
-        TRY(call.out.Write(text));
-        return 0;
-      });
+      .Args(cli::NoArgs());
+  auto file = std::make_shared<std::string>();
+  verb.flags()
+      .String(file.get(), "output", "", "`FILE` to write it to, for nobody else's eyes (mode 0600)")
+      .Short('o');
+  verb.Run([context, file](cli::Invocation& call) -> base::Result<int> {
+    TRY_ASSIGN(const std::string text,
+               daemon::Kubeconfig(daemon::PathsOf(context.environment).state));
+    if (file->empty()) {
+      WarnOfOpenFile(STDOUT_FILENO);
+      TRY(call.out.Write(text));
+    } else {
+      TRY(WriteKubeconfig(*file, text));
+    }
+    return 0;
+  });
 }
 
 }  // namespace local::command

@@ -33,27 +33,63 @@ std::vector<std::string> NamesOf(const std::vector<text::Json>& objects) {
   return names;
 }
 
-// Jobs that have a pod that is starting or running.
-base::Result<std::vector<text::Json>> RunningJobs(cluster::Client& client) {
+// What runs, or is about to, and would be left to itself. Pods of Deployments are neither: the next
+// daemon makes them anew.
+struct Running {
+  std::vector<text::Json> jobs;
+  std::vector<text::Json> bare_pods;  // of no job
+
+  bool IsEmpty() const { return jobs.empty() && bare_pods.empty(); }
+};
+
+base::Result<std::vector<text::Json>> BoundPods(cluster::Client& client, std::string labels) {
   cluster::ListOptions active;
-  active.label_selector = api::kJobNameLabel;
+  active.label_selector = std::move(labels);
   active.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
-  TRY_ASSIGN(const auto pods, client.List(api::kPods, active));
+  TRY_ASSIGN(auto pods, client.List(api::kPods, active));
+  std::erase_if(pods.items, [](const text::Json& pod) { return api::NodeName(pod).empty(); });
+  return std::move(pods.items);
+}
+
+base::Result<Running> FindRunning(cluster::Client& client) {
+  Running running;
+  TRY_ASSIGN(const auto pods, BoundPods(client, std::string(api::kJobNameLabel)));
   std::set<std::pair<std::string, std::string>> names;
-  for (const text::Json& pod : pods.items) {
-    if (api::NodeName(pod).empty()) continue;
+  for (const text::Json& pod : pods) {
     names.emplace(api::Namespace(pod), api::Label(pod, api::kJobNameLabel));
   }
-  std::vector<text::Json> jobs;
   for (const auto& [namespace_name, name] : names) {
     auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
     if (job) {
-      jobs.push_back(std::move(*job));
+      running.jobs.push_back(std::move(*job));
     } else if (job.error().code != base::Code::kNotFound) {
       return base::Fail(job.error());
     }
   }
-  return jobs;
+  TRY_ASSIGN(running.bare_pods, BoundPods(client, fmt::format("!{},!{}", api::kJobNameLabel,
+                                                              daemon::kTemplateHashLabel)));
+  return running;
+}
+
+// "a job is still running: team/train, and pods: default/a, default/b. ..."
+std::string Refusal(const Running& running) {
+  const auto told = [](std::string_view kind, std::string_view verb,
+                       const std::vector<text::Json>& objects) {
+    const bool is_one = objects.size() == 1;
+    return fmt::format("{}{}{}: {}", is_one ? fmt::format("a {}", kind) : fmt::format("{}s", kind),
+                       verb.empty() ? "" : (is_one ? " is" : " are"), verb,
+                       fmt::join(NamesOf(objects), ", "));
+  };
+  constexpr std::string_view kRuns = " still running";
+  std::string text = running.jobs.empty() ? told("pod", kRuns, running.bare_pods)
+                                          : told("job", kRuns, running.jobs);
+  const bool has_both = !running.jobs.empty() && !running.bare_pods.empty();
+  if (has_both) text += ", and " + told("pod", "", running.bare_pods);
+  const bool is_one = running.jobs.size() + running.bare_pods.size() == 1;
+  return fmt::format("{}. `muster down --force` ends {} first{}", text, is_one ? "it" : "them",
+                     running.jobs.empty() ? ""
+                     : has_both           ? ", jobs as FAILED"
+                                          : ", as FAILED");
 }
 
 base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
@@ -94,8 +130,8 @@ struct Ending {
   }
 };
 
-// Returns when the pods are gone; `from` is the list that they were found in.
-base::Status AwaitDeletion(cluster::Client& client, cluster::ListOptions from, Ending ending) {
+// Returns when the pods have ended, or are gone; `from` is the list that they were found in.
+base::Status AwaitEnd(cluster::Client& client, cluster::ListOptions from, Ending ending) {
   if (ending.uids.empty()) return {};
   from.timeout_seconds = ending.seconds;
   TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, from));
@@ -105,29 +141,39 @@ base::Status AwaitDeletion(cluster::Client& client, cluster::ListOptions from, E
       return base::Fail(base::Code::kTimeout, fmt::format("{} pods did not end within {} s",
                                                           ending.uids.size(), ending.seconds));
     }
-    if (event->type == cluster::WatchEvent::Type::kDeleted) {
+    const bool is_gone = event->type == cluster::WatchEvent::Type::kDeleted;
+    if (is_gone || api::IsPodFinished(event->object)) {
       ending.uids.erase(std::string(api::Uid(event->object)));
     }
   }
   return {};
 }
 
-// Ends the jobs' pods and returns when they are gone.
-base::Status DeletePods(cluster::Client& client, const std::vector<text::Json>& jobs) {
+// Returns when the pods of the jobs have ended: that the jobs have failed ends them, and they stay
+// with their logs.
+base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& jobs) {
   for (const text::Json& job : jobs) {
     cluster::ListOptions list;
     list.namespace_name = api::Namespace(job);
     list.label_selector = fmt::format("{}={}", api::kJobNameLabel, api::Name(job));
     TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
-    for (const text::Json& pod : pods.items) {
-      if (api::IsPodFinished(pod)) continue;
-      const base::Status deleted = client.Delete(api::kPods, list.namespace_name, api::Name(pod));
-      if (!deleted && deleted.error().code != base::Code::kNotFound) return deleted;
-    }
     list.resource_version = pods.resource_version;
-    TRY(AwaitDeletion(client, list, Ending(pods.items)));
+    TRY(AwaitEnd(client, list, Ending(pods.items)));
   }
   return {};
+}
+
+// Nobody would end them, or keep them: they are deleted, as `kubectl delete` would.
+base::Status DeleteBarePods(cluster::Client& client, const std::vector<text::Json>& pods) {
+  if (pods.empty()) return {};
+  cluster::ListOptions list;
+  TRY_ASSIGN(const auto listed, client.List(api::kPods, list));
+  list.resource_version = listed.resource_version;
+  for (const text::Json& pod : pods) {
+    const base::Status deleted = client.Delete(api::kPods, api::Namespace(pod), api::Name(pod));
+    if (!deleted && deleted.error().code != base::Code::kNotFound) return deleted;
+  }
+  return AwaitEnd(client, list, Ending(pods));
 }
 
 // Ends the pods of Deployments (TensorBoards) and returns when they are gone; the next daemon makes
@@ -148,12 +194,13 @@ base::Status StopDeployments(cluster::Client& client) {
   list.label_selector = daemon::kTemplateHashLabel;
   TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
   list.resource_version = pods.resource_version;
-  return AwaitDeletion(client, list, Ending(pods.items));
+  return AwaitEnd(client, list, Ending(pods.items));
 }
 
-base::Status EndJobs(cluster::Client& client, const std::vector<text::Json>& jobs, base::Time now) {
-  for (const text::Json& job : jobs) TRY(FailJob(client, job, now));
-  TRY(DeletePods(client, jobs));
+base::Status EndAll(cluster::Client& client, const Running& running, base::Time now) {
+  for (const text::Json& job : running.jobs) TRY(FailJob(client, job, now));
+  TRY(AwaitPods(client, running.jobs));
+  TRY(DeleteBarePods(client, running.bare_pods));
   return StopDeployments(client);
 }
 
@@ -161,16 +208,12 @@ base::Status EndJobs(cluster::Client& client, const std::vector<text::Json>& job
 
 base::Status StopCluster(cluster::Client& client, base::Clock& clock, bool force,
                          const std::function<base::Status()>& stop) {
-  const base::Result<std::vector<text::Json>> jobs = RunningJobs(client);
-  if (jobs && !jobs->empty() && !force) {
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("{} still running: {}. `muster down --force` ends {} first, as FAILED",
-                    jobs->size() == 1 ? "a job is" : "jobs are", fmt::join(NamesOf(*jobs), ", "),
-                    jobs->size() == 1 ? "it" : "them"));
+  const base::Result<Running> running = FindRunning(client);
+  if (running && !running->IsEmpty() && !force) {
+    return base::Fail(base::Code::kInvalidArgument, Refusal(*running));
   }
   const base::Status ended =
-      jobs ? EndJobs(client, *jobs, clock.Now()) : base::Status(base::Fail(jobs.error()));
+      running ? EndAll(client, *running, clock.Now()) : base::Status(base::Fail(running.error()));
   if (!ended && !force) return ended;
   TRY(stop());
   if (ended) return {};

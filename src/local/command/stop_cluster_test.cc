@@ -24,6 +24,10 @@ class StopClusterTest : public testing::Test {
 
   net::HttpResponse Answer(const net::HttpRequest& request) const {
     if (is_broken_) return {500, {}, R"({"kind":"Status","message":"broken","code":500})"};
+    const bool is_bare = request.target.find("labelSelector=%21") != std::string::npos;
+    if (request.target.find("/pods") != std::string::npos && is_bare) {
+      return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[)" + bare_pods_ + "]}"};
+    }
     const bool is_of_job = request.target.find("job-name") != std::string::npos;
     if (request.target.find("/pods") != std::string::npos && is_of_job) {
       return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[)" + pods_ + "]}"};
@@ -35,6 +39,7 @@ class StopClusterTest : public testing::Test {
   }
 
   std::string pods_;
+  std::string bare_pods_;
   bool is_broken_ = false;
   int stops_ = 0;
   std::vector<std::string> asked_;
@@ -58,6 +63,21 @@ TEST_F(StopClusterTest, RefusesWhileAJobRuns) {
   const base::Status stopped = Stop(false);
   EXPECT_EQ(stopped.error().message,
             "a job is still running: team/train. `muster down --force` ends it first, as FAILED");
+  EXPECT_EQ(stops_, 0);
+}
+
+TEST_F(StopClusterTest, RefusesWhilePodsOfNoJobRun) {
+  bare_pods_ = R"({"metadata":{"name":"shell","namespace":"default","uid":"s"},
+    "spec":{"nodeName":"here"}})";
+  EXPECT_EQ(Stop(false).error().message,
+            "a pod is still running: default/shell. `muster down --force` ends it first");
+  bare_pods_ +=
+      R"(,{"metadata":{"name":"b","namespace":"n","uid":"b"},"spec":{"nodeName":"here"}})";
+  pods_ = R"({"metadata":{"name":"train-master-0","namespace":"team","uid":"u",
+    "labels":{"training.kubeflow.org/job-name":"train"}},"spec":{"nodeName":"here"}})";
+  EXPECT_EQ(Stop(false).error().message,
+            "a job is still running: team/train, and pods: default/shell, n/b. `muster down "
+            "--force` ends them first, jobs as FAILED");
   EXPECT_EQ(stops_, 0);
 }
 

@@ -6,7 +6,9 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "base/strings.h"
 #include "local/node/image_map.h"
+#include "local/node/pod_spec.h"
 
 namespace local::daemon {
 namespace {
@@ -16,10 +18,13 @@ constexpr size_t kMaxEnvironmentBytes = 32 << 10;
 struct Chosen {
   std::string python;
   std::string environment;
+  std::string umask;  // "" when nobody has said it
 };
 
 Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
-  Chosen chosen{defaults.python, defaults.environment};
+  Chosen chosen{defaults.python, defaults.environment, ""};
+  const std::string_view umask = net::FindHeader(headers, kUmaskHeader);
+  if (node::ParseUmask(umask)) chosen.umask = umask;
   const std::string_view python = net::FindHeader(headers, kPythonHeader);
   if (python.starts_with('/')) chosen.python = python;
   const std::string_view environment = net::FindHeader(headers, kEnvironmentHeader);
@@ -37,6 +42,7 @@ void Annotate(text::Json& object, const Chosen& chosen) {
   };
   set(api::kPythonAnnotation, chosen.python);
   set(api::kEnvironmentAnnotation, chosen.environment);
+  set(node::kUmaskAnnotation, chosen.umask);
 }
 
 void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
@@ -106,7 +112,15 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
       }
     }
   }
-  return SayWhatRuns(images, chosen.python, defaults);
+  std::vector<std::string> said = SayWhatRuns(images, chosen.python, defaults);
+  text::Erase(object, {"metadata", "annotations", api::kUnmetAnnotation});
+  const std::vector<std::string> unmet = UnmetWishes(object, defaults.abilities);
+  if (!unmet.empty()) {
+    text::Set(object, {"metadata", "annotations", api::kUnmetAnnotation},
+              text::Json(base::Join(unmet, "\n")));
+  }
+  said.insert(said.end(), unmet.begin(), unmet.end());
+  return said;
 }
 
 void AdmitClaim(text::Json& claim) {

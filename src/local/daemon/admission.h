@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "local/daemon/unmet_wishes.h"
 #include "net/http.h"
 #include "text/json.h"
 
@@ -16,16 +17,19 @@ namespace local::daemon {
 // Headers of a submitter on this machine.
 inline constexpr std::string_view kPythonHeader = "Muster-Python";            // absolute path
 inline constexpr std::string_view kEnvironmentHeader = "Muster-Environment";  // JSON object
+inline constexpr std::string_view kUmaskHeader = "Muster-Umask";              // octal
 
 struct AdmissionDefaults {
   std::string python;       // when no header names one
   std::string environment;  // JSON object, likewise
   std::string image_map;    // the file of local/node/image_map.h; "" of none
   bool has_podman = false;  // images that are not mapped are used
+  Abilities abilities{};
 };
 
-// On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python and
-// muster.dev/environment on it and on its pod templates, unless they are there. Returns warnings
+// On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python,
+// muster.dev/environment and, of a submitter here, muster.dev/umask on it and on its pod templates,
+// unless they are there; on a job muster.dev/unmet too (UnmetWishes, a line each). Returns warnings
 // for the client.
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object);

@@ -6,6 +6,7 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "local/node/image_map.h"
+#include "local/node/pod_spec.h"
 
 namespace local::daemon {
 namespace {
@@ -36,6 +37,19 @@ TEST(AdmitCreate, RecordsTheSubmittersInterpreterOnJobAndTemplates) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0],
             "the pods run in this machine's own environment (python: /venv/bin/python)");
+}
+
+TEST(AdmitCreate, RecordsTheSubmittersUmaskWhereItIsOne) {
+  const auto mask_of = [](const char* said) {
+    text::Json job = JobWithImage("host");
+    AdmitCreate(api::kPyTorchJobs, {{"Muster-Umask", said}}, kDefaults, job);
+    return std::string(text::GetString(job, {"spec", "pytorchReplicaSpecs", "Master", "template",
+                                             "metadata", "annotations", node::kUmaskAnnotation}));
+  };
+  EXPECT_EQ(mask_of("0002"), "0002");
+  EXPECT_EQ(mask_of("0888"), "");
+  EXPECT_EQ(mask_of("01777"), "");
+  EXPECT_EQ(mask_of(""), "");
 }
 
 TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {

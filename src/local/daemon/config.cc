@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/file.h"
+#include "base/quantity.h"
 #include "text/json.h"
 #include "text/yaml.h"
 
@@ -12,6 +15,35 @@ namespace {
 base::Result<std::string> StringOf(const text::Json& value, std::string_view key) {
   if (value.is_string()) return std::string(value.as_string());
   return base::Fail(base::Code::kInvalidArgument, fmt::format("{}: must be a string", key));
+}
+
+// Where a number is kept that the key sets; nullptr for other keys.
+int64_t* NumberOf(Config& config, std::string_view key) {
+  if (key == "log_limit") return &config.log_limit;
+  if (key == "keep_days") return &config.keep.days;
+  if (key == "keep_jobs") return &config.keep.jobs;
+  if (key == "keep_size") return &config.keep.bytes;
+  return nullptr;
+}
+
+base::Status ReadNumber(const text::Json& value, const std::string& name, int64_t& to) {
+  const std::string text = value.is_string() ? std::string(value.as_string()) : text::ToJson(value);
+  const auto milli = base::ParseQuantityMilli(text);
+  if (!milli || *milli < 0 || *milli % 1000 != 0) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("{}: {} must be a number such as 100, 500M or 20Gi", name, text));
+  }
+  to = *milli / 1000;
+  return {};
+}
+
+std::string SizeText(int64_t bytes) {
+  for (const auto& [unit, size] :
+       {std::pair("G", int64_t{1'000'000'000}), std::pair("M", int64_t{1'000'000}),
+        std::pair("k", int64_t{1'000})}) {
+    if (bytes >= size && bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
+  }
+  return fmt::format("{} bytes", bytes);
 }
 
 base::Status ReadLocal(const text::Json& section, Config& config) {
@@ -25,6 +57,10 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
         return base::Fail(base::Code::kInvalidArgument, name + ": must be true or false");
       }
       (key == "warm" ? config.is_warm : config.redirects_launch) = value.as_bool();
+      continue;
+    }
+    if (int64_t* const number = NumberOf(config, key)) {
+      TRY(ReadNumber(value, name, *number));
       continue;
     }
     TRY_ASSIGN(const std::string text, StringOf(value, name));
@@ -54,7 +90,9 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
     } else {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("{}: unknown key; there are local.python, local.gpus, "
-                                    "local.redirect_launch, local.images, local.warm",
+                                    "local.redirect_launch, local.images, local.warm, "
+                                    "local.log_limit, local.keep_days, local.keep_jobs, "
+                                    "local.keep_size",
                                     name));
     }
   }
@@ -94,6 +132,16 @@ base::Result<Config> LoadConfig(const base::Environment& environment) {
     return base::Fail(read.error().Wrap(config.path));
   }
   return config;
+}
+
+std::string DescribeKeep(const Config& config) {
+  const Keep& keep = config.keep;
+  std::string text = keep.days == 0 ? "finished jobs of any age"
+                                    : fmt::format("finished jobs for {} days", keep.days);
+  if (keep.jobs != 0) text += fmt::format(", {} of them", keep.jobs);
+  if (keep.bytes != 0) text += fmt::format(", {} in all", SizeText(keep.bytes));
+  if (config.log_limit == 0) return text + "; each rank's whole log";
+  return text + fmt::format("; the newest {} of each rank's log", SizeText(config.log_limit));
 }
 
 }  // namespace local::daemon

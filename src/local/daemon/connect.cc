@@ -1,32 +1,49 @@
 #include "local/daemon/connect.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 
-#include "base/fd.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "local/daemon/daemon.h"
+#include "local/daemon/start_daemon.h"
+#include "local/node/pod_processes.h"
+#include "local/node/shim.h"
+#include "net/unix_socket.h"
+#include "process/file_lock.h"
+#include "process/inotify.h"
+#include "process/pidfd.h"
 
 namespace local::daemon {
 namespace {
 
-constexpr int kStartTimeoutMs = 20'000;
+using std::chrono::milliseconds;
+using Instant = std::chrono::steady_clock::time_point;
+
+// What a daemon gets to end, or to start.
+constexpr std::chrono::seconds kArrivalPatience{20};
+// And all those together that come and go meanwhile.
+constexpr std::chrono::seconds kArrivalLimit{60};
+// An older daemon that was asked to end is killed after this.
+constexpr std::chrono::seconds kReplaceGrace{15};
 // What the kernel gets to end a process.
 constexpr std::chrono::seconds kKillTime{10};
+// A daemon whose queue of connections is full is there, whatever it does.
+constexpr std::chrono::seconds kConnectTime{5};
+// Daemons in a row that were ended while they started.
+constexpr int kMaxStarts = 5;
+// How long one waits who cannot be told when to look again: a holder of the lock that died before
+// it had written who it was.
+constexpr milliseconds kBlindWait{50};
 
 base::Status CheckPrivate(const std::string& path) {
   struct stat info{};
@@ -39,123 +56,216 @@ base::Status CheckPrivate(const std::string& path) {
   return {};
 }
 
-// Connected, or nothing when nobody listens.
-base::Result<base::Fd> Connect(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return base::Fail(
-        base::Code::kInvalidArgument,
-        fmt::format("socket path {} is longer than {} characters: set XDG_RUNTIME_DIR "
-                    "to a shorter one",
-                    path, sizeof address.sun_path - 1));
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  base::Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) return base::Fail(base::Errno(errno, "socket"));
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    if (errno == ENOENT || errno == ECONNREFUSED) return base::Fd();
-    return base::Fail(base::Errno(errno, "connect to " + path));
-  }
-  return fd;
+// What stands in the lock, if it can be believed. Nothing when there is none.
+base::Result<std::optional<DaemonRecord>> TrustedRecord(const Paths& paths) {
+  const base::Status is_private = CheckPrivate(paths.state);
+  if (is_private) return ReadRecord(paths.lock);
+  if (is_private.error().code == base::Code::kNotFound) return std::optional<DaemonRecord>();
+  return base::Fail(is_private.error());
 }
 
-base::Result<base::Fd> LockStart(const std::string& path) {
-  base::Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return base::Fail(base::Errno(errno, "open " + path));
-  while (flock(fd.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return base::Fail(base::Errno(errno, "lock " + path));
+// Who listens at `socket`. Nothing when nobody does.
+base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, const Paths& paths) {
+  const auto fd = net::ConnectToUnixPath(socket, kConnectTime);
+  const bool is_full = !fd && fd.error().code == base::Code::kTimeout;
+  if (!fd && fd.error().code == base::Code::kUnavailable) return std::optional<DaemonRecord>();
+  if (!fd && !is_full) return base::Fail(fd.error());
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (fd && getsockopt(fd->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return base::Fail(base::Errno(errno, "ask for the daemon's pid"));
   }
-  return fd;
+  // Read after the connection stands: it may be another's than a moment ago.
+  TRY_ASSIGN(auto record, ReadRecord(paths.lock));
+  // 0: it is not in our pid namespace, or not known.
+  if (!record || (peer.pid != 0 && peer.pid != record->pid)) {
+    return std::optional(DaemonRecord{peer.pid, "", {}, socket});
+  }
+  record->socket = socket;
+  return record;
 }
 
-// In the child: becomes the daemon. Never returns.
-[[noreturn]] void BecomeDaemon(const std::string& executable, int log, int ready) {
-  setsid();
-  if (const pid_t pid = fork(); pid != 0) _exit(pid > 0 ? 0 : 1);
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
-  dup2(log, STDOUT_FILENO);
-  dup2(log, STDERR_FILENO);
-  if (dup2(ready, kReadyFd) < 0) _exit(1);
-  close_range(kReadyFd + 1, ~0U, 0);
-  if (chdir("/") != 0) _exit(1);
-  setenv(kReadyVariable, "1", 1);
-  const char* const argv[] = {executable.c_str(), "daemon", nullptr};
-  execv(executable.c_str(), const_cast<char* const*>(argv));
-  const std::string problem = fmt::format("exec {}: {}", executable, std::strerror(errno));
-  [[maybe_unused]] const ssize_t written = write(kReadyFd, problem.data(), problem.size());
-  _exit(1);
+// The daemon that takes connections. Nothing when none does.
+base::Result<std::optional<DaemonRecord>> Reach(const Paths& paths) {
+  TRY_ASSIGN(const auto record, TrustedRecord(paths));
+  if (record && !record->socket.empty()) {
+    TRY_ASSIGN(auto reached, AskSocket(record->socket, paths));
+    if (reached) return reached;
+  }
+  // Musters of before wrote nothing down.
+  struct stat info{};
+  if (lstat(paths.socket.c_str(), &info) != 0) return std::optional<DaemonRecord>();
+  return AskSocket(paths.socket, paths);
 }
 
-// What the daemon says through the pipe: "ok", or why it could not start.
-base::Status AwaitReady(int fd, const Paths& paths) {
-  std::string said;
+bool IsDaemonProcess(pid_t pid) {
+  const auto words = base::ReadFile(fmt::format("/proc/{}/cmdline", pid));
+  return words && words->find(std::string("\0daemon", 7)) != std::string::npos;
+}
+
+bool IsExecutableOf(pid_t pid, const std::string& executable) {
+  char path[PATH_MAX];
+  const ssize_t size = readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  return size > 0 && std::string_view(path, static_cast<size_t>(size)) == executable;
+}
+
+bool IsOlder(const DaemonRecord& daemon, const Caller& caller) {
+  if (!IsNewer(caller.build, daemon.build)) return false;
+  // Without a record because the disk is full, not because of its age.
+  return !daemon.build.version.empty() || !IsExecutableOf(daemon.pid, caller.executable);
+}
+
+// Who holds the lock as far as it can be told: the daemon, or a command that starts it.
+base::Result<std::optional<DaemonRecord>> HolderOf(const Paths& paths) {
+  TRY_ASSIGN(auto record, TrustedRecord(paths));
+  if (record && IsAlive(*record)) return record;
+  // One of before, or one that could not write its record.
+  const auto holder = LockHolder(paths.lock);
+  if (!holder || !IsDaemonProcess(*holder)) return std::optional<DaemonRecord>();
+  return std::optional(DaemonRecord{*holder, "", {}, paths.socket});
+}
+
+// One command's way to a daemon that listens.
+class Arrival {
+ public:
+  Arrival(const Paths& paths, const Caller& caller) : paths_(paths), caller_(caller) {}
+
+  base::Result<DaemonRecord> Run();
+
+ private:
+  base::Result<bool> Start(base::Fd lock);
+  base::Status Await();
+  void Replace(const DaemonRecord& older);
+  base::Error TooLong() const;
+  static Instant Now() { return base::SystemClock().Steady(); }
+
+  const Paths& paths_;
+  const Caller& caller_;
+  std::optional<process::Inotify> inotify_;
+  const Instant begin_ = Now();
+  Instant deadline_ = begin_ + kArrivalPatience;
+  std::optional<Instant> kill_time_;
+  pid_t holder_ = 0;    // of the lock, as far as it is known
+  pid_t replaced_ = 0;  // was asked to end
+  int starts_ = 0;
+};
+
+base::Result<DaemonRecord> Arrival::Run() {
   while (true) {
-    pollfd waiting{fd, POLLIN, 0};
-    const int ready = poll(&waiting, 1, kStartTimeoutMs);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
-      return base::Fail(base::Code::kTimeout,
-                        fmt::format("the daemon did not start within {} s; its log is {}",
-                                    kStartTimeoutMs / 1000, paths.log));
+    TRY_ASSIGN(std::optional<base::Fd> lock, process::TryLockFile(paths_.lock));
+    if (lock) {
+      TRY_ASSIGN(const bool has_started, Start(std::move(*lock)));
+      if (!has_started) continue;
     }
-    char buffer[1024];
-    const ssize_t count = read(fd, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    said.append(buffer, static_cast<size_t>(count));
+    // From here on no change is missed.
+    if (!inotify_) {
+      if (auto made = process::Inotify::Create()) inotify_ = std::move(*made);
+    }
+    if (inotify_) TRY(inotify_->Watch(paths_.lock, IN_MODIFY));
+    TRY_ASSIGN(const auto reached, Reach(paths_));
+    if (reached && !IsOlder(*reached, caller_)) return *reached;
+    if (reached) Replace(*reached);
+    TRY(Await());
   }
-  if (said == kReadyWord) return {};
-  return base::Fail(base::Code::kUnavailable,
-                    said.empty()
-                        ? fmt::format("the daemon ended while it started; its log is {}", paths.log)
-                        : "start the embedded cluster: " + said);
 }
 
-base::Status Start(const Paths& paths, const std::string& executable) {
-  const base::Fd log(
-      open(paths.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!log) return base::Fail(base::Errno(errno, "open " + paths.log));
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
-  const base::Fd read_end(ends[0]);
-  base::Fd write_end(ends[1]);
-  const pid_t pid = fork();
-  if (pid < 0) return base::Fail(base::Errno(errno, "fork"));
-  if (pid == 0) BecomeDaemon(executable, log.get(), write_end.get());
-  write_end.Reset();
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+// False when it was killed meanwhile.
+base::Result<bool> Arrival::Start(base::Fd lock) {
+  // Those who wait then know whom for.
+  TRY_ASSIGN(const DaemonRecord own, OwnRecord(caller_.build, ""));
+  if (const auto written = WriteRecord(lock.get(), own); !written) {
+    base::LogDebug("{}", written.error().message);
   }
-  return AwaitReady(read_end.get(), paths);
+  const base::Status started = StartDaemon(caller_.executable, paths_.log, std::move(lock));
+  if (started) return true;
+  if (started.error().code == base::Code::kCancelled && ++starts_ < kMaxStarts) return false;
+  return base::Fail(started.error());
 }
 
-base::Status SignalProcess(const base::Fd& pidfd, int number) {
-  if (syscall(SYS_pidfd_send_signal, pidfd.get(), number, nullptr, 0) == 0 || errno == ESRCH) {
-    return {};
-  }
-  return base::Fail(base::Errno(errno, "signal the daemon"));
+void Arrival::Replace(const DaemonRecord& older) {
+  if (older.pid == replaced_) return;
+  const auto pidfd = process::OpenPidfd(older.pid);
+  // Whoever has that pid now may be somebody else.
+  if (!pidfd || (older.started.empty() ? !IsDaemonProcess(older.pid) : !IsAlive(older))) return;
+  base::LogInfo("the embedded cluster's daemon {} is replaced by {}; its jobs run on",
+                older.build.text(), caller_.build.text());
+  if (process::SendSignal(pidfd->get(), SIGTERM)) replaced_ = older.pid;
+  kill_time_ = Now() + kReplaceGrace;
 }
 
-bool AwaitEnd(const base::Fd& pidfd, std::chrono::milliseconds time) {
-  pollfd waiting{pidfd.get(), POLLIN, 0};
-  int ended = 0;
-  while ((ended = poll(&waiting, 1, static_cast<int>(time.count()))) < 0 && errno == EINTR) {
+// Returns when there may be something new to see.
+base::Status Arrival::Await() {
+  TRY_ASSIGN(auto running, HolderOf(paths_));
+  // What this command wrote itself before it had a daemon killed under it.
+  if (running && running->pid == ::getpid()) running.reset();
+  const pid_t holder = running ? running->pid : 0;
+  if (holder != holder_) deadline_ = std::min(Now() + kArrivalPatience, begin_ + kArrivalLimit);
+  holder_ = holder;
+  if (Now() >= deadline_) return base::Fail(TooLong());
+  if (running && running->build.version.empty() && IsOlder(*running, caller_)) Replace(*running);
+
+  const base::Result<base::Fd> pidfd =
+      running ? process::OpenPidfd(running->pid) : base::Result<base::Fd>(base::Fd());
+  Instant until = deadline_;
+  if (!running || !pidfd || !inotify_) until = std::min(until, Now() + kBlindWait);
+  if (replaced_ == holder && kill_time_) {
+    if (Now() >= *kill_time_ && pidfd) (void)process::SendSignal(pidfd->get(), SIGKILL);
+    if (Now() < *kill_time_) until = std::min(until, *kill_time_);
   }
-  return ended > 0;
+  std::array<pollfd, 2> fds{pollfd{inotify_ ? inotify_->fd() : -1, POLLIN, 0},
+                            pollfd{pidfd ? pidfd->get() : -1, POLLIN, 0}};
+  const auto left = std::chrono::ceil<milliseconds>(until - Now());
+  const int ready =
+      poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(left.count(), 0, INT_MAX)));
+  if (ready < 0 && errno != EINTR) return base::Fail(base::Errno(errno, "wait for the daemon"));
+  if (inotify_) (void)inotify_->Read();
+  return {};
+}
+
+base::Error Arrival::TooLong() const {
+  if (holder_ == 0) {
+    return {base::Code::kTimeout,
+            fmt::format("somebody holds {} and cannot be seen from here (another machine, or "
+                        "outside of this container?): use the muster there",
+                        paths_.lock),
+            0};
+  }
+  return {base::Code::kTimeout,
+          fmt::format("the embedded cluster's daemon (pid {}) neither answers nor ends: `muster "
+                      "down --force` ends it; its log is {}",
+                      holder_, paths_.log),
+          0};
 }
 
 }  // namespace
+
+bool IsInPod(const base::Environment& environment) {
+  return environment.Get(node::kPodUidVariable).has_value();
+}
+
+base::Status CheckNotInPod(const base::Environment& environment) {
+  if (!IsInPod(environment)) return {};
+  return base::Fail(
+      base::Code::kUnavailable,
+      fmt::format("this is a pod of the embedded cluster ({}={}), which starts no daemon, and the "
+                  "one that runs it does not answer{}: run `muster up` outside of the pod",
+                  node::kPodUidVariable, *environment.Get(node::kPodUidVariable),
+                  environment.Get(node::kSocketVariable)
+                      ? " on " + *environment.Get(node::kSocketVariable)
+                      : ""));
+}
 
 Paths PathsOf(const base::Environment& environment) {
   Paths paths;
   paths.state = environment.StateDir();
   paths.runtime = environment.RuntimeDir();
-  paths.socket = paths.runtime + "/muster.sock";
-  paths.start_lock = paths.runtime + "/start.lock";
+  // A pod has folders of its own; its daemon is the one that runs it.
+  paths.socket = IsInPod(environment) ? environment.GetOr(node::kSocketVariable, "")
+                                      : paths.runtime + "/muster.sock";
   paths.lock = paths.state + "/daemon.lock";
+  paths.down = paths.state + "/down";
   paths.database = paths.state + "/cluster.db";
+  paths.backup = paths.state + "/cluster.db.backup";
   paths.log = paths.state + "/daemon.log";
   return paths;
 }
@@ -169,50 +279,52 @@ base::Status MakePrivateDirs(const Paths& paths) {
   return {};
 }
 
-base::Result<std::optional<pid_t>> RunningDaemon(const Paths& paths) {
-  TRY_ASSIGN(const base::Fd fd, Connect(paths.socket));
-  if (!fd) return std::optional<pid_t>();
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return base::Fail(base::Errno(errno, "ask for the daemon's pid"));
-  }
-  if (peer.uid != geteuid() && peer.uid != 0) {
-    return base::Fail(base::Code::kPermissionDenied,
-                      fmt::format("{} belongs to another user", paths.socket));
-  }
-  return std::optional<pid_t>(peer.pid);
+base::Result<std::optional<DaemonRecord>> RunningDaemon(const Paths& paths) {
+  TRY_ASSIGN(auto holder, HolderOf(paths));
+  if (holder && holder->socket.empty()) holder.reset();
+  return holder;
 }
 
-base::Status EnsureDaemon(const base::Environment& environment, const std::string& executable) {
-  const Paths paths = PathsOf(environment);
-  TRY_ASSIGN(const base::Fd connected, Connect(paths.socket));
-  if (connected) return {};
+base::Result<DaemonRecord> EnsureDaemon(const Caller& caller) {
+  const Paths paths = PathsOf(caller.environment);
+  TRY_ASSIGN(auto reached, Reach(paths));
+  const bool is_in_pod = IsInPod(caller.environment);
+  if (reached && (is_in_pod || !IsOlder(*reached, caller))) return std::move(*reached);
+  TRY(CheckNotInPod(caller.environment));
   TRY(MakePrivateDirs(paths));
-  TRY_ASSIGN(const base::Fd lock, LockStart(paths.start_lock));
-  TRY_ASSIGN(const base::Fd connected_meanwhile, Connect(paths.socket));
-  if (connected_meanwhile) return {};
-  return Start(paths, executable);
+  return Arrival(paths, caller).Run();
+}
+
+base::Result<DaemonRecord> ReviveDaemon(const Caller& caller) {
+  if (::access(PathsOf(caller.environment).down.c_str(), F_OK) != 0) return EnsureDaemon(caller);
+  return base::Fail(base::Code::kUnavailable,
+                    "the embedded cluster was put down; `muster up` starts it again");
 }
 
 base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
-  TRY_ASSIGN(const std::optional<pid_t> pid, RunningDaemon(paths));
-  if (!pid) return {};
-  const base::Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+  TRY_ASSIGN(const auto daemon, RunningDaemon(paths));
+  if (!daemon) return {};
+  const auto pidfd = process::OpenPidfd(daemon->pid);
   if (!pidfd) {
-    if (errno == ESRCH) return {};
-    return base::Fail(base::Errno(errno, "find the daemon"));
+    return pidfd.error().code == base::Code::kNotFound ? base::Status() : base::Fail(pidfd.error());
   }
-  TRY(SignalProcess(pidfd, SIGTERM));
-  if (AwaitEnd(pidfd, grace)) return {};
-  base::LogWarn("the daemon (pid {}) did not end within {} s and is killed", *pid,
+  const auto signal = [&pidfd](int number) -> base::Status {
+    base::Status sent = process::SendSignal(pidfd->get(), number);
+    if (!sent && sent.error().code == base::Code::kNotFound) return {};
+    return sent;
+  };
+  // A full disk is no reason to go on.
+  (void)base::WriteFileAtomic(paths.down, "", 0600, base::Durability::kNone);
+  TRY(signal(SIGTERM));
+  if (process::WaitForEnd(pidfd->get(), grace)) return {};
+  base::LogWarn("the daemon (pid {}) did not end within {} s and is killed", daemon->pid,
                 std::chrono::duration_cast<std::chrono::seconds>(grace).count());
-  TRY(SignalProcess(pidfd, SIGKILL));
-  if (AwaitEnd(pidfd, kKillTime)) return {};
+  TRY(signal(SIGKILL));
+  if (process::WaitForEnd(pidfd->get(), kKillTime)) return {};
   return base::Fail(base::Code::kTimeout,
                     fmt::format("the daemon (pid {}) does not end: the kernel waits for something, "
                                 "perhaps its disk",
-                                *pid));
+                                daemon->pid));
 }
 
 base::Result<std::string> OwnExecutable() {

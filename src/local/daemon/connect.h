@@ -1,4 +1,7 @@
 // From a command to the embedded cluster: find the user's daemon, start it when there is none.
+//
+// `daemon.lock` is the truth (daemon_record.h): who holds it is the daemon, or starts one. Nobody
+// polls: who waits is woken by the holder's end and by what it writes there.
 #pragma once
 
 #include <sys/types.h>
@@ -8,33 +11,56 @@
 #include <string>
 
 #include "base/environment.h"
+#include "base/fd.h"
 #include "base/result.h"
+#include "local/daemon/build_id.h"
 #include "local/daemon/config.h"
+#include "local/daemon/daemon_record.h"
 #include "net/http.h"
 
 namespace local::daemon {
 
 struct Paths {
   std::string state;    // $XDG_STATE_HOME/muster
-  std::string runtime;  // holds the socket and the start lock
-  std::string socket;
-  std::string start_lock;  // held while a command starts the daemon
-  std::string lock;        // held by the daemon as long as it lives
+  std::string runtime;  // where a daemon of this environment has its sockets
+  std::string socket;   // there; the one that runs may have another
+  std::string lock;     // held by the daemon as long as it lives
+  std::string down;     // is there after `muster down`, until the next daemon starts
   std::string database;
-  std::string log;  // the daemon's own
+  std::string backup;  // of the database, the last
+  std::string log;     // the daemon's own
 };
 Paths PathsOf(const base::Environment& environment);
+
+// Whether this process is one of a pod's. `muster` there talks to the daemon that runs the pod, and
+// starts none: it would be one in the pod's view of the machine.
+bool IsInPod(const base::Environment& environment);
+// kUnavailable in a pod: a daemon would have to be started.
+base::Status CheckNotInPod(const base::Environment& environment);
 
 // Makes the state and runtime directories, mode 0700. kPermissionDenied when one belongs to
 // somebody else or others may write to it.
 base::Status MakePrivateDirs(const Paths& paths);
 
-// The pid of the daemon that answers on the socket; nothing when none does.
-base::Result<std::optional<pid_t>> RunningDaemon(const Paths& paths);
+// The daemon that lives, whether or not it listens yet, and answers. Nothing when there is none.
+base::Result<std::optional<DaemonRecord>> RunningDaemon(const Paths& paths);
 
-// Returns when a daemon listens, starting `<executable> daemon` if need be. Commands that come at
-// once start one. The daemon's own words are in the error when it could not start.
-base::Status EnsureDaemon(const base::Environment& environment, const std::string& executable);
+// A command, as far as the daemon is concerned.
+struct Caller {
+  const base::Environment& environment;
+  std::string executable;  // to start the daemon with
+  BuildId build;
+};
+
+// The daemon that listens, started if need be: of commands that come at once, one starts it. Waits
+// for one that is ending, and has an older one replaced; what runs runs on. Blocks for 20 s at the
+// most, longer only while others come and go. The daemon's own words are in the error when it could
+// not start.
+base::Result<DaemonRecord> EnsureDaemon(const Caller& caller);
+
+// The same for a command under which the daemon went away. kUnavailable where that was `muster
+// down`: who follows a log does not undo it.
+base::Result<DaemonRecord> ReviveDaemon(const Caller& caller);
 
 // Asks the daemon to end and waits for it; past `grace` it is killed, at which nothing is lost.
 // Success when there is none.

@@ -2,22 +2,21 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <map>
 
-#include "base/defer.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "process/file_lock.h"
 
 namespace local::daemon {
 namespace {
 
-// A process that listens at `path`; with `ignores` it does not end when it is asked to.
-pid_t StartListener(const std::string& path, bool ignores) {
+// A process that holds the daemon's lock; with `ignores` it does not end when it is asked to.
+pid_t StartHolder(const Paths& paths, bool ignores) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   base::Fd ready(ends[0]);
@@ -25,12 +24,10 @@ pid_t StartListener(const std::string& path, bool ignores) {
   const pid_t pid = fork();
   if (pid == 0) {
     signal(SIGTERM, ignores ? SIG_IGN : SIG_DFL);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) _exit(1);
-    if (listen(fd, 5) != 0 || write(ends[1], "x", 1) != 1) _exit(1);
+    const auto lock = process::TryLockFile(paths.lock);
+    const auto record = OwnRecord({}, paths.socket);
+    if (!lock || !*lock || !record || !WriteRecord((*lock)->get(), *record)) _exit(1);
+    if (write(ends[1], "x", 1) != 1) _exit(1);
     while (true) pause();
   }
   says_ready.Reset();
@@ -45,23 +42,55 @@ int SignalThatEnded(pid_t pid) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-TEST(StopDaemon, AsksAndThenKills) {
-  char directory[] = "/tmp/muster-stop-XXXXXX";
-  ASSERT_NE(mkdtemp(directory), nullptr);
-  const base::Defer remove([&] { (void)base::RemoveTree(directory); });
-  Paths paths;
-  paths.socket = std::string(directory) + "/socket";
-  EXPECT_TRUE(StopDaemon(paths)) << "there is none";
+class ConnectTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/muster-connect-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    paths_ = PathsOf(base::Environment(Values{{"XDG_STATE_HOME", folder_}}));
+  }
+  void TearDown() override { EXPECT_TRUE(base::RemoveTree(folder_)); }
 
-  const pid_t willing = StartListener(paths.socket, false);
-  EXPECT_TRUE(StopDaemon(paths));
+  using Values = std::map<std::string, std::string>;
+  std::string folder_;
+  Paths paths_;
+};
+
+TEST_F(ConnectTest, StoppingAsksAndThenKills) {
+  EXPECT_TRUE(StopDaemon(paths_)) << "there is none";
+  ASSERT_TRUE(MakePrivateDirs(paths_));
+  const pid_t willing = StartHolder(paths_, false);
+  EXPECT_TRUE(StopDaemon(paths_));
   EXPECT_EQ(SignalThatEnded(willing), SIGTERM);
-  ASSERT_EQ(unlink(paths.socket.c_str()), 0);
 
-  const pid_t stubborn = StartListener(paths.socket, true);
-  const base::Status stopped = StopDaemon(paths, std::chrono::milliseconds(20));
+  const pid_t stubborn = StartHolder(paths_, true);
+  const base::Status stopped = StopDaemon(paths_, std::chrono::milliseconds(20));
   EXPECT_TRUE(stopped) << stopped.error().message;
   EXPECT_EQ(SignalThatEnded(stubborn), SIGKILL);
+}
+
+TEST_F(ConnectTest, WhatOthersCouldHaveWrittenIsNotBelieved) {
+  ASSERT_TRUE(MakePrivateDirs(paths_));
+  const pid_t holder = StartHolder(paths_, false);
+  ASSERT_TRUE(*RunningDaemon(paths_));
+  ASSERT_EQ(chmod(paths_.state.c_str(), 0777), 0);
+  EXPECT_EQ(RunningDaemon(paths_).error().code, base::Code::kPermissionDenied);
+  EXPECT_EQ(StopDaemon(paths_).error().code, base::Code::kPermissionDenied);
+  ASSERT_EQ(chmod(paths_.state.c_str(), 0700), 0);
+  EXPECT_TRUE(StopDaemon(paths_));
+  SignalThatEnded(holder);
+}
+
+TEST_F(ConnectTest, AFollowerDoesNotUndoADown) {
+  ASSERT_TRUE(MakePrivateDirs(paths_));
+  const pid_t holder = StartHolder(paths_, false);
+  ASSERT_TRUE(StopDaemon(paths_));
+  SignalThatEnded(holder);
+  const base::Environment environment(Values{{"XDG_STATE_HOME", folder_}});
+  const auto revived = ReviveDaemon({environment, "/bin/false", {}});
+  EXPECT_EQ(revived.error().code, base::Code::kUnavailable);
+  EXPECT_NE(revived.error().message.find("was put down"), std::string::npos);
 }
 
 }  // namespace

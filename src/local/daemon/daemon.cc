@@ -1,6 +1,5 @@
 #include "local/daemon/daemon.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
@@ -9,13 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "api/resources.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -29,19 +29,25 @@
 #include "local/daemon/event_janitor.h"
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
+#include "local/daemon/node_name.h"
 #include "local/daemon/node_ports.h"
 #include "local/daemon/pod_execs.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/pod_ports.h"
 #include "local/daemon/scheduling.h"
+#include "local/daemon/socket_keeper.h"
+#include "local/daemon/start_daemon.h"
 #include "local/daemon/submitter.h"
+#include "local/daemon/upkeep.h"
 #include "local/node/agent.h"
 #include "local/node/gpu.h"
 #include "local/node/image_map.h"
 #include "local/node/interpreter.h"
 #include "local/node/launcher_path.h"
+#include "local/node/lost_and_found.h"
 #include "local/node/ports.h"
 #include "local/node/warm_broker.h"
+#include "local/scheduler/messages.h"
 #include "local/server/api_server.h"
 #include "net/http_server.h"
 #include "process/file_lock.h"
@@ -49,23 +55,6 @@
 
 namespace local::daemon {
 namespace {
-
-// Tells the command that started the daemon how it went, once.
-class Readiness {
- public:
-  Readiness() : fd_(getenv(kReadyVariable) != nullptr ? kReadyFd : -1) {
-    unsetenv(kReadyVariable);
-    if (fd_) fcntl(fd_.get(), F_SETFD, FD_CLOEXEC);
-  }
-  void Say(std::string_view words) {
-    if (!fd_) return;
-    [[maybe_unused]] const ssize_t written = write(fd_.get(), words.data(), words.size());
-    fd_.Reset();
-  }
-
- private:
-  base::Fd fd_;
-};
 
 bool IsDryRun(const net::HttpRequest& request) {
   const auto target = net::ParseTarget(request.target);
@@ -99,7 +88,7 @@ controller::Options ControllerOptions(node::PortAllocator& ports, node::Agent& a
   controller::Options options;
   // Pods share the machine's network: the master's name is in their hosts file from the start.
   options.reconcile.init_container = false;
-  options.reconcile.keep_ended_pods = true;
+  options.reconcile.ends_pods_in_place = true;
   options.reconcile.success_grace = std::chrono::seconds(10);
   options.assign_master_port = [&ports](const std::string& uid, std::optional<int> existing) {
     return ports.Assign(uid, existing);
@@ -116,17 +105,27 @@ base::Status RegisterNode(cluster::Client& client, const node::Machine& machine,
   return {};
 }
 
-base::Result<std::set<std::string>> JobUids(cluster::Client& client) {
-  std::set<std::string> uids;
-  cluster::ListOptions options;
-  options.read = [&uids](std::string_view text) -> base::Result<text::Json> {
-    static const text::Projection kUid{{"metadata", "uid"}};
-    TRY_ASSIGN(const text::Json job, text::ParsePart(text, kUid));
-    uids.emplace(text::GetString(job, {"metadata", "uid"}));
-    return text::Json(nullptr);
-  };
-  TRY(client.List(api::kPyTorchJobs, options));
-  return uids;
+// The stored name's, so that the pods of the state stay those of this machine.
+base::Result<node::Machine> ThisMachine(cluster::Client& client, const std::string& state) {
+  node::Machine machine = node::DescribeMachine();
+  TRY_ASSIGN(const cluster::ObjectList nodes, client.List(api::kNodes, {}));
+  std::vector<std::string> stored;
+  for (const text::Json& node : nodes.items) stored.emplace_back(api::Name(node));
+  TRY_ASSIGN(machine.node_name, KeepNodeName(state, stored, machine.node_name));
+  return machine;
+}
+
+base::Result<node::Fate> FateOf(store::Store& store, const std::string& uid) {
+  TRY_ASSIGN(const store::Fate fate, store.FateOf(uid));
+  switch (fate) {
+    case store::Fate::kStored:
+      return node::Fate::kStored;
+    case store::Fate::kDeleted:
+      return node::Fate::kDeleted;
+    case store::Fate::kUnknown:
+      break;
+  }
+  return node::Fate::kUnknown;
 }
 
 SchedulingOptions SchedulingOptionsOf(const Config& config) {
@@ -163,20 +162,39 @@ int AwaitSignal() {
   return number;
 }
 
+// For the commands that look for the daemon; whether or not they find it there, it serves.
+void WriteOwnRecord(const base::Fd& lock, const BuildId& build, const std::string& socket) {
+  const auto record = OwnRecord(build, socket);
+  const base::Status written =
+      record ? WriteRecord(lock.get(), *record) : base::Status(base::Fail(record.error()));
+  if (!written) base::LogWarn("{}", written.error().message);
+}
+
 // Everything, in the order in which it is made; taken down in reverse.
-base::Status Serve(const base::Environment& environment, Readiness& readiness) {
+base::Status Serve(const base::Environment& environment, const BuildId& build, Handover& handover) {
   base::Clock& clock = base::SystemClock();
+  TRY(CheckNotInPod(environment));
   const Paths paths = PathsOf(environment);
   TRY(MakePrivateDirs(paths));
-  TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(paths.lock));
-  if (!lock) {
-    return base::Fail(base::Code::kAlreadyExists,
-                      fmt::format("another daemon works on {} already", paths.state));
-  }
+  TRY_ASSIGN(const base::Fd lock, handover.TakeLock(paths.lock));
+  WriteOwnRecord(lock, build, paths.socket);
+  ::unlink(paths.down.c_str());
   TRY_ASSIGN(const Config config, LoadConfig(environment));
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
   defaults.image_map = node::ImageMapPath(paths.state);
   defaults.has_podman = config.has_podman;
+  node::CgroupPlace cgroups = node::FindCgroupPlace(geteuid(), environment);
+  if (!cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = cgroups.why;
+  node::GpuAllocator gpus;
+  SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
+  defaults.abilities.why_without_gpus = [&gpus,
+                                         policy = scheduling_options.gpu_policy](int64_t wish) {
+    if (!gpus.IsKnown()) return std::string();
+    scheduler::Node node;
+    node.gpus.resize(gpus.Units().size());
+    node.no_gpu_reason = gpus.Reason();
+    return scheduler::WhyWithoutGpus(wish, node, policy);
+  };
   TRY_ASSIGN(const std::string executable, OwnExecutable());
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
@@ -190,20 +208,30 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   server_options.user = environment.GetOr("USER", "admin");
   server_options.exec_source = execs.get();
   server_options.port_source = pod_ports.get();
+  node::LostAndFound lost(paths.state);
+  const StoreCheck check = StoreCheckOf(paths);
+  if (check == StoreCheck::kAtOnce) TRY(CheckStore(paths, lost, clock));
+  server_options.notices = [&lost] { return lost.Notices(); };
+  server_options.store_reserve = paths.state + "/reserve";
   TRY_ASSIGN(const auto api_server,
              server::ApiServer::Open(paths.database, std::move(server_options)));
   cluster::Client client(cluster::InProcessTransport(api_server->handler()));
   // Before the lists of everybody below: who started the daemon may be waiting for a table.
   api_server->ReadSummaries();
 
-  node::GpuAllocator gpus;
   const auto shims = node::ProcessShims(executable);
   node::AgentOptions agent_options;
   agent_options.state_directory = paths.state;
-  agent_options.machine = node::DescribeMachine();
+  TRY_ASSIGN(agent_options.machine, ThisMachine(client, paths.state));
+  agent_options.socket = paths.socket;
+  agent_options.log_limit = static_cast<uint64_t>(config.log_limit);
+  agent_options.fate_of = [&store = api_server->store()](const std::string& uid) {
+    return FateOf(store, uid);
+  };
   agent_options.environment = environment;
   agent_options.configured_python = config.python.value_or("");
   agent_options.has_podman = config.has_podman;
+  agent_options.cgroups = std::move(cgroups);
   TRY_ASSIGN(agent_options.launcher,
              node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
                                     config.redirects_launch, config.is_warm));
@@ -213,14 +241,11 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
     TRY_ASSIGN(broker, node::WarmBroker::Start(agent_options.launcher.warm_python,
                                                agent_options.launcher.broker, paths.runtime));
   }
-  SchedulingOptions scheduling_options = SchedulingOptionsOf(config);
   const std::string node_name = agent_options.machine.node_name;
   scheduling_options.node_name = node_name;
   TRY(RegisterNode(client, agent_options.machine, clock.Now()));
-  TRY_ASSIGN(const auto agent,
-             node::Agent::Start(client, *shims, gpus, ports, clock, std::move(agent_options)));
-  TRY_ASSIGN(std::set<std::string> job_uids, JobUids(client));
-  agent->KeepOnlyJobs(std::move(job_uids));
+  TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, lost, clock,
+                                                  std::move(agent_options)));
   Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));
   const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
                                      [&](const node::GpuInventory& inventory) {
@@ -251,17 +276,33 @@ base::Status Serve(const base::Environment& environment, Readiness& readiness) {
   if (const auto resumed = listener->Resume(); !resumed) {
     base::LogWarn("--listen: {}", resumed.error().message);
   }
+  TRY_ASSIGN(auto keeper, SocketKeeper::Start(paths.socket, [&]() -> base::Result<std::string> {
+               // The user's runtime directory may be gone with the last session.
+               const Paths now = PathsOf(environment);
+               TRY(MakePrivateDirs(now));
+               TRY(http_server->ListenAt(now.socket));
+               WriteOwnRecord(lock, build, now.socket);
+               return now.socket;
+             }));
   std::jthread http_thread([&] { http_server->Run(); });
+  WriteOwnRecord(lock, build, paths.socket);
+  Upkeep::Options upkeep_options;
+  upkeep_options.paths = paths;
+  upkeep_options.keep = config.keep;
+  upkeep_options.executable = executable;
+  upkeep_options.environment = environment;
+  upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
+  const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
-  readiness.Say(kReadyWord);
+  handover.SayReady();
 
   const int signal_number = AwaitSignal();
   base::LogInfo("ending on {}; running jobs run on", strsignal(signal_number));
+  keeper.reset();
   http_server->Stop();
   http_thread.join();
   listener.reset();
-  unlink(paths.socket.c_str());
   return {};
 }
 
@@ -280,7 +321,7 @@ void RaiseDescriptorLimit() {
 }
 }  // namespace
 
-int DaemonMain(const base::Environment& environment) {
+int DaemonMain(const base::Environment& environment, const BuildId& build) {
   // Few arenas: a dozen threads, mostly asleep, must not each keep memory of their own.
   mallopt(M_ARENA_MAX, 2);
   umask(077);
@@ -292,11 +333,11 @@ int DaemonMain(const base::Environment& environment) {
   sigaddset(&ending, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   RaiseDescriptorLimit();
-  Readiness readiness;
-  const base::Status served = Serve(environment, readiness);
+  Handover handover;
+  const base::Status served = Serve(environment, build, handover);
   if (served) return 0;
   base::LogError("{}", served.error().message);
-  readiness.Say(served.error().message);
+  handover.Say(served.error().message);
   return 1;
 }
 

@@ -2,18 +2,12 @@
 // and node agent, on a Unix socket.
 #pragma once
 
-#include <string_view>
-
 #include "base/environment.h"
+#include "local/daemon/build_id.h"
 
 namespace local::daemon {
 
-// Set by the command that starts a daemon: the readiness pipe is at kReadyFd.
-inline constexpr const char* kReadyVariable = "MUSTER_DAEMON_READY";
-inline constexpr int kReadyFd = 3;
-inline constexpr std::string_view kReadyWord = "ok";
-
-// Runs until SIGTERM or SIGINT; jobs run on without it. The exit code.
-int DaemonMain(const base::Environment& environment);
+// Runs until SIGTERM or SIGINT; jobs run on without it. `build` is this program's. The exit code.
+int DaemonMain(const base::Environment& environment, const BuildId& build);
 
 }  // namespace local::daemon

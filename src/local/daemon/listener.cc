@@ -48,7 +48,10 @@ net::HttpHandler Guarded(std::string token, net::HttpHandler handler) {
     const bool has_scheme =
         given.size() > kScheme.size() && base::ToLower(given.substr(0, kScheme.size())) == kScheme;
     if (!has_scheme || !net::AreEqualSecrets(base::Trim(given.substr(kScheme.size())), token)) {
-      return responder->Send(server::ToResponse({401, "Unauthorized", "Unauthorized", {}}));
+      net::HttpResponse refusal = server::ToResponse({401, "Unauthorized", "Unauthorized", {}});
+      // So that strangers do not keep their connections.
+      refusal.headers.emplace_back("Connection", "close");
+      return responder->Send(std::move(refusal));
     }
     handler(std::move(request), std::move(responder));
   };

@@ -226,8 +226,8 @@ scheduler::Node Scheduling::DescribeNode() const {
   node.memory = options_.memory;
   node.are_gpus_known = gpus_.IsKnown();
   node.no_gpu_reason = gpus_.Reason();
-  for (const bool is_locked : gpus_.LockedElsewhere()) {
-    node.gpus.push_back({.is_locked_elsewhere = is_locked});
+  for (std::string& holder : gpus_.HoldersElsewhere()) {
+    node.gpus.push_back({.is_locked_elsewhere = !holder.empty(), .holder = std::move(holder)});
   }
   return node;
 }

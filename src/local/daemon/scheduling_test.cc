@@ -1,9 +1,11 @@
 #include "local/daemon/scheduling.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "api/pod.h"
+#include "base/file.h"
 #include "local/node/agent_fake_cluster.h"
 #include "local/node/agent_pod_builder.h"
 
@@ -18,11 +20,14 @@ using Maybe = std::optional<text::Json>;
 
 class SchedulingTest : public testing::Test {
  protected:
-  SchedulingTest()
-      : prefix_("muster-test-" + std::to_string(::getpid()) + "/sched-gpu/"),
-        client_(cluster_.Connect()),
-        gpus_(prefix_) {}
+  SchedulingTest() : locks_(MakeFolder()), client_(cluster_.Connect()), gpus_(locks_) {}
+  ~SchedulingTest() override { EXPECT_TRUE(base::RemoveTree(locks_)); }
 
+  static std::string MakeFolder() {
+    std::string folder = testing::TempDir() + "sched-gpu-XXXXXX";
+    EXPECT_NE(::mkdtemp(folder.data()), nullptr);
+    return folder;
+  }
   void SetGpus(int count) { gpus_.SetInventory(Inventory(count)); }
   static node::GpuInventory Inventory(int count) {
     node::GpuInventory inventory;
@@ -115,7 +120,7 @@ class SchedulingTest : public testing::Test {
     return false;
   }
 
-  const std::string prefix_;
+  const std::string locks_;
   base::Time time_{std::chrono::seconds(1'800'000'000)};
   node::FakeCluster cluster_;
   cluster::Client client_;
@@ -138,9 +143,10 @@ TEST_F(SchedulingTest, GivesGpusAndLocksThem) {
   Submit("j", 1, 1);
   EXPECT_EQ(WaitBound("j-master-0"), "0");
   EXPECT_EQ(WaitBound("j-worker-0"), "1");
-  node::GpuAllocator theirs(prefix_);
+  node::GpuAllocator theirs(locks_);
   theirs.SetInventory(Inventory(3));
-  EXPECT_EQ(theirs.LockedElsewhere(), (std::vector<bool>{true, true, false}));
+  const std::string holder = node::DescribeHolder(::geteuid());
+  EXPECT_EQ(theirs.HoldersElsewhere(), (std::vector<std::string>{holder, holder, ""}));
 }
 
 TEST_F(SchedulingTest, SaysWhyAJobWaitsAndStartsItWhenItCan) {
@@ -162,7 +168,7 @@ TEST_F(SchedulingTest, SaysWhyAJobWaitsAndStartsItWhenItCan) {
 }
 
 TEST_F(SchedulingTest, AnotherUsersGpuIsInUseUntilItIsFree) {
-  node::GpuAllocator theirs(prefix_);
+  node::GpuAllocator theirs(locks_);
   theirs.SetInventory(Inventory(1));
   ASSERT_TRUE(theirs.Lock("their-pod", {0}));
   SetGpus(1);
@@ -170,7 +176,8 @@ TEST_F(SchedulingTest, AnotherUsersGpuIsInUseUntilItIsFree) {
   Submit("j", 0, 1);
   EXPECT_EQ(WaitMessage("j-master-0"),
             "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is "
-            "in use by another muster on this machine");
+            "in use by " +
+                node::DescribeHolder(::geteuid()));
   theirs.Release("their-pod");
   EXPECT_EQ(WaitBound("j-master-0"), "0");
 }

@@ -1,5 +1,7 @@
 #include "local/daemon/submitter.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -8,6 +10,7 @@
 #include "local/daemon/connect.h"
 #include "local/node/interpreter.h"
 #include "local/node/tensorboard.h"
+#include "process/spawn.h"
 #include "text/json.h"
 
 namespace local::daemon {
@@ -40,7 +43,8 @@ base::Result<net::Headers> SubmitterHeaders(const base::Environment& environment
   TRY_ASSIGN(const std::string python,
              node::ChooseInterpreter(config.python.value_or(""), environment, node::SystemFiles()));
   return net::Headers{{std::string(kPythonHeader), python},
-                      {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)}};
+                      {std::string(kEnvironmentHeader), PodEnvironmentJson(environment)},
+                      {std::string(kUmaskHeader), fmt::format("{:04o}", process::CurrentUmask())}};
 }
 
 std::string MissingTensorboard(const base::Environment& environment) {

@@ -1,5 +1,7 @@
 #include "local/node/agent.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "api/object.h"
@@ -16,10 +18,15 @@ NodeFacts FactsOf(const AgentOptions& options) {
   facts.state_directory = options.state_directory;
   facts.cpus = options.machine.cpus;
   facts.memory = options.machine.memory;
+  facts.user = ::geteuid();
   facts.environment = options.environment;
   facts.launcher = options.launcher;
   facts.has_podman = options.has_podman;
+  facts.cgroups = options.cgroups;
   facts.restart_backoff = options.restart_backoff;
+  facts.shim_answer = options.shim_answer;
+  facts.log_limit = options.log_limit;
+  facts.socket = options.socket;
   return facts;
 }
 
@@ -27,10 +34,11 @@ NodeFacts FactsOf(const AgentOptions& options) {
 
 base::Result<std::unique_ptr<Agent>> Agent::Start(cluster::Client& client, ShimLauncher& shims,
                                                   GpuAllocator& gpus, PortAllocator& ports,
-                                                  base::Clock& clock, AgentOptions options) {
+                                                  LostAndFound& lost, base::Clock& clock,
+                                                  AgentOptions options) {
   TRY_ASSIGN(auto loop, process::EventLoop::Create(clock));
   std::unique_ptr<Agent> agent(
-      new Agent(client, shims, gpus, ports, clock, std::move(options), std::move(loop)));
+      new Agent(client, shims, gpus, ports, lost, clock, std::move(options), std::move(loop)));
   TRY(agent->keeper_.Start());
   agent->WriteNode();
   agent->thread_ = std::thread([raw = agent.get()] {
@@ -43,7 +51,8 @@ base::Result<std::unique_ptr<Agent>> Agent::Start(cluster::Client& client, ShimL
 }
 
 Agent::Agent(cluster::Client& client, ShimLauncher& shims, GpuAllocator& gpus, PortAllocator& ports,
-             base::Clock& clock, AgentOptions options, std::unique_ptr<process::EventLoop> loop)
+             LostAndFound& lost, base::Clock& clock, AgentOptions options,
+             std::unique_ptr<process::EventLoop> loop)
     : client_(client),
       gpus_(gpus),
       clock_(clock),
@@ -52,7 +61,7 @@ Agent::Agent(cluster::Client& client, ShimLauncher& shims, GpuAllocator& gpus, P
       starter_(client, shims, gpus, ports, FactsOf(options_), options_.configured_python),
       writer_(std::make_unique<StatusWriter>(client)),
       pool_(std::make_unique<WorkPool>(options_.start_threads)),
-      keeper_({*loop_, clock, shims, starter_, gpus, *writer_, *pool_,
+      keeper_({*loop_, clock, shims, starter_, gpus, *writer_, *pool_, lost, options_.fate_of,
                [this](const api::Resource& resource) { ReflectObjects(resource); }}) {}
 
 Agent::~Agent() {
@@ -126,11 +135,6 @@ void Agent::GpusAreKnown() {
 
 void Agent::JobGone(const std::string& job_uid) {
   loop_->Post([this, job_uid] { keeper_.JobGone(job_uid); });
-}
-
-void Agent::KeepOnlyJobs(std::set<std::string> job_uids) {
-  auto jobs = std::make_shared<std::set<std::string>>(std::move(job_uids));
-  loop_->Post([this, jobs] { keeper_.KeepOnlyJobs(*jobs); });
 }
 
 }  // namespace local::node

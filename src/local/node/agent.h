@@ -3,9 +3,9 @@
 // one adopts what runs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -20,6 +20,7 @@
 #include "local/node/agent_shims.h"
 #include "local/node/agent_starter.h"
 #include "local/node/agent_writer.h"
+#include "local/node/lost_and_found.h"
 #include "process/event_loop.h"
 
 namespace local::node {
@@ -31,8 +32,14 @@ struct AgentOptions {
   std::string configured_python;  // local.python; pods that name one themselves have that
   LauncherPath launcher;          // what the pods' torchrun is
   bool has_podman = false;        // local.images: podman
+  CgroupPlace cgroups;            // FindCgroupPlace(): where pods' limits may be the kernel's
   std::chrono::milliseconds restart_backoff{10'000};
+  std::chrono::milliseconds shim_answer = NodeFacts().shim_answer;
   size_t start_threads = 8;  // shims that are started at once
+  uint64_t log_limit = 0;    // bytes; 0 is no limit
+  std::string socket;        // the daemon's; "" is told to no pod
+  // Any thread. An error leaves what it was asked about alone.
+  std::function<base::Result<Fate>(const std::string& uid)> fate_of;
 };
 
 // Every method from any thread.
@@ -41,19 +48,19 @@ class Agent {
   // Everything is borrowed and outlives it. Starts its threads.
   static base::Result<std::unique_ptr<Agent>> Start(cluster::Client& client, ShimLauncher& shims,
                                                     GpuAllocator& gpus, PortAllocator& ports,
-                                                    base::Clock& clock, AgentOptions options);
+                                                    LostAndFound& lost, base::Clock& clock,
+                                                    AgentOptions options);
   ~Agent();  // stops the agent, not the pods
 
   // The allocator has its inventory: the Node says so, and pods that wait for a GPU look again.
   void GpusAreKnown();
   // The job's object is gone: its synchronised code goes with its last pod.
   void JobGone(const std::string& job_uid);
-  // After a restart: all jobs that exist.
-  void KeepOnlyJobs(std::set<std::string> job_uids);
 
  private:
   Agent(cluster::Client& client, ShimLauncher& shims, GpuAllocator& gpus, PortAllocator& ports,
-        base::Clock& clock, AgentOptions options, std::unique_ptr<process::EventLoop> loop);
+        LostAndFound& lost, base::Clock& clock, AgentOptions options,
+        std::unique_ptr<process::EventLoop> loop);
   void ReflectPods();
   void ReflectObjects(const api::Resource& resource);
   void WriteNode();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "api/selector.h"
 #include "base/uid.h"
 #include "cluster/transport.h"
+#include "local/node/lost_and_found.h"
 #include "net/http.h"
 #include "text/json.h"
 #include "text/patch.h"
@@ -66,6 +68,20 @@ class FakeCluster {
       if (key.first == CollectionOf(resource)) found.push_back(object);
     }
     return found;
+  }
+  // As the store tells it.
+  Fate FateOf(std::string_view uid) {
+    const std::lock_guard lock(mutex_);
+    if (deleted_.contains(uid)) return Fate::kDeleted;
+    for (const auto& [key, object] : objects_) {
+      if (api::Uid(object) == uid) return Fate::kStored;
+    }
+    return Fate::kUnknown;
+  }
+  // Loses an object without a word, as a damaged store does.
+  void Forget(const api::Resource& resource, const std::string& ns, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    objects_.erase({CollectionOf(resource), ns + "/" + name});
   }
   // Answers 503 to everything while set.
   void SetAway(bool is_away) {
@@ -188,6 +204,7 @@ class FakeCluster {
     if (it == objects_.end()) return;
     text::Json object = std::move(it->second);
     objects_.erase(it);
+    deleted_.emplace(api::Uid(object));
     text::Set(object, {"metadata", "resourceVersion"}, text::Json(std::to_string(++version_)));
     events_.push_back({version_, key.first, "DELETED", std::move(object)});
     changed_.notify_all();
@@ -301,6 +318,7 @@ class FakeCluster {
   size_t writes_ = 0;
   bool is_away_ = false;
   std::map<Key, text::Json> objects_;
+  std::set<std::string, std::less<>> deleted_;  // uids
   std::vector<Event> events_;
 };
 

@@ -60,7 +60,7 @@ class FakeShims : public ShimLauncher {
     TRY_ASSIGN(const text::Json json, text::ParseJson(file));
     return PodReportFromJson(json);
   }
-  base::Status KillStrays(std::string_view pod_uid) override {
+  base::Status KillStrays(const std::string&, std::string_view pod_uid) override {
     const std::lock_guard lock(mutex_);
     strays_killed_.emplace(pod_uid);
     changed_.notify_all();
@@ -97,6 +97,11 @@ class FakeShims : public ShimLauncher {
     const std::lock_guard lock(mutex_);
     Shim* shim = FindShim(uid);
     return shim == nullptr ? 0 : shim->starts;
+  }
+  // How often it was asked to end.
+  size_t Graces(const std::string& uid) {
+    const std::lock_guard lock(mutex_);
+    return FindShim(uid)->graces.size();
   }
   size_t Locks(const std::string& uid) {
     const std::lock_guard lock(mutex_);
@@ -155,11 +160,17 @@ class FakeShims : public ShimLauncher {
    public:
     Handle(FakeShims& shims, std::string directory, int fd)
         : shims_(shims), directory_(std::move(directory)), fd_(fd) {}
+    pid_t pid() const override { return 4711; }
     int pidfd() const override { return fd_.get(); }
     base::Status Terminate(std::chrono::seconds grace) override {
       const std::lock_guard lock(shims_.mutex_);
       shims_.shims_[directory_].graces.push_back(grace.count());
       shims_.changed_.notify_all();
+      return {};
+    }
+    base::Status Kill() override {
+      const std::lock_guard lock(shims_.mutex_);
+      shims_.EndShim(shims_.shims_[directory_]);
       return {};
     }
 

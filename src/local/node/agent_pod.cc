@@ -11,7 +11,10 @@
 #include "api/pod.h"
 #include "base/quantity.h"
 #include "base/strings.h"
+#include "local/node/agent_code.h"
+#include "local/node/pod_processes.h"
 #include "local/node/podman.h"
+#include "local/node/security.h"
 #include "local/node/shim.h"
 #include "local/node/tensorboard.h"
 
@@ -53,60 +56,11 @@ int64_t JobSize(const EnvList& variables) {
   return std::max<int64_t>({1, world.value_or(1), nodes.value_or(1)});
 }
 
-// Which init container brings the code, and into which volume.
-struct CodeSync {
-  std::string container;  // "" when there is none
-  std::string volume;
-  ContainerSpec::Kind kind = ContainerSpec::Kind::kProgram;
-};
-
-bool IsRsync(const text::Json& container) {
-  const text::Array* command = text::FindArray(container, {"command"});
-  if (command == nullptr || command->empty() || !command->front().is_string()) return false;
-  const std::string_view program = command->front().get_string();
-  return program == "rsync" || program.ends_with("/rsync");
-}
-
-bool NamesVariable(const text::Json& container, std::string_view name) {
-  const text::Array* variables = text::FindArray(container, {"env"});
-  return variables != nullptr &&
-         std::any_of(variables->begin(), variables->end(), [name](const text::Json& variable) {
-           return GetString(variable, {"name"}) == name;
-         });
-}
-
-ContainerSpec::Kind KindOf(const text::Json& container) {
-  const text::Array* command = text::FindArray(container, {"command"});
-  const bool has_command = command != nullptr && !command->empty();
-  if (!has_command && NamesVariable(container, "GIT_SYNC_REPO")) {
-    return ContainerSpec::Kind::kGitSync;
-  }
-  if (GetString(container, {"name"}) == api::kArenaCodeContainer && IsRsync(container)) {
-    return ContainerSpec::Kind::kRsync;
-  }
-  return ContainerSpec::Kind::kProgram;
-}
-
-CodeSync FindCodeSync(const text::Json& pod) {
-  CodeSync sync;
-  const text::Array* containers = text::FindArray(pod, {"spec", "initContainers"});
-  if (containers == nullptr) return sync;
-  for (const text::Json& container : *containers) {
-    const ContainerSpec::Kind kind = KindOf(container);
-    if (kind == ContainerSpec::Kind::kProgram) continue;
-    sync.container = GetString(container, {"name"});
-    sync.kind = kind;
-    const text::Array* mounts = text::FindArray(container, {"volumeMounts"});
-    if (mounts == nullptr || mounts->empty()) return sync;
-    sync.volume = GetString(mounts->front(), {"name"});
-    for (const text::Json& mount : *mounts) {
-      if (CleanPath(GetString(mount, {"mountPath"})) == "/code") {
-        sync.volume = GetString(mount, {"name"});
-      }
-    }
-    return sync;
-  }
-  return sync;
+// A quantity as it is written, be it a number; "" without a limit.
+std::string LimitOf(const text::Json& container, std::string_view resource) {
+  const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
+  if (limit == nullptr || limit->is_null()) return "";
+  return limit->is_string() ? std::string(limit->get_string()) : text::ToJson(*limit);
 }
 
 class PodPlanner {
@@ -127,6 +81,7 @@ class PodPlanner {
     const PodFacts own{pod_, facts_.node_name, kHostIp, facts_.cpus * int64_t{1000}, facts_.memory};
     auto added = AddContainers("initContainers", own, spec_.init_containers);
     if (added) added = AddContainers("containers", own, spec_.containers);
+    if (added) added = ShareRoot();
     if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
     if (!job_.empty()) AddHosts();
     const std::string job_uid = JobUidOf(pod_);
@@ -162,6 +117,8 @@ class PodPlanner {
     spec_.termination_grace = std::chrono::seconds(
         text::GetInt(pod_, {"spec", "terminationGracePeriodSeconds"}).value_or(kDefaultGrace));
     spec_.restart_backoff = facts_.restart_backoff;
+    spec_.umask = ParseUmask(api::Annotation(pod_, kUmaskAnnotation)).value_or(kUsualUmask);
+    spec_.log_limit = facts_.log_limit;
     if (!sync_.container.empty()) {
       const std::string_view job_uid = api::ControllerUid(pod_);
       spec_.job_code_directory =
@@ -195,6 +152,7 @@ class PodPlanner {
                      NotReady::Retry::kNever});
       }
       spec.tty = text::GetBool(container, {"tty"}).value_or(false);
+      if (auto secured = Secure(container, is_in_image, spec); !secured) return secured;
       if (is_in_image) {
         in_images_.emplace(spec.name, &container);
         spec.env.emplace_back("OMP_NUM_THREADS", std::to_string(Threads(container, *variables)));
@@ -209,9 +167,36 @@ class PodPlanner {
       if (!is_in_image) AddLauncher(spec);
       // Last, so that nothing hides the pod's processes from their agent.
       spec.env.emplace_back(kPodUidVariable, spec_.uid);
+      if (!facts_.socket.empty()) spec.env.emplace_back(kSocketVariable, facts_.socket);
       variables_[spec.name] = std::move(*variables);
       into.push_back(std::move(spec));
     }
+    return {};
+  }
+
+  OrNotReady<void> Secure(const text::Json& container, bool is_in_image, ContainerSpec& spec) {
+    if (spec.kind != ContainerSpec::Kind::kProgram) return {};  // muster's own
+    auto security = SecurityOf(pod_, container, facts_.user, is_in_image);
+    if (!security) return tl::unexpected<NotReady>(std::move(security.error()));
+    spec.rights = std::move(security->rights);
+    spec.memory_limit = base::ParseQuantity(LimitOf(container, "memory")).value_or(0);
+    spec.cpu_limit_milli = base::ParseQuantityMilli(LimitOf(container, "cpu")).value_or(0);
+    if (*spec.memory_limit <= 0) spec.memory_limit.reset();
+    if (*spec.cpu_limit_milli <= 0) spec.cpu_limit_milli.reset();
+    if (spec.HasLimits() && facts_.cgroups.kind != CgroupPlace::Kind::kNone) {
+      spec_.cgroup_mount = facts_.cgroups.mount;
+      spec_.is_in_user_scope = facts_.cgroups.kind == CgroupPlace::Kind::kUserScope;
+    }
+    if (!is_in_image) {
+      programs_.push_back({spec.name, spec.rights, security->has_read_only_root});
+    }
+    return {};
+  }
+
+  OrNotReady<void> ShareRoot() {
+    auto is_read_only = IsRootReadOnly(programs_, facts_.user);
+    if (!is_read_only) return tl::unexpected<NotReady>(std::move(is_read_only.error()));
+    spec_.is_root_read_only = *is_read_only;
     return {};
   }
 
@@ -332,12 +317,8 @@ class PodPlanner {
   // limit: without it each of them would start a thread per core.
   int64_t Threads(const text::Json& container, const EnvList& variables) const {
     int64_t threads = facts_.cpus / JobSize(variables);
-    const text::Json* limit = text::Find(container, {"resources", "limits", "cpu"});
-    if (limit != nullptr) {
-      const auto cpus = base::ParseQuantity(limit->is_string() ? std::string(limit->get_string())
-                                                               : text::ToJson(*limit));
-      if (cpus && *cpus > 0) threads = std::min(threads, *cpus);
-    }
+    const auto cpus = base::ParseQuantity(LimitOf(container, "cpu"));
+    if (cpus && *cpus > 0) threads = std::min(threads, *cpus);
     return std::max<int64_t>(1, threads);
   }
 
@@ -347,7 +328,9 @@ class PodPlanner {
     EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
-    if (!facts_.launcher.warm_python.empty()) AddWarmStarts(spec);
+    // An interpreter that is warm has rights and a cgroup already, and they are not the
+    // container's.
+    if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
     if (facts_.launcher.modules.empty()) return;
     const std::string_view others = ValueIn(env, "PYTHONPATH");
     env.emplace_back("PYTHONPATH", others.empty()
@@ -459,6 +442,7 @@ class PodPlanner {
   const std::string job_;
   const base::Environment submitted_;
   PodSpec spec_;
+  std::vector<SecuredProgram> programs_;                // those outside of images
   std::map<std::string, EnvList> variables_;            // by container: its own, not the base
   std::map<std::string, MappedImage> images_;           // by container: what stands for its image
   std::map<std::string, const text::Json*> in_images_;  // by name: those that podman runs

@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "local/node/agent_objects.h"
 #include "local/node/agent_volumes.h"
+#include "local/node/cgroup.h"
 #include "local/node/image_map.h"
 #include "local/node/launcher_path.h"
 #include "local/node/node_ports.h"
@@ -27,11 +28,18 @@ struct NodeFacts {
   std::string state_directory;  // pods/<uid>, jobs/<uid>
   int cpus = 1;
   int64_t memory = 0;
+  uid_t user = 0;  // the daemon's
   bool has_gpus = false;
+  CgroupPlace cgroups;
   base::Environment environment;  // the daemon's own; the pod's annotation goes before it
   LauncherPath launcher;
   bool has_podman = false;  // local.images: containers run in their images
   std::chrono::milliseconds restart_backoff{10'000};
+  // What a shim has to end its pod beyond the pod's grace: longer than it waits for processes that
+  // SIGKILL does not end (tests shorten it).
+  std::chrono::milliseconds shim_answer{15'000};
+  uint64_t log_limit = 0;  // PodSpec's
+  std::string socket;      // the daemon's; "" is told to no pod
 };
 
 // What of the machine has been found or set aside for the pod.

@@ -566,5 +566,46 @@ TEST(CleanPath, IsAbsoluteAndPlain) {
   EXPECT_EQ(CleanPath("/a/../b"), std::nullopt);
 }
 
+TEST(PlanPod, HasTheSubmittersUmask) {
+  EXPECT_EQ(Planned(PodBuilder("p")).spec.umask, 0022u);
+  EXPECT_EQ(Planned(PodBuilder("p").Annotation("muster.dev/umask", "0007")).spec.umask, 0007u);
+  EXPECT_EQ(Planned(PodBuilder("p").Annotation("muster.dev/umask", "rwx")).spec.umask, 0022u);
+}
+
+TEST(PlanPod, LimitsAreTheContainers) {
+  Given given;
+  given.facts.cgroups = {CgroupPlace::Kind::kUserScope, "/cgroups", true, true, ""};
+  given.facts.launcher.programs = "/launcher";
+  given.facts.launcher.warm_python = "/launcher/warm";
+  PodBuilder pod("p");
+  EXPECT_FALSE(Planned(pod, given).spec.is_in_user_scope) << "nothing is limited";
+  EXPECT_EQ(Planned(pod, given).spec.containers[0].warm_python, "/launcher/warm");
+  pod.With({"resources", "limits"}, Object{{"memory", "1Gi"}, {"cpu", 1.5}});
+  const PodSpec spec = Planned(pod, given).spec;
+  EXPECT_EQ(spec.containers[0].memory_limit, int64_t{1} << 30);
+  EXPECT_EQ(spec.containers[0].cpu_limit_milli, 1500);
+  EXPECT_EQ(spec.cgroup_mount, "/cgroups");
+  EXPECT_TRUE(spec.is_in_user_scope);
+  EXPECT_EQ(spec.containers[0].warm_python, "") << "what is warm already is not in its cgroup";
+}
+
+TEST(PlanPod, ContainersThatShareAViewOfTheMachineAgreeOnIt) {
+  PodBuilder pod("p");
+  pod.With({"securityContext", "readOnlyRootFilesystem"}, true);
+  EXPECT_TRUE(Planned(pod).spec.is_root_read_only);
+  pod.Container("other").Command({"x"});
+  EXPECT_EQ(Why(pod),
+            "CreateContainerConfigError: the containers pytorch and other differ in "
+            "readOnlyRootFilesystem: here they share one view of the machine");
+  pod.With({"securityContext", "readOnlyRootFilesystem"}, true);
+  pod.With({"securityContext", "runAsUser"}, 7);
+  EXPECT_EQ(Planned(pod).spec.containers[1].rights.user, 7u) << "root can be anybody";
+  Given of_a_user;
+  of_a_user.facts.user = 1000;
+  EXPECT_EQ(Why(pod, of_a_user),
+            "CreateContainerConfigError: the containers pytorch and other differ in runAsUser and "
+            "runAsGroup: here they share one view of the machine");
+}
+
 }  // namespace
 }  // namespace local::node

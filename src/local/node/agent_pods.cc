@@ -1,11 +1,11 @@
 #include "local/node/agent_pods.h"
 
-#include <dirent.h>
 #include <sys/inotify.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/file.h"
@@ -18,16 +18,8 @@ namespace {
 constexpr std::chrono::seconds kSoon{2};
 constexpr std::string_view kReportName = "status.json";
 
-std::vector<std::string> EntriesOf(const std::string& directory) {
-  std::vector<std::string> names;
-  DIR* dir = ::opendir(directory.c_str());
-  if (dir == nullptr) return names;
-  while (const dirent* entry = ::readdir(dir)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  ::closedir(dir);
-  return names;
+int64_t GraceOf(const text::Json& pod) {
+  return text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(30);
 }
 
 }  // namespace
@@ -55,9 +47,9 @@ void PodKeeper::Replace(std::vector<text::Json> pods) {
   for (const auto& [uid, pod] : pods_) {
     if (!present.contains(uid)) gone.push_back(uid);
   }
-  for (const std::string& uid : gone) Gone(uid);
+  for (const std::string& uid : gone) Miss(uid);
   for (text::Json& pod : pods) Put(std::move(pod));
-  if (!std::exchange(has_listed_, true)) RemoveOrphans();
+  if (!std::exchange(has_listed_, true)) SettleOrphans();
 }
 
 void PodKeeper::Put(text::Json object) {
@@ -77,6 +69,7 @@ void PodKeeper::Put(text::Json object) {
   }
   pod.object = std::make_shared<const text::Json>(std::move(object));
   if (is_new) Begin(pod);
+  EndIfAsked(pod);
   if (!is_deleting) return;
   pod.is_deleting = true;
   Delete(pod);
@@ -141,6 +134,7 @@ void PodKeeper::Wait(Pod& pod, NotReady not_ready) {
   pod.stage = Stage::kWaiting;
   if (pod.is_object_gone) return RemovePod(std::string(pod.identity.uid));
   if (pod.is_deleting) return Delete(pod);
+  if (EndIfAsked(pod)) return;
   base::LogDebug("pod {}/{} waits: {}: {}", pod.identity.namespace_name, pod.identity.name,
                  not_ready.reason, not_ready.message);
   const std::string uid = pod.identity.uid;
@@ -213,6 +207,7 @@ void PodKeeper::Run(Pod& pod, std::unique_ptr<RunningShim> shim) {
   ReadReport(pod);
   if (pod.is_object_gone) return Terminate(pod, 0);
   if (pod.report) Publish(pod);
+  EndIfAsked(pod);
   if (pod.is_deleting) Delete(pod);
 }
 
@@ -262,6 +257,7 @@ void PodKeeper::OnShimEnd(const std::string& uid) {
   Pod* pod = Find(uid);
   if (pod == nullptr || !pod->shim) return;
   parts_.loop.Unwatch(pod->shim->pidfd());
+  parts_.loop.Cancel(std::exchange(pod->kill_timer, 0));
   pod->shim.reset();
   ReadReport(*pod);
   if (pod->report && pod->report->is_finished) return End(*pod);
@@ -272,8 +268,8 @@ void PodKeeper::OnShimEnd(const std::string& uid) {
 void PodKeeper::Lose(Pod& pod, PodFailure failure) {
   pod.stage = Stage::kEnding;
   if (!pod.failure) pod.failure = std::move(failure);
-  parts_.pool.Run([this, uid = pod.identity.uid] {
-    if (auto killed = parts_.shims.KillStrays(uid); !killed) {
+  parts_.pool.Run([this, uid = pod.identity.uid, directory = DirectoryOf(pod)] {
+    if (auto killed = parts_.shims.KillStrays(directory, uid); !killed) {
       base::LogError("end the processes of pod {}: {}", uid, killed.error().message);
     }
     parts_.loop.Post([this, uid] {
@@ -315,6 +311,21 @@ void PodKeeper::Publish(Pod& pod) {
   parts_.writer.PutStatus(pod.identity, pod.status);
 }
 
+// The object stays. Whether it was asked; what is starting or ending is looked at when that is
+// over.
+bool PodKeeper::EndIfAsked(Pod& pod) {
+  if (pod.stage != Stage::kWaiting && pod.stage != Stage::kRunning) return false;
+  const std::string_view why = api::Annotation(*pod.object, api::kEndAnnotation);
+  if (why.empty()) return false;
+  if (!pod.failure) pod.failure = JobEndedFailure(std::string(why));
+  if (pod.stage == Stage::kWaiting) {
+    End(pod);
+  } else {
+    Terminate(pod, GraceOf(*pod.object));
+  }
+  return true;
+}
+
 // The object is to go: end the processes, then let it.
 void PodKeeper::Delete(Pod& pod) {
   switch (pod.stage) {
@@ -326,10 +337,7 @@ void PodKeeper::Delete(Pod& pod) {
       return parts_.writer.DeletePod(pod.identity);
     case Stage::kRunning: {
       const auto grace = text::GetInt(*pod.object, {"metadata", "deletionGracePeriodSeconds"});
-      return Terminate(
-          pod,
-          grace.value_or(
-              text::GetInt(*pod.object, {"spec", "terminationGracePeriodSeconds"}).value_or(30)));
+      return Terminate(pod, grace.value_or(GraceOf(*pod.object)));
     }
     case Stage::kStarting:
     case Stage::kEnding:
@@ -345,6 +353,28 @@ void PodKeeper::Terminate(Pod& pod, int64_t grace_seconds) {
     base::LogError("end pod {}/{}: {}", pod.identity.namespace_name, pod.identity.name,
                    sent.error().message);
   }
+  ArmKill(pod, std::chrono::seconds(std::max<int64_t>(0, grace_seconds)));
+}
+
+// SIGKILL is the shim's to send when the grace is over. One that does not (it is stopped, traced,
+// stuck in its disk) must not keep the pod: then it is ended itself, and its programs with it.
+void PodKeeper::ArmKill(Pod& pod, std::chrono::seconds grace) {
+  parts_.loop.Cancel(pod.kill_timer);
+  const base::Duration wait = grace + parts_.starter.facts().shim_answer;
+  pod.kill_timer = parts_.loop.After(wait, [this, uid = pod.identity.uid] {
+    Pod* const late = Find(uid);
+    if (late == nullptr || !late->shim) return;
+    late->kill_timer = 0;
+    ReadReport(*late);
+    // Nothing of it runs any more; what podman kept is being cleared away.
+    if (late->report && late->report->is_finished) return;
+    base::LogWarn("the shim of pod {}/{} does not answer and is killed",
+                  late->identity.namespace_name, late->identity.name);
+    if (auto killed = late->shim->Kill(); !killed) {
+      base::LogError("kill the shim of pod {}/{}: {}", late->identity.namespace_name,
+                     late->identity.name, killed.error().message);
+    }
+  });
 }
 
 void PodKeeper::ArmDeadline(Pod& pod) {
@@ -356,24 +386,26 @@ void PodKeeper::ArmDeadline(Pod& pod) {
         Pod* late = Find(uid);
         if (late == nullptr || late->stage != Stage::kRunning) return;
         late->failure = DeadlineFailure();
-        Terminate(
-            *late,
-            text::GetInt(*late->object, {"spec", "terminationGracePeriodSeconds"}).value_or(30));
+        Terminate(*late, GraceOf(*late->object));
       });
+}
+
+void PodKeeper::LetGo(std::map<std::string, Pod>::iterator pod) {
+  parts_.loop.Cancel(pod->second.retry_timer);
+  parts_.loop.Cancel(pod->second.deadline_timer);
+  if (pod->second.watch >= 0) {
+    inotify_->Unwatch(pod->second.watch);
+    watched_.erase(pod->second.watch);
+  }
+  pods_.erase(pod);
 }
 
 void PodKeeper::RemovePod(const std::string& uid) {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return;
-  parts_.loop.Cancel(it->second.retry_timer);
-  parts_.loop.Cancel(it->second.deadline_timer);
-  if (it->second.watch >= 0) {
-    inotify_->Unwatch(it->second.watch);
-    watched_.erase(it->second.watch);
-  }
   const std::string directory = DirectoryOf(it->second);
   const std::string job_uid = it->second.job_uid;
-  pods_.erase(it);
+  LetGo(it);
   parts_.pool.Run([directory] {
     if (auto removed = base::RemoveTree(directory); !removed) {
       base::LogWarn("{}", removed.error().message);
@@ -385,15 +417,6 @@ void PodKeeper::RemovePod(const std::string& uid) {
 void PodKeeper::JobGone(const std::string& job_uid) {
   gone_jobs_.insert(job_uid);
   RemoveJobIfUnused(job_uid);
-}
-
-void PodKeeper::KeepOnlyJobs(const std::set<std::string>& job_uids) {
-  std::set<std::string> kept = job_uids;
-  // Newer than the list: its pods are here already.
-  for (const auto& [uid, pod] : pods_) kept.insert(pod.job_uid);
-  for (const std::string& uid : EntriesOf(parts_.starter.facts().state_directory + "/jobs")) {
-    if (!kept.contains(uid)) JobGone(uid);
-  }
 }
 
 void PodKeeper::RemoveJobIfUnused(const std::string& job_uid) {
@@ -408,30 +431,6 @@ void PodKeeper::RemoveJobIfUnused(const std::string& job_uid) {
       base::LogWarn("{}", removed.error().message);
     }
   });
-}
-
-// Directories of pods that were deleted while no daemon ran.
-void PodKeeper::RemoveOrphans() {
-  for (const std::string& uid : EntriesOf(parts_.starter.facts().state_directory + "/pods")) {
-    if (!pods_.contains(uid)) RemoveOrphan(uid);
-  }
-  const std::set<std::string> gone = gone_jobs_;
-  for (const std::string& uid : gone) RemoveJobIfUnused(uid);
-}
-
-void PodKeeper::RemoveOrphan(const std::string& uid) {
-  Pod& pod = pods_[uid];
-  pod.identity.uid = uid;
-  pod.is_object_gone = true;
-  if (!parts_.shims.WasStarted(DirectoryOf(pod))) return RemovePod(uid);
-  auto shim = parts_.shims.Adopt(DirectoryOf(pod));
-  if (shim && *shim) {
-    pod.object = std::make_shared<const text::Json>(text::Object());
-    return Run(pod, std::move(*shim));
-  }
-  ReadReport(pod);
-  if (pod.report && pod.report->is_finished) return RemovePod(uid);
-  Lose(pod, ShimLostFailure());
 }
 
 }  // namespace local::node

@@ -23,6 +23,7 @@
 #include "local/node/agent_starter.h"
 #include "local/node/agent_status.h"
 #include "local/node/agent_writer.h"
+#include "local/node/lost_and_found.h"
 #include "process/event_loop.h"
 #include "process/inotify.h"
 
@@ -39,6 +40,8 @@ class PodKeeper {
     GpuAllocator& gpus;
     StatusWriter& writer;
     WorkPool& pool;
+    LostAndFound& lost;
+    std::function<base::Result<Fate>(const std::string& uid)> fate_of;
     // Somebody waits for an object of the kind: call ObjectAppeared from now on.
     std::function<void(const api::Resource&)> watch_for;
   };
@@ -46,8 +49,9 @@ class PodKeeper {
 
   base::Status Start();
 
-  // Every pod bound to the node; what is not among them is gone. The first call also clears up
-  // directories whose pods no longer exist.
+  // Every pod bound to the node. What is not among them has been deleted, where the store says so,
+  // and is cleared up; what the store does not know is left alone while it runs, and kept aside.
+  // The first call also looks through the folders of the state directory.
   void Replace(std::vector<text::Json> pods);
   void Put(text::Json pod);
   void Gone(const std::string& uid);
@@ -56,7 +60,6 @@ class PodKeeper {
   void GpusAppeared();
   // Code of jobs whose object is gone is removed when their last pod is.
   void JobGone(const std::string& job_uid);
-  void KeepOnlyJobs(const std::set<std::string>& job_uids);
 
  private:
   enum class Stage { kWaiting, kStarting, kRunning, kEnding, kEnded };
@@ -75,6 +78,7 @@ class PodKeeper {
     std::optional<NotReady> not_ready;
     process::EventLoop::TimerId retry_timer = 0;
     process::EventLoop::TimerId deadline_timer = 0;
+    process::EventLoop::TimerId kill_timer = 0;  // its shim's, once that was told to end it
     base::Backoff backoff{std::chrono::seconds(10), std::chrono::minutes(5)};
     text::Json status;  // written last
     bool is_deleting = false;
@@ -97,19 +101,28 @@ class PodKeeper {
   void Lose(Pod& pod, PodFailure failure);
   void End(Pod& pod);
   void Publish(Pod& pod);
+  bool EndIfAsked(Pod& pod);
   void Delete(Pod& pod);
   void Terminate(Pod& pod, int64_t grace_seconds);
+  void ArmKill(Pod& pod, std::chrono::seconds grace);
   void ArmDeadline(Pod& pod);
   void RemovePod(const std::string& uid);
   void RemoveJobIfUnused(const std::string& job_uid);
-  void RemoveOrphans();
+  void LetGo(std::map<std::string, Pod>::iterator pod);
+  void Miss(const std::string& uid);
+  Fate FateOf(const std::string& uid) const;
+  void SettleOrphans();
+  void SettleOrphan(const std::string& uid);
   void RemoveOrphan(const std::string& uid);
+  void Quarantine(const std::string& uid);
+  void SetAside(const std::string& directory, const std::string& name);
 
   Parts parts_;
   std::optional<process::Inotify> inotify_;
   std::map<int, std::string> watched_;  // inotify's number -> pod uid
   std::map<std::string, Pod> pods_;     // by uid
   std::set<std::string> gone_jobs_;
+  std::map<std::string, std::unique_ptr<RunningShim>> unknown_;  // by pod uid
   bool has_listed_ = false;
 };
 

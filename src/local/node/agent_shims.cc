@@ -13,8 +13,10 @@ namespace {
 class ProcessShim : public RunningShim {
  public:
   explicit ProcessShim(ShimHandle handle) : handle_(std::move(handle)) {}
+  pid_t pid() const override { return handle_.pid(); }
   int pidfd() const override { return handle_.pidfd(); }
   base::Status Terminate(std::chrono::seconds grace) override { return handle_.Terminate(grace); }
+  base::Status Kill() override { return handle_.Kill(); }
 
  private:
   ShimHandle handle_;
@@ -43,7 +45,9 @@ class Launcher : public ShimLauncher {
   base::Result<PodReport> ReadReport(const std::string& directory) override {
     return node::ReadReport(directory);
   }
-  base::Status KillStrays(std::string_view pod_uid) override { return node::KillStrays(pod_uid); }
+  base::Status KillStrays(const std::string& directory, std::string_view pod_uid) override {
+    return node::KillStrays(directory, pod_uid);
+  }
 
  private:
   const std::string executable_;

@@ -2,6 +2,8 @@
 // one is shim.h.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -16,10 +18,13 @@ namespace local::node {
 class RunningShim {
  public:
   virtual ~RunningShim() = default;
+  virtual pid_t pid() const = 0;
   // Readable when the shim has ended.
   virtual int pidfd() const = 0;
   // As ShimHandle::Terminate.
   virtual base::Status Terminate(std::chrono::seconds grace) = 0;
+  // As ShimHandle::Kill.
+  virtual base::Status Kill() = 0;
 };
 
 // Thread safe.
@@ -34,7 +39,7 @@ class ShimLauncher {
   virtual base::Result<std::unique_ptr<RunningShim>> Adopt(const std::string& directory) = 0;
   virtual bool IsFromEarlierBoot(const std::string& directory) = 0;
   virtual base::Result<PodReport> ReadReport(const std::string& directory) = 0;
-  virtual base::Status KillStrays(std::string_view pod_uid) = 0;
+  virtual base::Status KillStrays(const std::string& directory, std::string_view pod_uid) = 0;
 };
 
 // Shims as processes: `<executable> shim`.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "local/node/tensorboard.h"
 
 namespace local::node {
@@ -44,9 +46,11 @@ OrNotReady<void> CheckHostPath(const VolumePlan::HostPath& wanted) {
   if (made.error().code == base::Code::kNotFound && wanted.need == Need::kMakeDirectory) {
     made = base::MakeDirs(wanted.path, 0755);
   } else if (made.error().code == base::Code::kNotFound && wanted.need == Need::kMakeFile) {
-    const base::Fd file(::open(wanted.path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    made = file ? base::Status()
-                : base::Fail(base::Errno(errno, fmt::format("make \"{}\"", wanted.path)));
+    const base::Fd file(::open(wanted.path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    // The daemon's umask is not for what its user's programs share.
+    made = file && ::fchmod(file.get(), 0644) == 0
+               ? base::Status()
+               : base::Fail(base::Errno(errno, fmt::format("make \"{}\"", wanted.path)));
   }
   if (made) return {};
   return Refuse(Passing("CreateContainerConfigError", made.error().Wrap(wanted.owner)));
@@ -54,19 +58,23 @@ OrNotReady<void> CheckHostPath(const VolumePlan::HostPath& wanted) {
 
 }  // namespace
 
-OrNotReady<void> MakeVolumes(const VolumePlan& plan) {
+OrNotReady<void> MakeVolumes(const VolumePlan& plan, std::optional<uid_t> owner) {
   for (const VolumePlan::HostPath& wanted : plan.host_paths) {
     auto checked = CheckHostPath(wanted);
     if (!checked) return checked;
   }
   base::Status made;
   for (const std::string& directory : plan.directories) {
-    if (made) made = base::MakeDirs(directory);
+    // Inside the pod's own, which is its user's alone: its programs may run as another.
+    if (made) made = base::MakeDirs(directory, 0777);
   }
   for (const VolumePlan::File& file : plan.files) {
-    if (made) made = base::MakeDirs(file.path.substr(0, file.path.rfind('/')));
+    if (made) made = base::MakeDirs(base::DirectoryOf(file.path), 0755);
     if (made) {
       made = base::WriteFileAtomic(file.path, file.content, file.mode, base::Durability::kNone);
+    }
+    if (made && owner && ::chown(file.path.c_str(), *owner, -1U) != 0) {
+      made = base::Fail(base::Errno(errno, fmt::format("chown \"{}\"", file.path)));
     }
   }
   if (!made) return Refuse(Passing("CreateContainerConfigError", made.error()));
@@ -101,7 +109,10 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
   auto plan = PlanPod(pod, *objects, facts, *grants,
                       [](const std::string& path) { return SystemFiles().Exists(path); });
   if (!plan) return Refuse(std::move(plan.error()));
-  auto made = MakeVolumes(plan->volumes);
+  const auto& containers = plan->spec.containers;
+  auto made = MakeVolumes(plan->volumes, facts_.user == 0 && !containers.empty()
+                                             ? containers.front().rights.user
+                                             : std::nullopt);
   if (!made) return Refuse(std::move(made.error()));
   if (!plan->spec.job_code_directory.empty()) {
     if (auto directory = base::MakeDirs(plan->spec.job_code_directory); !directory) {
@@ -114,6 +125,13 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
   std::vector<int> fds;
   for (const base::Fd& lock : *locks) fds.push_back(lock.get());
   auto shim = shims_.Start(plan->spec, fds);
+  if (!shim && plan->spec.is_in_user_scope && !shims_.WasStarted(plan->spec.directory)) {
+    base::LogWarn("pod {}/{} has no cgroup: {}", plan->spec.namespace_name, plan->spec.name,
+                  shim.error().message);
+    plan->spec.is_in_user_scope = false;
+    plan->spec.cgroup_mount.clear();
+    shim = shims_.Start(plan->spec, fds);
+  }
   if (!shim) return Refuse(Passing("RunContainerError", shim.error()));
   return std::move(*shim);
 }

@@ -47,7 +47,7 @@ class PodStarter {
   const std::string configured_python_;
 };
 
-// Makes and checks what the plan names.
-OrNotReady<void> MakeVolumes(const VolumePlan& plan);
+// Makes and checks what the plan names. `owner`: of its files, when that is not the daemon's user.
+OrNotReady<void> MakeVolumes(const VolumePlan& plan, std::optional<uid_t> owner = std::nullopt);
 
 }  // namespace local::node

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
@@ -162,7 +163,12 @@ class StatusMaker {
 
   std::string Message() const {
     if (input_.failure != nullptr) return input_.failure->message;
-    return input_.report == nullptr ? "" : input_.report->message;
+    if (input_.report == nullptr) return "";
+    if (!input_.report->message.empty()) return input_.report->message;
+    for (const ContainerReport& container : input_.report->containers) {
+      if (!container.log_loss.empty()) return container.name + ": " + container.log_loss;
+    }
+    return "";
   }
 
   static std::string Names(const std::vector<Container>& containers,
@@ -280,6 +286,10 @@ PodFailure NodeRebootedFailure() {
 
 PodFailure DeadlineFailure() {
   return {kDeadlineExceeded, "Pod was active on the node longer than the specified deadline"};
+}
+
+PodFailure JobEndedFailure(std::string why) {
+  return {api::kJobEndedReason, "ended by muster: " + std::move(why)};
 }
 
 text::Json MakeStatus(const StatusInput& input, base::Time now) {

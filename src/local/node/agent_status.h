@@ -23,6 +23,8 @@ struct PodFailure {
 PodFailure ShimLostFailure();
 PodFailure NodeRebootedFailure();
 PodFailure DeadlineFailure();
+// `why` is what api::kEndAnnotation says.
+PodFailure JobEndedFailure(std::string why);
 
 struct StatusInput {
   const text::Json& pod;  // as last seen: its containers, its conditions

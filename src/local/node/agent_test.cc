@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/names.h"
 #include "api/pod.h"
 #include "base/file.h"
 #include "local/node/agent_fake_cluster.h"
@@ -26,15 +27,21 @@ class AgentTest : public testing::Test {
  protected:
   AgentTest()
       : client_(cluster_.Connect()),
-        gpus_("muster-test-" + std::to_string(::getpid()) + "/agent-gpu/"),
-        ports_({}, "muster-test-" + std::to_string(::getpid()) + "/agent-port/") {
-    state_ = testing::TempDir() + "agent-XXXXXX";
-    EXPECT_NE(::mkdtemp(state_.data()), nullptr);
+        state_(MakeState()),
+        gpus_(state_),
+        ports_({}, "muster-test-" + std::to_string(::getpid()) + "/agent-port/"),
+        lost_(state_) {
     gpus_.SetInventory({});
   }
   ~AgentTest() override {
     agent_.reset();
     EXPECT_TRUE(base::RemoveTree(state_));
+  }
+
+  static std::string MakeState() {
+    std::string state = testing::TempDir() + "agent-XXXXXX";
+    EXPECT_NE(::mkdtemp(state.data()), nullptr);
+    return state;
   }
 
   void StartAgent() {
@@ -43,9 +50,13 @@ class AgentTest : public testing::Test {
     options.machine.node_name = "here";
     options.machine.cpus = 4;
     options.machine.memory = int64_t{8} << 30;
+    options.shim_answer = shim_answer_;
     options.environment =
         base::Environment(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}});
-    auto agent = Agent::Start(client_, shims_, gpus_, ports_, base::SystemClock(), options);
+    options.fate_of = [this](const std::string& uid) -> base::Result<Fate> {
+      return cluster_.FateOf(uid);
+    };
+    auto agent = Agent::Start(client_, shims_, gpus_, ports_, lost_, base::SystemClock(), options);
     ASSERT_TRUE(agent) << agent.error().message;
     agent_ = std::move(*agent);
   }
@@ -88,9 +99,11 @@ class AgentTest : public testing::Test {
   FakeCluster cluster_;
   FakeShims shims_;
   cluster::Client client_;
+  const std::string state_;
   GpuAllocator gpus_;
   PortAllocator ports_;
-  std::string state_;
+  LostAndFound lost_;
+  std::chrono::milliseconds shim_answer_ = NodeFacts().shim_answer;
   std::unique_ptr<Agent> agent_;
 };
 
@@ -133,6 +146,21 @@ TEST_F(AgentTest, ReportsAFailure) {
   shims_.Finish(uid, 3);
   EXPECT_TRUE(WaitPhase("p", "Failed"));
   EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 3);
+}
+
+TEST_F(AgentTest, AShimThatDoesNotAnswerIsKilledWhenTheGraceIsOver) {
+  shim_answer_ = std::chrono::milliseconds(1);
+  StartAgent();
+  text::Json pod = PodBuilder("p");
+  text::Set(pod, {"spec", "terminationGracePeriodSeconds"}, 0);
+  const std::string uid = Put(pod);
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  shims_.ReportRunning(uid);
+  ASSERT_TRUE(WaitPhase("p", "Running"));
+  cluster_.Delete(api::kPods, "default", "p");
+  EXPECT_EQ(shims_.WaitTerminated(uid), 0);
+  EXPECT_TRUE(shims_.WaitStraysKilled(uid)) << "its programs end with it";
+  EXPECT_TRUE(WaitGone("p"));
 }
 
 TEST_F(AgentTest, StartsManyAtOnce) {
@@ -271,13 +299,59 @@ TEST_F(AgentTest, ClearsUpAfterPodsThatWereDeletedWhileNobodyWatched) {
   agent_.reset();
   cluster_.Remove(api::kPods, "default", "running");
   cluster_.Remove(api::kPods, "default", "ended");
-  ASSERT_TRUE(base::MakeDirs(DirectoryOf("never-started")));
   StartAgent();
   EXPECT_TRUE(WaitRemoved(DirectoryOf(ended)));
-  EXPECT_TRUE(WaitRemoved(DirectoryOf("never-started")));
   EXPECT_EQ(shims_.WaitTerminated(running), 0);
   shims_.Finish(running, 137);
   EXPECT_TRUE(WaitRemoved(DirectoryOf(running)));
+}
+
+TEST_F(AgentTest, WhatTheStoreDoesNotKnowIsNeverEndedAndNeverRemoved) {
+  StartAgent();
+  const std::string running = Put(PodBuilder("running"));
+  const std::string ended = Put(PodBuilder("ended"));
+  ASSERT_TRUE(shims_.WaitStarted(running));
+  ASSERT_TRUE(shims_.WaitStarted(ended));
+  shims_.Finish(ended, 0);
+  ASSERT_TRUE(WaitPhase("ended", "Succeeded"));
+  agent_.reset();
+  cluster_.Forget(api::kPods, "default", "running");
+  cluster_.Forget(api::kPods, "default", "ended");
+  const std::string code = state_ + "/jobs/uid-nobody/code";
+  ASSERT_TRUE(base::MakeDirs(code));
+  ASSERT_TRUE(base::MakeDirs(DirectoryOf("never-started")));
+  StartAgent();
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(ended)));
+  EXPECT_TRUE(IsThere(lost_.directory() + "/pod-" + ended + "/status.json"));
+  EXPECT_TRUE(WaitRemoved(DirectoryOf("never-started"))) << "it was empty";
+  ASSERT_TRUE(shims_.WaitStarted(Put(PodBuilder("next")))) << "the agent goes on";
+  EXPECT_TRUE(IsThere(DirectoryOf(running)));
+  EXPECT_TRUE(IsThere(code)) << "the pod may run on it";
+  EXPECT_EQ(shims_.Graces(running), 0u) << "nobody asked it to end";
+  const std::vector<std::string> notices = lost_.Notices();
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_NE(notices[0].find("`kill 4711`"), std::string::npos) << notices[0];
+  EXPECT_NE(notices[1].find(lost_.directory()), std::string::npos) << notices[1];
+
+  shims_.Finish(running, 0);
+  EXPECT_TRUE(WaitRemoved(DirectoryOf(running)));
+  EXPECT_TRUE(IsThere(lost_.directory() + "/pod-" + running));
+  EXPECT_EQ(lost_.Notices().size(), 1u);
+  RestartAgent();
+  EXPECT_TRUE(WaitRemoved(code));
+  EXPECT_TRUE(IsThere(lost_.directory() + "/job-uid-nobody/code"));
+}
+
+TEST_F(AgentTest, APodOfAnotherNodesNameKeepsItsFolder) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  agent_.reset();
+  Put(PodBuilder("p").Set({"spec", "nodeName"}, "there"));
+  StartAgent();
+  ASSERT_TRUE(shims_.WaitStarted(Put(PodBuilder("next")))) << "the agent goes on";
+  EXPECT_TRUE(IsThere(DirectoryOf(uid)));
+  EXPECT_EQ(shims_.Graces(uid), 0u);
 }
 
 TEST_F(AgentTest, WaitsForASecretAndStartsWhenItAppears) {
@@ -325,13 +399,12 @@ TEST_F(AgentTest, HandsGpuAndPortLocksToTheShim) {
   const auto spec = shims_.WaitStarted(uid);
   ASSERT_TRUE(spec);
   EXPECT_EQ(shims_.Locks(uid), 2u);
-  EXPECT_EQ(gpus_.LockedElsewhere(), (std::vector<bool>{true})) << "the shim's now";
+  EXPECT_NE(gpus_.HoldersElsewhere().at(0), "") << "the shim's now";
   shims_.ReportRunning(uid);
   ASSERT_TRUE(WaitPhase("j-master-0", "Running"));
   shims_.Finish(uid, 0);
   ASSERT_TRUE(WaitPhase("j-master-0", "Succeeded"));
-  EXPECT_EQ(gpus_.LockedElsewhere(), (std::vector<bool>{false}))
-      << "an end is told when the locks are free";
+  EXPECT_EQ(gpus_.HoldersElsewhere().at(0), "") << "an end is told when the locks are free";
 }
 
 TEST_F(AgentTest, HandsTheLockOfANodePortToTheShim) {
@@ -394,6 +467,47 @@ TEST_F(AgentTest, CodeOfAJobGoesWithItsObjectAndItsLastPod) {
   EXPECT_TRUE(IsThere(code)) << "a process may still look at it";
   shims_.Finish(uid, 137);
   EXPECT_TRUE(WaitRemoved(state_ + "/jobs/uid-job-j"));
+}
+
+// What its job's failure ends stays, with its directory and its logs.
+TEST_F(AgentTest, APodThatIsAskedToEndStays) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  shims_.ReportRunning(uid);
+  ASSERT_TRUE(WaitPhase("p", "Running"));
+  text::Json pod = *Pod("p");
+  text::Set(pod, {"metadata", "annotations", api::kEndAnnotation}, "the job j has failed");
+  Put(pod);
+  EXPECT_EQ(shims_.WaitTerminated(uid), 30);
+  shims_.Finish(uid, 143);
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(GetString(*Pod("p"), {"status", "reason"}), api::kJobEndedReason);
+  EXPECT_EQ(api::ExitCodeOf(*Pod("p"), "pytorch"), 143);
+  EXPECT_TRUE(IsThere(DirectoryOf(uid)));
+}
+
+TEST_F(AgentTest, APodThatIsAskedToEndWhileNobodyWatchesEndsWithTheNextAgent) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p"));
+  ASSERT_TRUE(shims_.WaitStarted(uid));
+  agent_.reset();
+  text::Json pod = *Pod("p");
+  text::Set(pod, {"metadata", "annotations", api::kEndAnnotation}, "the job j has failed");
+  Put(pod);
+  StartAgent();
+  EXPECT_EQ(shims_.WaitTerminated(uid), 30);
+}
+
+TEST_F(AgentTest, APodThatWaitsAndIsAskedToEndHasFailed) {
+  StartAgent();
+  const std::string uid = Put(PodBuilder("p").Container("no-command"));
+  EXPECT_EQ(WaitingReason("p"), "CreateContainerError");
+  text::Json pod = *Pod("p");
+  text::Set(pod, {"metadata", "annotations", api::kEndAnnotation}, "the job j has failed");
+  Put(pod);
+  EXPECT_TRUE(WaitPhase("p", "Failed"));
+  EXPECT_EQ(shims_.Starts(uid), 0);
 }
 
 TEST_F(AgentTest, ADeadlineEndsThePod) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/strings.h"
@@ -301,15 +302,42 @@ class GitSync {
   std::string printed_;
 };
 
+// A pod stands in no folder that a path could be relative to, and a folder that holds the pod's own
+// would be copied into itself, over and over.
+base::Status CheckRsyncSource(const std::string& source, const std::string& pod_directory) {
+  if (source == "." || source == ".." || source.starts_with("./") || source.starts_with("../")) {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("rsync: the source \"{}\" is relative: give an absolute path", source));
+  }
+  if (!source.starts_with('/')) return {};
+  std::error_code failed;
+  std::string outer = std::filesystem::canonical(source, failed).string();
+  if (failed) return {};  // rsync says it
+  if (!outer.ends_with('/')) outer += '/';
+  const std::string inner = std::filesystem::canonical(pod_directory, failed).string();
+  if (failed || !(inner + "/").starts_with(outer)) return {};
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("rsync: the source \"{}\" holds the pod's own folder {}: name the "
+                                "folder of the code",
+                                source, pod_directory));
+}
+
 int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
   const std::string code = pod.directory + "/code";
   if (auto made = base::MakeDirs(code, 0755); !made) {
     Print(STDERR_FILENO, made.error().message + "\n");
     return kFailure;
   }
-  ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), "/", std::chrono::seconds(0)};
+  // Where a relative name is nothing of the machine's.
+  ChildCommand command{spec.argv, ContainerEnvironment(pod, spec), code, std::chrono::seconds(0)};
   for (std::string& word : command.argv) {
-    if (word == "/code" || word.starts_with("/code/")) word = code + word.substr(5);
+    if (word == "/code" || word.starts_with("/code/")) {
+      word = code + word.substr(5);
+    } else if (auto fine = CheckRsyncSource(word, pod.directory); !fine) {
+      Print(STDERR_FILENO, fine.error().message + "\n");
+      return kFailure;
+    }
   }
   if (command.argv.empty()) command.argv = {"rsync"};
   std::string password;

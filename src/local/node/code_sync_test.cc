@@ -321,6 +321,20 @@ TEST_F(CodeSyncTest, RsyncWritesIntoThePodsCode) {
   EXPECT_EQ(Outcome(spec), "ok: print(1)\n");
 }
 
+TEST_F(CodeSyncTest, RsyncTakesNoFolderThatHoldsThePodNorARelativeOne) {
+  // A stand-in that would be seen.
+  ASSERT_TRUE(base::WriteFileAtomic(root_ + "/rsync", "#!/bin/sh\necho ran\n", 0755,
+                                    base::Durability::kNone));
+  for (const std::string& source : {std::string("."), std::string("./x"), std::string(".."),
+                                    std::string("/"), root_, root_ + "/"}) {
+    PodSpec spec = SyncPod({});
+    spec.init_containers[0].kind = ContainerSpec::Kind::kRsync;
+    spec.init_containers[0].argv = {"rsync", "-avP", source, "/code"};
+    spec.init_containers[0].env = {{"PATH", root_ + ":/usr/bin:/bin"}};
+    EXPECT_TRUE(Outcome(spec).starts_with("rsync: the source \"" + source)) << source;
+  }
+}
+
 TEST_F(CodeSyncTest, CopyTreeKeepsModesAndLinks) {
   Shell("mkdir -p a/b && echo x > a/b/x && chmod 500 a/b && ln -s b/x a/l && chmod 755 a/b/x");
   ASSERT_TRUE(CopyTree(root_ + "/a", root_ + "/c"));

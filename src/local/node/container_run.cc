@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -13,9 +15,11 @@
 #include <cerrno>
 #include <string_view>
 
+#include "local/node/cgroup.h"
 #include "local/node/child_command.h"
 #include "local/node/code_sync.h"
-#include "local/node/shim.h"
+#include "local/node/memory_use.h"
+#include "local/node/pod_processes.h"
 #include "local/node/stream_ends.h"
 #include "local/node/warm_command.h"
 #include "process/spawn.h"
@@ -70,6 +74,18 @@ std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const Containe
   return entries;
 }
 
+process::Rights RightsHere(process::Rights rights) {
+  if (rights.group == ::getgid()) rights.group.reset();
+  if (rights.user == ::getuid()) {
+    rights.user.reset();
+  } else if (rights.user && !rights.group) {
+    // As Kubernetes: the user's own group, root's of one that has none.
+    const passwd* const known = ::getpwuid(*rights.user);
+    rights.group = known != nullptr ? known->pw_gid : 0;
+  }
+  return rights;
+}
+
 ContainerState DescribeEnd(int wait_status, bool is_oom_killed) {
   ContainerState state;
   state.phase = ContainerState::Phase::kTerminated;
@@ -90,7 +106,8 @@ ContainerRun::ContainerRun(process::EventLoop& loop, base::Clock& clock, const P
       pod_(pod),
       spec_(spec),
       callbacks_(std::move(callbacks)),
-      log_(LogPath(spec, restart)) {}
+      log_(LogPath(spec, restart), pod.log_limit),
+      oom_kills_before_(OomKillsOf(spec.cgroup)) {}
 
 ContainerRun::~ContainerRun() {
   for (Output& output : outputs_) {
@@ -155,6 +172,13 @@ base::Status ContainerRun::StartProgram(int out, int err, int in) {
   options.group = process::SpawnOptions::Group::kSession;
   options.has_terminal = spec_.tty;
   options.dies_with_parent = true;
+  options.umask = pod_.umask;
+  options.cgroup = spec_.cgroup;
+  options.rights = RightsHere(spec_.rights);
+  if (options.rights.user) {
+    // So that it can open /dev/stdout, which is what it has been given.
+    for (const int stream : {out, err}) (void)::fchown(stream, *options.rights.user, -1U);
+  }
   TRY_ASSIGN(pid_, process::Spawn(options));
   return {};
 }
@@ -171,6 +195,7 @@ base::Status ContainerRun::StartBuiltIn(int out, int err, int in) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   ::setsid();
+  ::umask(pod_.umask);
   if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(1);
   ::close_range(3, ~0U, 0);
   sigset_t none;
@@ -182,7 +207,6 @@ base::Status ContainerRun::StartBuiltIn(int out, int err, int in) {
 void ContainerRun::OnReadable(LogStream stream) {
   Output& output = OutputOf(stream);
   static char buffer[kReadSize];
-  const bool had_loss = log_.lost_bytes() != 0;
   bool is_closed = false;
   for (int i = 0; i < kReadsPerTurn; ++i) {
     const ssize_t count = ::read(output.fd.get(), buffer, sizeof buffer);
@@ -205,7 +229,11 @@ void ContainerRun::OnReadable(LogStream stream) {
     output.partial_timer =
         loop_.After(kPartialLineWait, [this, stream] { log_.FlushPartial(stream, clock_.Now()); });
   }
-  if (!had_loss && log_.lost_bytes() != 0) callbacks_.on_loss();
+  // At first, and when it has doubled: each costs a report.
+  if (log_.lost_bytes() > 2 * told_loss_) {
+    told_loss_ = log_.lost_bytes();
+    callbacks_.on_loss();
+  }
   if (is_closed) EndIfDrained();
 }
 
@@ -228,11 +256,20 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
       is_sigkill && !is_killed_by_us &&
       oom_watch_.HasKilled(WIFSIGNALED(wait_status) && !is_stood_in_for_ ? std::optional(pid_)
                                                                          : std::nullopt);
+  if (is_sigkill && memory_note_.empty() && OomKillsOf(spec_.cgroup) > oom_kills_before_) {
+    memory_note_ = fmt::format("it used more memory than its limit of {}",
+                               FormatMemory(spec_.memory_limit.value_or(0)));
+  }
   const auto started_at = state_.started_at;
-  state_ = DescribeEnd(wait_status, is_oom);
+  state_ = DescribeEnd(wait_status, is_oom || (is_sigkill && !memory_note_.empty()));
   state_.started_at = started_at;
   state_.finished_at = clock_.Now();
   EndIfDrained();
+}
+
+void ContainerRun::ExceedsMemory(int64_t used) {
+  memory_note_ = fmt::format("it used {} of memory, and its limit is {}", FormatMemory(used),
+                             FormatMemory(spec_.memory_limit.value_or(0)));
 }
 
 void ContainerRun::LimitDrain() {
@@ -253,6 +290,14 @@ void ContainerRun::AddImageHint(bool is_not_found) {
   state_.message += (state_.message.empty() ? "" : "; ") + spec_.image_hint;
 }
 
+// Last, where the words that tell most are read.
+void ContainerRun::AddMemoryNote() {
+  if (memory_note_.empty()) return;
+  const std::string note = fmt::format("container {} was killed: {}", spec_.name, memory_note_);
+  log_.Append(LogStream::kStderr, note + "\n", clock_.Now());
+  state_.message += (state_.message.empty() ? "" : "\n") + note;
+}
+
 void ContainerRun::EndIfDrained() {
   if (!has_exited_ || has_ended_ || outputs_[0].fd || outputs_[1].fd) return;
   has_ended_ = true;
@@ -260,6 +305,7 @@ void ContainerRun::EndIfDrained() {
   if (state_.exit_code != 0) {
     state_.message = tail_.Text();
     AddImageHint(IsNotFound(state_.exit_code, state_.message));
+    AddMemoryNote();
   }
   if (const std::string note = log_.LossNote(); !note.empty()) {
     if (!state_.message.empty()) state_.message += '\n';

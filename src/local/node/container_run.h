@@ -43,12 +43,15 @@ class ContainerRun {
   pid_t pid() const { return pid_; }
   // Of waitpid: the process has been reaped. `is_killed_by_us` rules out an out-of-memory kill.
   void OnExit(int wait_status, bool is_killed_by_us);
+  // It is about to be killed: it uses that many bytes of memory, and its limit is less.
+  void ExceedsMemory(int64_t used);
   // From now on whoever still holds the output open has only kDrainWait.
   void LimitDrain();
 
   // After on_end: Terminated, with reason and message.
   const ContainerState& state() const { return state_; }
-  std::string LossNote() const { return log_.LossNote(); }
+  // LogWriter's.
+  std::string UntoldLoss() const { return log_.UntoldLoss(); }
 
  private:
   struct Output {
@@ -62,6 +65,7 @@ class ContainerRun {
   void Close(LogStream stream);
   void EndIfDrained();
   void AddImageHint(bool is_not_found);
+  void AddMemoryNote();
   Output& OutputOf(LogStream stream) { return outputs_[static_cast<size_t>(stream)]; }
 
   process::EventLoop& loop_;
@@ -72,8 +76,11 @@ class ContainerRun {
   LogWriter log_;
   OutputTail tail_;
   OomWatch oom_watch_;
+  const uint64_t oom_kills_before_;  // in its own cgroup
+  std::string memory_note_;          // why it was killed, when that was for its memory
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
+  uint64_t told_loss_ = 0;
   bool is_stood_in_for_ = false;  // the program is no child of the shim's
   bool has_exited_ = false;
   bool has_ended_ = false;
@@ -83,6 +90,9 @@ class ContainerRun {
 
 // The environment of a container as execve takes it: later entries win, with the pod's uid.
 std::vector<std::string> ContainerEnvironment(const PodSpec& pod, const ContainerSpec& spec);
+
+// What is left to be given up in this process, which may have become the user by its view.
+process::Rights RightsHere(process::Rights rights);
 
 // How an end is reported: exit code or 128 + signal; Completed, Error or OOMKilled.
 ContainerState DescribeEnd(int wait_status, bool is_oom_killed);

@@ -117,6 +117,9 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
   options.group = process::SpawnOptions::Group::kSession;
   options.has_terminal = request.has_terminal;
   options.dies_with_parent = true;
+  options.umask = pod_.umask;
+  options.cgroup = container->cgroup;
+  options.rights = RightsHere(container->rights);
   return process::Spawn(options);
 }
 

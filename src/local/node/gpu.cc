@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "local/node/machine_lock.h"
 #include "local/node/nvml.h"
 
 namespace local::node {
@@ -73,7 +72,7 @@ GpuDiscovery::~GpuDiscovery() {
   state_->is_abandoned = true;
 }
 
-GpuAllocator::GpuAllocator(std::string lock_prefix) : lock_prefix_(std::move(lock_prefix)) {}
+GpuAllocator::GpuAllocator(std::string lock_folder) : lock_folder_(std::move(lock_folder)) {}
 
 void GpuAllocator::SetInventory(const GpuInventory& inventory) {
   auto state = state_.Lock();
@@ -88,16 +87,19 @@ std::vector<GpuUnit> GpuAllocator::Units() const { return state_.Lock()->units; 
 
 std::string GpuAllocator::Reason() const { return state_.Lock()->reason; }
 
-std::vector<bool> GpuAllocator::LockedElsewhere() const {
+std::vector<std::string> GpuAllocator::HoldersElsewhere() const {
   auto state = state_.Lock();
-  std::vector<bool> locked(state->units.size(), false);
-  for (size_t i = 0; i < locked.size(); ++i) {
-    locked[i] = IsLockedMachineWide(lock_prefix_ + state->units[i].uuid);
+  std::vector<std::string> holders(state->units.size());
+  if (holders.empty()) return holders;
+  const std::map<std::string, uid_t> by_unit = GpuHolders(lock_folder_);
+  for (size_t i = 0; i < holders.size(); ++i) {
+    const auto holder = by_unit.find(state->units[i].uuid);
+    if (holder != by_unit.end()) holders[i] = DescribeHolder(holder->second);
   }
   for (const auto& [pod_uid, held] : state->held) {
-    for (const Held& one : held) locked[static_cast<size_t>(one.unit)] = false;
+    for (const Held& one : held) holders[static_cast<size_t>(one.unit)].clear();
   }
-  return locked;
+  return holders;
 }
 
 base::Status GpuAllocator::LockInto(State& state, const std::string& pod_uid,
@@ -112,7 +114,8 @@ base::Status GpuAllocator::LockInto(State& state, const std::string& pod_uid,
       status = base::Fail(base::Code::kNotFound, fmt::format("this machine has no GPU {}", unit));
       break;
     }
-    auto lock = LockMachineWide(lock_prefix_ + state.units[static_cast<size_t>(unit)].uuid);
+    auto lock = LockGpu(lock_folder_, state.units[static_cast<size_t>(unit)].uuid,
+                        fmt::format("pod {}", pod_uid));
     if (!lock) {
       status = base::Fail(lock.error().Wrap(fmt::format("GPU {}", unit)));
       break;

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "base/result.h"
+#include "local/node/gpu_lock.h"
 
 namespace local::node {
 
@@ -70,7 +71,8 @@ class GpuDiscovery {
 // Locks units for pods, machine-wide: another user's muster sees them. Thread safe.
 class GpuAllocator {
  public:
-  explicit GpuAllocator(std::string lock_prefix = "muster/gpu/");
+  // `lock_folder`: gpu_lock.h.
+  explicit GpuAllocator(std::string lock_folder = GpuLockFolder());
 
   // Until then nothing is known, and nothing can be locked.
   void SetInventory(const GpuInventory& inventory);
@@ -78,8 +80,9 @@ class GpuAllocator {
   std::vector<GpuUnit> Units() const;
   std::string Reason() const;
 
-  // By unit: somebody holds its lock, and it is not this object. That may be a pod's shim.
-  std::vector<bool> LockedElsewhere() const;
+  // By unit: who holds its lock, in words, when that is not this object, else "". It may be a pod's
+  // shim.
+  std::vector<std::string> HoldersElsewhere() const;
 
   // All of `units` for the pod or, with kUnavailable naming one, none. Already locked for it: fine.
   base::Status Lock(const std::string& pod_uid, const std::vector<int>& units);
@@ -102,7 +105,7 @@ class GpuAllocator {
   };
   base::Status LockInto(State& state, const std::string& pod_uid, const std::vector<int>& units);
 
-  const std::string lock_prefix_;
+  const std::string lock_folder_;
   mutable base::Guarded<State> state_;
 };
 

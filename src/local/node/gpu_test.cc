@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <future>
 
+#include "base/file.h"
+
 namespace local::node {
 namespace {
 
@@ -25,7 +27,19 @@ GpuInventory ReadFake(const char* machine) {
 }
 
 // Locks of this process only: test programs may run at once.
-std::string TestPrefix() { return "muster-test-" + std::to_string(::getpid()) + "/gpu/"; }
+struct LockFolder {
+  LockFolder() : path(testing::TempDir() + "gpu-locks-XXXXXX") {
+    EXPECT_NE(::mkdtemp(path.data()), nullptr);
+  }
+  ~LockFolder() { EXPECT_TRUE(base::RemoveTree(path)); }
+  std::string path;
+};
+
+std::vector<bool> AreElsewhere(const GpuAllocator& allocator) {
+  std::vector<bool> are;
+  for (const std::string& holder : allocator.HoldersElsewhere()) are.push_back(!holder.empty());
+  return are;
+}
 
 TEST(ReadGpus, NoLibraryIsNoGpuAndAReason) {
   const GpuInventory inventory = ReadGpus("/nonexistent");
@@ -94,18 +108,19 @@ TEST(GpuDiscovery, TellsOnce) {
 }
 
 TEST(GpuAllocator, LocksAllUnitsOrNone) {
-  GpuAllocator ours(TestPrefix()), theirs(TestPrefix());
+  const LockFolder folder;
+  GpuAllocator ours(folder.path), theirs(folder.path);
   ours.SetInventory(ReadFake("3"));
   theirs.SetInventory(ReadFake("3"));
   ASSERT_TRUE(theirs.Lock("them", {1}));
-  EXPECT_EQ(ours.LockedElsewhere(), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(AreElsewhere(ours), (std::vector<bool>{false, true, false}));
 
   const base::Status both = ours.Lock("us", {0, 1});
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, base::Code::kUnavailable);
   EXPECT_NE(both.error().message.find("GPU 1"), std::string::npos) << both.error().message;
   EXPECT_TRUE(theirs.Lock("them", {0})) << "a failed Lock kept GPU 0";
-  EXPECT_EQ(theirs.LockedElsewhere(), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(AreElsewhere(theirs), (std::vector<bool>{false, false, false}));
 
   theirs.Release("them");
   EXPECT_TRUE(ours.Lock("us", {0, 1}));
@@ -113,7 +128,8 @@ TEST(GpuAllocator, LocksAllUnitsOrNone) {
 }
 
 TEST(GpuAllocator, ALockLivesAsLongAsWhoeverTookIt) {
-  GpuAllocator ours(TestPrefix()), theirs(TestPrefix());
+  const LockFolder folder;
+  GpuAllocator ours(folder.path), theirs(folder.path);
   ours.SetInventory(ReadFake("1"));
   theirs.SetInventory(ReadFake("1"));
   ASSERT_TRUE(ours.Lock("pod", {0}));
@@ -123,14 +139,15 @@ TEST(GpuAllocator, ALockLivesAsLongAsWhoeverTookIt) {
     EXPECT_EQ(locks->size(), 1u);
     ours.Release("pod");
     EXPECT_FALSE(theirs.Lock("other", {0}));
-    EXPECT_EQ(ours.LockedElsewhere(), (std::vector<bool>{true}));
+    EXPECT_EQ(AreElsewhere(ours), (std::vector<bool>{true}));
   }
   EXPECT_TRUE(theirs.Lock("other", {0}));
   EXPECT_FALSE(ours.Take("pod", {0}));
 }
 
 TEST(GpuAllocator, TakesWhatWasNotLockedYet) {
-  GpuAllocator allocator(TestPrefix());
+  const LockFolder folder;
+  GpuAllocator allocator(folder.path);
   allocator.SetInventory(ReadFake("2"));
   auto locks = allocator.Take("pod", {0, 1});
   ASSERT_TRUE(locks);

@@ -23,7 +23,8 @@ base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const s
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) {
+  // An earlier start's will do where the disk is full.
+  if (status != 0 && ::access((folder + "/bin").c_str(), F_OK) != 0) {
     return base::Fail(base::Code::kInternal,
                       fmt::format("\"{}\" could not make \"{}\"", launcher, folder));
   }

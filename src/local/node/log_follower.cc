@@ -195,13 +195,23 @@ class LogFollower::Streams {
       return;
     }
     // The state was read before the file: what the run wrote before its end has been shown.
-    if (!stream.query.follow || stream.query.previous) return Finish(ref, {});
-    if (state == RunState::kEndedForGood) return Finish(ref, {});
+    const bool is_whole = !stream.query.follow || stream.query.previous;
+    if (is_whole || state == RunState::kEndedForGood) return FinishWhole(ref);
     if (state != RunState::kEnded) return;
     ++stream.restart;
     stream.reader.reset();
     stream.is_first_run = false;
     loop->Post([this, ref] { Advance(ref); });
+  }
+
+  // What the disk had no room for is said where it would have been.
+  void FinishWhole(const Ref& ref) {
+    const ContainerReport* const report = ReportOf(*ref);
+    const bool is_latest = report != nullptr && report->restart_count == ref->restart;
+    if (is_latest && !report->log_loss.empty() && !ref->format.limit_bytes) {
+      ref->receiver.write("muster: " + report->log_loss + "\n");
+    }
+    Finish(ref, {});
   }
 
   base::Status ReadMore(Stream& stream, std::string& text) {

@@ -26,6 +26,7 @@ struct LogLine {
 std::optional<LogLine> ParseLogLine(std::string_view record);
 
 // "2026-07-30T10:00:00.123456000Z"
+inline constexpr size_t kLogTimeSize = 30;
 std::string FormatLogTime(base::Time time);
 
 // Appends the record and its newline.

@@ -21,7 +21,21 @@ constexpr size_t kMaxRecord = 1 << 20;
 base::Result<LogReader> LogReader::Open(const std::string& path) {
   base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return base::Fail(base::Errno(errno, "open " + path));
-  return LogReader(std::move(fd));
+  LogReader reader(std::move(fd));
+  TRY_ASSIGN(reader.begin_, reader.EndOfHole(0));
+  reader.offset_ = reader.begin_;
+  return reader;
+}
+
+base::Result<uint64_t> LogReader::EndOfHole(uint64_t offset) const {
+  while (true) {
+    TRY_ASSIGN(const std::string block, ReadAt(offset, kBlock));
+    const size_t byte = block.find_first_not_of('\0');
+    if (byte != std::string::npos) return offset + byte;
+    if (block.empty()) return offset;
+    const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset + block.size()), SEEK_DATA);
+    offset = data < 0 ? offset + block.size() : static_cast<uint64_t>(data);
+  }
 }
 
 base::Result<std::string> LogReader::ReadAt(uint64_t offset, size_t size) const {
@@ -51,21 +65,27 @@ base::Status LogReader::SeekToTail(int64_t lines) {
   bool is_last = true;  // no record has been looked at yet
   int64_t ends = 0;
   const auto grow = [&]() -> base::Status {
-    const size_t count = static_cast<size_t>(std::min<uint64_t>(kBlock, base));
+    const size_t count = static_cast<size_t>(std::min<uint64_t>(kBlock, base - begin_));
     TRY_ASSIGN(std::string block, ReadAt(base - count, count));
     if (block.size() != count) return base::Fail(base::Code::kInternal, "log became shorter");
     base -= count;
+    if (block.front() == '\0') {  // cut meanwhile
+      const size_t hole = std::min(block.find_first_not_of('\0'), block.size());
+      base += hole;
+      begin_ = base;
+      block.erase(0, hole);
+    }
     window.insert(0, block);
     return {};
   };
   // What follows the last newline is still being written.
-  while (base > 0 && window.find('\n') == std::string::npos) TRY(grow());
+  while (base > begin_ && window.find('\n') == std::string::npos) TRY(grow());
   window.resize(window.rfind('\n') + 1);
-  while (!window.empty() || base > 0) {
+  while (!window.empty() || base > begin_) {
     size_t before = window.size() < 2 ? std::string::npos : window.rfind('\n', window.size() - 2);
-    while (before == std::string::npos && base > 0) {
+    while (before == std::string::npos && base > begin_) {
       TRY(grow());
-      before = window.rfind('\n', window.size() - 2);
+      before = window.size() < 2 ? std::string::npos : window.rfind('\n', window.size() - 2);
     }
     const size_t begin = before == std::string::npos ? 0 : before + 1;
     const std::string_view record =
@@ -82,7 +102,7 @@ base::Status LogReader::SeekToTail(int64_t lines) {
 }
 
 base::Result<uint64_t> LogReader::NextRecord(uint64_t offset, uint64_t end) const {
-  if (offset == 0) return offset;
+  if (offset <= begin_) return begin_;
   for (uint64_t at = offset - 1; at < end; at += kBlock) {
     TRY_ASSIGN(const std::string block, ReadAt(at, kBlock));
     const size_t newline = block.find('\n');
@@ -113,6 +133,10 @@ base::Status LogReader::SkipTo(base::Time since) {
 base::Result<bool> LogReader::Read(Format& format, size_t budget, std::string& text) {
   if (format.limit_bytes && *format.limit_bytes <= 0) return false;
   TRY_ASSIGN(std::string block, ReadAt(offset_, std::max(budget, kBlock)));
+  if (!block.empty() && block.front() == '\0') {  // a record begins with its time
+    TRY_ASSIGN(offset_, EndOfHole(offset_));
+    TRY_ASSIGN(block, ReadAt(offset_, std::max(budget, kBlock)));
+  }
   size_t whole = block.rfind('\n');
   if (whole == std::string::npos) {
     if (block.size() < kBlock) return false;

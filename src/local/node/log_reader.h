@@ -35,10 +35,14 @@ class LogReader {
   explicit LogReader(base::Fd fd) : fd_(std::move(fd)) {}
   base::Result<std::string> ReadAt(uint64_t offset, size_t size) const;
   base::Result<uint64_t> Size() const;
+  // Where the hole at `offset` ends, that the writer made (LogWriter); `offset` where there is
+  // none.
+  base::Result<uint64_t> EndOfHole(uint64_t offset) const;
   // Where the first record that begins at or after `offset` begins.
   base::Result<uint64_t> NextRecord(uint64_t offset, uint64_t end) const;
 
   base::Fd fd_;
+  uint64_t begin_ = 0;  // before, there is a hole
   uint64_t offset_ = 0;
   bool is_line_open_ = false;  // the last text shown did not end a line
 };

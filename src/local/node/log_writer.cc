@@ -148,7 +148,42 @@ size_t LogWriter::TryWrite(std::string_view records) {
     written += static_cast<size_t>(count);
   }
   size_ += written;
+  if (limit_ != 0 && size_ - cut_ > limit_) Cut();
   return written;
+}
+
+void LogWriter::Cut() {
+  const base::Fd fd(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return;
+  // Twice the longest record, so that one begins in it.
+  std::string block(4 * kMaxLogPiece, '\0');
+  const uint64_t from = size_ - limit_ / 2;
+  const ssize_t count = ::pread(fd.get(), block.data(), block.size(), static_cast<off_t>(from));
+  if (count <= 0) return;
+  block.resize(static_cast<size_t>(count));
+  const size_t newline = block.find('\n');
+  if (newline == std::string::npos) return;
+  const uint64_t begin = from + newline + 1;
+  // The note has the time of what it stands before: the records stay in order.
+  const std::string_view kept = std::string_view(block).substr(newline + 1);
+  const std::string_view timestamp = kept.substr(0, kept.find(' '));
+  if (timestamp.size() != kLogTimeSize) return;
+  std::string note;
+  AppendLogLine({timestamp, LogStream::kStderr, false,
+                 fmt::format("muster: log cut: {} bytes of it were here, and the newest are kept "
+                             "(local.log_limit: {} bytes)",
+                             begin, limit_)},
+                note);
+  const uint64_t note_at = begin - note.size();
+  if (note_at <= cut_) return;
+  if (::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(cut_),
+                  static_cast<off_t>(note_at - cut_)) != 0) {
+    limit_ = 0;
+    return;
+  }
+  [[maybe_unused]] const ssize_t written =
+      ::pwrite(fd.get(), note.data(), note.size(), static_cast<off_t>(note_at));
+  cut_ = note_at;
 }
 
 void LogWriter::CountLoss(std::string_view records, int os_errno) {

@@ -25,7 +25,11 @@ inline constexpr uint64_t kLogReserveShare = 20;
 // always ends with a whole record. Not thread safe.
 class LogWriter {
  public:
-  explicit LogWriter(std::string path) : path_(std::move(path)) {}
+  // Past `limit` bytes the older part of the file becomes a hole, which a note ends, and from half
+  // of it on the newest stays; offsets do not change. 0 is no limit, and so is any where the file
+  // system has no holes.
+  explicit LogWriter(std::string path, uint64_t limit = 0)
+      : path_(std::move(path)), limit_(limit) {}
 
   // Takes output and writes the whole lines in it. The rest waits for its newline, for
   // FlushPartial or for End.
@@ -39,6 +43,8 @@ class LogWriter {
   uint64_t lost_bytes() const { return lost_bytes_; }
   // "log truncated: the disk is nearly full, 4096 bytes lost"; "" when nothing was lost.
   std::string LossNote() const;
+  // The same, while the log does not say it itself.
+  std::string UntoldLoss() const { return is_loss_noted_ ? "" : LossNote(); }
 
  private:
   struct StreamState {
@@ -53,10 +59,13 @@ class LogWriter {
   // How much of `records` is in the file; less than all sets errno, 0 for the reserve.
   size_t TryWrite(std::string_view records);
   void CountLoss(std::string_view records, int os_errno);
+  void Cut();
 
   std::string path_;
   base::Fd fd_;
+  uint64_t limit_;
   uint64_t size_ = 0;
+  uint64_t cut_ = 0;            // before, there is only the hole
   uint64_t checked_until_ = 0;  // the file's size when the disk is to be looked at again
   std::array<StreamState, 2> streams_;
   uint64_t lost_bytes_ = 0;

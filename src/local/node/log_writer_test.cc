@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,47 @@ TEST_F(LogWriterTest, WritesWholeLinesAtOnceAndKeepsTheRest) {
   log.Append(LogStream::kStdout, "ee\n", kWritten);
   EXPECT_FALSE(log.HasPartial(LogStream::kStdout));
   EXPECT_EQ(Records(), "stdout F one\nstdout F two\nstderr F err\nstdout F three\n");
+}
+
+TEST_F(LogWriterTest, KeepsTheNewestOfALongLogAndSaysThatItWasCut) {
+  constexpr uint64_t kLimit = 1 << 20;
+  LogWriter log(Path(), kLimit);
+  auto follower = LogReader::Open(Path());
+  std::string line(999, 'x');
+  for (int i = 0; i < 10'000; ++i) {
+    log.Append(LogStream::kStdout, std::to_string(i) + " " + line + "\n", kWritten);
+    if (!follower) follower = LogReader::Open(Path());
+  }
+  struct stat info{};
+  ASSERT_EQ(::stat(Path().c_str(), &info), 0);
+  if (info.st_blocks * 512 > 10'000'000) GTEST_SKIP() << "no holes on this file system";
+  EXPECT_LE(static_cast<uint64_t>(info.st_blocks) * 512, kLimit + (128 << 10));
+
+  const auto read_all = [](LogReader& reader) {
+    std::string text;
+    LogReader::Format format;
+    while (*reader.Read(format, 64 << 10, text)) {
+    }
+    return text;
+  };
+  auto whole = LogReader::Open(Path());
+  ASSERT_TRUE(whole);
+  const std::string text = read_all(*whole);
+  EXPECT_TRUE(text.starts_with("muster: log cut: ")) << text.substr(0, 100);
+  EXPECT_GE(text.size(), kLimit / 3);
+  EXPECT_NE(text.find("\n9999 xxx"), std::string::npos);
+  EXPECT_EQ(text.find('\0'), std::string::npos);
+  EXPECT_EQ(read_all(*follower), text) << "who was behind goes on where the log does";
+
+  auto tail = LogReader::Open(Path());
+  ASSERT_TRUE(tail->SeekToTail(1'000'000));
+  EXPECT_EQ(read_all(*tail), text);
+  auto last = LogReader::Open(Path());
+  ASSERT_TRUE(last->SeekToTail(1));
+  EXPECT_EQ(read_all(*last), "9999 " + line + "\n");
+  auto since = LogReader::Open(Path());
+  ASSERT_TRUE(since->SkipTo(kWritten));
+  EXPECT_EQ(read_all(*since), text);
 }
 
 TEST_F(LogWriterTest, AnUnfinishedLineIsPartialUntilItsEnd) {

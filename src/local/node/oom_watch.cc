@@ -15,16 +15,6 @@
 namespace local::node {
 namespace {
 
-uint64_t OomKillLine(const std::string& path) {
-  const auto text = base::ReadFile(path, 1 << 16);
-  if (!text) return 0;
-  for (const std::string& line : base::Split(*text, '\n')) {
-    if (!line.starts_with("oom_kill ")) continue;
-    return static_cast<uint64_t>(base::ParseInt(line.substr(9)).value_or(0));
-  }
-  return 0;
-}
-
 // Nothing when the kernel's log cannot be read.
 std::optional<bool> KernelLogNames(pid_t pid) {
   const base::Fd fd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -43,18 +33,28 @@ std::optional<bool> KernelLogNames(pid_t pid) {
 
 }  // namespace
 
+uint64_t OomKillsIn(const std::string& path) {
+  const auto text = base::ReadFile(path, 1 << 16);
+  if (!text) return 0;
+  for (const std::string& line : base::Split(*text, '\n')) {
+    if (!line.starts_with("oom_kill ")) continue;
+    return static_cast<uint64_t>(base::ParseInt(line.substr(9)).value_or(0));
+  }
+  return 0;
+}
+
 uint64_t CgroupOomKills() {
   const auto text = base::ReadFile("/proc/self/cgroup", 1 << 16);
   if (!text) return 0;
   for (const std::string& line : base::Split(*text, '\n')) {
     if (line.starts_with("0::")) {
-      const uint64_t kills = OomKillLine("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
+      const uint64_t kills = OomKillsIn("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
       if (kills != 0) return kills;
     }
     const size_t memory = line.find(":memory:");
     if (memory != std::string::npos) {
       const uint64_t kills =
-          OomKillLine("/sys/fs/cgroup/memory" + line.substr(memory + 8) + "/memory.oom_control");
+          OomKillsIn("/sys/fs/cgroup/memory" + line.substr(memory + 8) + "/memory.oom_control");
       if (kills != 0) return kills;
     }
   }

@@ -49,7 +49,7 @@ class PodTest : public testing::Test {
         EXPECT_TRUE((*shim)->Terminate(std::chrono::seconds(0)));
         EXPECT_TRUE(process::WaitForEnd((*shim)->pidfd(), kTestWait));
       }
-      EXPECT_TRUE(KillStrays(spec.uid));
+      EXPECT_TRUE(KillStrays(spec.directory, spec.uid));
     }
     EXPECT_TRUE(base::RemoveTree(root_));
   }

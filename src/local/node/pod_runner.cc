@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <utility>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/node/cgroup.h"
+#include "local/node/memory_use.h"
 #include "process/procfs.h"
 
 namespace local::node {
@@ -110,7 +113,7 @@ void PodRunner::StartSlot(Slot& slot) {
       loop_, clock_, spec_, slot.spec, slot.report.restart_count,
       ContainerRun::Callbacks{[this, &slot] { OnSlotEnd(slot); },
                               [this, &slot] {
-                                slot.report.state.message = slot.run->LossNote();
+                                slot.report.log_loss = slot.run->UntoldLoss();
                                 UpdateReport(false);
                               }});
   slot.is_active = true;
@@ -123,10 +126,14 @@ void PodRunner::StartSlot(Slot& slot) {
   slot.report.state = ContainerState{};
   slot.report.state.phase = Phase::kRunning;
   slot.report.state.started_at = slot.run->state().started_at;
+  const auto begun = process::ReadStat(slot.run->pid());
+  if (slot.spec.memory_limit && !IsMemoryLimited(slot.spec)) WatchMemory(slot);
+  slot.report.session = begun ? PodSession{begun->pid, begun->start_ticks} : PodSession{};
 }
 
 void PodRunner::OnSlotEnd(Slot& slot) {
   slot.is_active = false;
+  slot.report.log_loss = slot.run->UntoldLoss();
   slot.report.state = slot.run->state();
   const bool is_init = next_init_ < init_slots_.size();
   if (ShouldRestart(slot)) {
@@ -227,12 +234,46 @@ void PodRunner::Reap() {
     if (slot == nullptr) execs_.OnExit(info.si_pid, status);
     if (slot != nullptr) {
       slot->is_running = false;
+      loop_.Cancel(std::exchange(slot->memory_timer, 0));
       slot->run->OnExit(status, is_killing_);
       if (!is_lingering) slot->run->LimitDrain();
     }
   }
   if (is_killing_ && !is_finishing_) KillDescendants();
   if (is_finishing_) FinishWhenAlone();
+}
+
+// Where no cgroup holds the container to its limit. All of it is ended, as the kernel does with
+// one.
+void PodRunner::WatchMemory(Slot& slot) {
+  slot.memory_timer = 0;
+  if (!slot.is_running) return;
+  const auto begin = clock_.Steady();
+  const int64_t limit = *slot.spec.memory_limit;
+  const std::vector<pid_t> processes = ProcessesOf(slot.run->pid());
+  const int64_t used = MemoryOf(processes, limit);
+  if (used <= limit) {
+    slot.memory_timer = loop_.After(UntilNextLook(used, limit, clock_.Steady() - begin),
+                                    [this, &slot] { WatchMemory(slot); });
+    return;
+  }
+  slot.run->ExceedsMemory(used);
+  for (const pid_t pid : processes) ::kill(pid, SIGKILL);
+}
+
+// A running container's: its process, what that has started, and what has left it for a session or
+// group of its own; of the pod's only one, everything.
+std::vector<pid_t> PodRunner::ProcessesOf(pid_t container) const {
+  const bool is_only = Count(&Slot::is_running) == 1;
+  std::set<pid_t> found;
+  // Parents come before their children.
+  for (const process::ProcessStat& process : process::Descendants(::getpid())) {
+    if (process.state == 'Z') continue;
+    const bool is_of_it = process.pid == container || process.session == container ||
+                          process.group == container || found.contains(process.parent);
+    if (is_only || is_of_it) found.insert(process.pid);
+  }
+  return {found.begin(), found.end()};
 }
 
 // What a container leaves behind ends with it, as in a container of its own.

@@ -46,6 +46,7 @@ class PodRunner {
     bool is_active = false;   // started, and its end not yet told
     bool is_done = false;
     process::EventLoop::TimerId restart_timer = 0;
+    process::EventLoop::TimerId memory_timer = 0;  // runs only while a limited program does
   };
 
   void RunNext();
@@ -54,6 +55,8 @@ class PodRunner {
   bool ShouldRestart(const Slot& slot) const;
   void ScheduleRestart(Slot& slot);
   void OnGraceEnd();
+  void WatchMemory(Slot& slot);
+  std::vector<pid_t> ProcessesOf(pid_t container) const;
   void KillLeftovers(pid_t ended);
   void Finish();
   void FinishWhenAlone();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 
 namespace local::node {
 namespace {
@@ -70,6 +71,33 @@ std::string StringAt(const Json& json, std::string_view key) {
   return std::string(text::GetString(json, {key}));
 }
 
+Json RightsToJson(const process::Rights& rights) {
+  Object object;
+  if (rights.user) object["user"] = int64_t{*rights.user};
+  if (rights.group) object["group"] = int64_t{*rights.group};
+  object["groups"] = ListToJson(rights.groups, [](gid_t group) { return Json(int64_t{group}); });
+  object["droppedCapabilities"] = rights.dropped_capabilities;
+  object["hasNoNewPrivileges"] = rights.has_no_new_privileges;
+  return object;
+}
+
+base::Result<process::Rights> RightsFromJson(const Json& json) {
+  process::Rights rights;
+  if (const auto user = text::GetInt(json, {"user"})) rights.user = static_cast<uid_t>(*user);
+  if (const auto group = text::GetInt(json, {"group"})) rights.group = static_cast<gid_t>(*group);
+  TRY_ASSIGN(rights.groups,
+             ListFromJson<gid_t>(json, "groups", [](const Json& group) -> base::Result<gid_t> {
+               if (group.is_int64()) return static_cast<gid_t>(group.get_int64());
+               return base::Fail(base::Code::kInvalidArgument, "bad group");
+             }));
+  if (const Json* const dropped = text::Find(json, {"droppedCapabilities"})) {
+    boost::system::error_code failed;
+    rights.dropped_capabilities = dropped->to_number<uint64_t>(failed);
+  }
+  rights.has_no_new_privileges = text::GetBool(json, {"hasNoNewPrivileges"}).value_or(false);
+  return rights;
+}
+
 Json ContainerToJson(const ContainerSpec& spec) {
   Object object;
   object["name"] = spec.name;
@@ -81,6 +109,9 @@ Json ContainerToJson(const ContainerSpec& spec) {
   if (!spec.image_hint.empty()) object["imageHint"] = spec.image_hint;
   if (!spec.warm_python.empty()) object["warmPython"] = spec.warm_python;
   if (!spec.podman_name.empty()) object["podmanName"] = spec.podman_name;
+  if (spec.memory_limit) object["memoryLimit"] = *spec.memory_limit;
+  if (spec.cpu_limit_milli) object["cpuLimitMilli"] = *spec.cpu_limit_milli;
+  if (spec.rights.AreReduced()) object["rights"] = RightsToJson(spec.rights);
   return object;
 }
 
@@ -102,6 +133,11 @@ base::Result<ContainerSpec> ContainerFromJson(const Json& json) {
   spec.image_hint = StringAt(json, "imageHint");
   spec.warm_python = StringAt(json, "warmPython");
   spec.podman_name = StringAt(json, "podmanName");
+  spec.memory_limit = text::GetInt(json, {"memoryLimit"});
+  spec.cpu_limit_milli = text::GetInt(json, {"cpuLimitMilli"});
+  if (const Json* const rights = text::Find(json, {"rights"})) {
+    TRY_ASSIGN(spec.rights, RightsFromJson(*rights));
+  }
   return spec;
 }
 
@@ -154,6 +190,11 @@ Json ContainerReportToJson(const ContainerReport& report) {
   Object object;
   object["name"] = report.name;
   object["restartCount"] = report.restart_count;
+  if (report.session.id > 0) {
+    object["session"] = int64_t{report.session.id};
+    object["sessionStartTicks"] = report.session.start_ticks;
+  }
+  if (!report.log_loss.empty()) object["logLoss"] = report.log_loss;
   object["state"] = StateToJson(report.state);
   if (report.last_termination) object["lastTermination"] = StateToJson(*report.last_termination);
   return object;
@@ -163,6 +204,10 @@ base::Result<ContainerReport> ContainerReportFromJson(const Json& json) {
   ContainerReport report;
   report.name = StringAt(json, "name");
   report.restart_count = static_cast<int>(text::GetInt(json, {"restartCount"}).value_or(0));
+  report.session.id = static_cast<pid_t>(text::GetInt(json, {"session"}).value_or(0));
+  report.session.start_ticks =
+      static_cast<uint64_t>(text::GetInt(json, {"sessionStartTicks"}).value_or(0));
+  report.log_loss = StringAt(json, "logLoss");
   const Json* const state = text::Find(json, {"state"});
   if (state == nullptr) return base::Fail(base::Code::kInvalidArgument, "report has no state");
   TRY_ASSIGN(report.state, StateFromJson(*state));
@@ -174,6 +219,14 @@ base::Result<ContainerReport> ContainerReportFromJson(const Json& json) {
 
 }  // namespace
 
+std::optional<mode_t> ParseUmask(std::string_view text) {
+  mode_t mask = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, mask, 8);
+  if (error != std::errc() || stop != end || mask > 0777) return std::nullopt;
+  return mask;
+}
+
 Json ToJson(const PodSpec& spec) {
   Object object;
   object["uid"] = spec.uid;
@@ -182,12 +235,17 @@ Json ToJson(const PodSpec& spec) {
   object["directory"] = spec.directory;
   object["hostname"] = spec.hostname;
   object["restartPolicy"] = kPolicies[static_cast<size_t>(spec.restart_policy)];
+  object["umask"] = int64_t{spec.umask};
   object["initContainers"] = ListToJson(spec.init_containers, ContainerToJson);
   object["containers"] = ListToJson(spec.containers, ContainerToJson);
   object["mounts"] = ListToJson(spec.mounts, MountToJson);
+  object["isRootReadOnly"] = spec.is_root_read_only;
+  object["cgroupMount"] = spec.cgroup_mount;
+  object["isInUserScope"] = spec.is_in_user_scope;
   object["hosts"] = PairsToJson(spec.hosts);
   object["terminationGraceSeconds"] = static_cast<int64_t>(spec.termination_grace.count());
   object["jobCodeDirectory"] = spec.job_code_directory;
+  object["logLimit"] = spec.log_limit;
   object["restartBackoffMillis"] = static_cast<int64_t>(spec.restart_backoff.count());
   return object;
 }
@@ -203,14 +261,19 @@ base::Result<PodSpec> PodSpecFromJson(const Json& json) {
   }
   spec.hostname = StringAt(json, "hostname");
   TRY_ASSIGN(spec.restart_policy, EnumFromJson<PodRestartPolicy>(json, "restartPolicy", kPolicies));
+  spec.umask = static_cast<mode_t>(text::GetInt(json, {"umask"}).value_or(kUsualUmask));
   TRY_ASSIGN(spec.init_containers,
              ListFromJson<ContainerSpec>(json, "initContainers", ContainerFromJson));
   TRY_ASSIGN(spec.containers, ListFromJson<ContainerSpec>(json, "containers", ContainerFromJson));
   TRY_ASSIGN(spec.mounts, ListFromJson<Mount>(json, "mounts", MountFromJson));
+  spec.cgroup_mount = StringAt(json, "cgroupMount");
+  spec.is_in_user_scope = text::GetBool(json, {"isInUserScope"}).value_or(false);
+  spec.is_root_read_only = text::GetBool(json, {"isRootReadOnly"}).value_or(false);
   TRY_ASSIGN(spec.hosts, PairsFromJson(json, "hosts"));
   spec.termination_grace =
       std::chrono::seconds(text::GetInt(json, {"terminationGraceSeconds"}).value_or(30));
   spec.job_code_directory = StringAt(json, "jobCodeDirectory");
+  spec.log_limit = static_cast<uint64_t>(text::GetInt(json, {"logLimit"}).value_or(0));
   spec.restart_backoff =
       std::chrono::milliseconds(text::GetInt(json, {"restartBackoffMillis"}).value_or(10'000));
   return spec;

@@ -25,9 +25,16 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   main.tty = true;
   main.image_hint = "none here";
   main.podman_name = "muster-uid-pytorch";
+  main.rights = {7, 8, {9, 10}, ~uint64_t{0}, true};
+  main.memory_limit = int64_t{1} << 40;
+  main.cpu_limit_milli = 1500;
   spec.containers = {main};
   spec.mounts = {{"/a", "/b", true}, {"dshm", "/dev/shm", false, 4096}};
   spec.hosts = {{"job-master-0", "127.0.0.1"}};
+  spec.umask = 0027;
+  spec.is_root_read_only = true;
+  spec.cgroup_mount = "/sys/fs/cgroup";
+  spec.is_in_user_scope = true;
   spec.termination_grace = std::chrono::seconds(7);
   spec.job_code_directory = "/code/job";
   spec.restart_backoff = std::chrono::milliseconds(5);
@@ -43,6 +50,18 @@ TEST(PodSpec, SurvivesTheWayThroughJson) {
   EXPECT_TRUE(again->containers[0].tty);
   EXPECT_EQ(again->containers[0].image_hint, "none here");
   EXPECT_EQ(again->containers[0].podman_name, "muster-uid-pytorch");
+  const process::Rights& rights = again->containers[0].rights;
+  EXPECT_EQ(rights.user, 7u);
+  EXPECT_EQ(rights.group, 8u);
+  EXPECT_EQ(rights.groups, (std::vector<gid_t>{9, 10}));
+  EXPECT_EQ(rights.dropped_capabilities, ~uint64_t{0});
+  EXPECT_TRUE(rights.has_no_new_privileges);
+  EXPECT_EQ(again->containers[0].memory_limit, int64_t{1} << 40);
+  EXPECT_EQ(again->containers[0].cpu_limit_milli, 1500);
+  EXPECT_EQ(again->umask, 0027u);
+  EXPECT_TRUE(again->is_root_read_only);
+  EXPECT_EQ(again->cgroup_mount, "/sys/fs/cgroup");
+  EXPECT_TRUE(again->is_in_user_scope);
   EXPECT_TRUE(again->mounts[0].read_only);
   EXPECT_EQ(again->mounts[0].memory, std::nullopt);
   EXPECT_EQ(again->mounts[1].memory, 4096);
@@ -78,6 +97,7 @@ TEST(PodReport, SurvivesTheWayThroughJson) {
   container.state.started_at = base::ParseRfc3339("2026-07-30T10:00:00.5Z").value();
   container.state.finished_at = base::ParseRfc3339("2026-07-30T10:00:01.000001Z").value();
   container.last_termination = container.state;
+  container.session = {42, 4711};
   report.containers = {container};
   report.init_containers = {ContainerReport{"init", 0, {}, {}}};
   report.is_finished = true;
@@ -89,6 +109,8 @@ TEST(PodReport, SurvivesTheWayThroughJson) {
   EXPECT_EQ(text::ToJson(ToJson(*again)), text::ToJson(ToJson(report)));
   EXPECT_EQ(again->containers[0].state.finished_at, container.state.finished_at);
   EXPECT_EQ(again->containers[0].last_termination->exit_code, 137);
+  EXPECT_EQ(again->containers[0].session.id, 42);
+  EXPECT_EQ(again->containers[0].session.start_ticks, 4711u);
   EXPECT_EQ(again->init_containers[0].state.phase, ContainerState::Phase::kWaiting);
   EXPECT_FALSE(again->init_containers[0].last_termination);
 }

@@ -43,6 +43,29 @@ std::string_view PullPolicy(const text::Json& container) {
   return policy == "Always" ? "always" : policy == "Never" ? "never" : "missing";
 }
 
+void AddSecurity(const text::Json& container, const process::Rights& rights,
+                 std::vector<std::string>& argv) {
+  if (rights.user || rights.group) {
+    std::string user = rights.user ? std::to_string(*rights.user) : "";
+    if (rights.group) user += fmt::format(":{}", *rights.group);
+    argv.push_back("--user=" + user);
+  }
+  for (const gid_t group : rights.groups) argv.push_back(fmt::format("--group-add={}", group));
+  for (const auto& [list, flag] :
+       {std::pair("drop", "--cap-drop="), std::pair("add", "--cap-add=")}) {
+    const text::Array* const names =
+        text::FindArray(container, {"securityContext", "capabilities", list});
+    if (names == nullptr) continue;
+    for (const text::Json& name : *names) {
+      if (name.is_string()) argv.push_back(flag + std::string(name.get_string()));
+    }
+  }
+  if (rights.has_no_new_privileges) argv.emplace_back("--security-opt=no-new-privileges");
+  if (text::GetBool(container, {"securityContext", "readOnlyRootFilesystem"}).value_or(false)) {
+    argv.emplace_back("--read-only");
+  }
+}
+
 void AddMount(const Mount& mount, std::vector<std::string>& argv) {
   if (mount.memory) {
     argv.push_back("--mount");
@@ -96,6 +119,8 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
     if (!is_mounted && *cwd != "/") argv.push_back("--volume=" + *cwd);
   }
   if (spec.tty) argv.emplace_back("--tty");
+  AddSecurity(container, spec.rights, argv);
+  spec.rights = {};  // podman's own are its user's
 
   std::map<std::string, std::string> own;  // the last one of a name counts
   for (const auto& [name, value] : spec.env) own[name] = value;

@@ -102,9 +102,11 @@ base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optiona
   }
   if (existing) {
     // The lock may be with the job's own shim: who holds it matters at the next start only.
-    Assigned assigned{*existing, {}};
-    if (auto lock = LockMachineWide(LockName(*existing))) assigned.lock = std::move(*lock);
-    return state->by_job.emplace(job_uid, std::move(assigned)).first->second.port;
+    base::Fd held;
+    if (state->held < kMaxHeldLocks) {
+      if (auto lock = LockMachineWide(LockName(*existing))) held = std::move(*lock);
+    }
+    return state->Add(job_uid, *existing, std::move(held));
   }
   size_t total = 0;
   for (const auto& [first, last] : candidates_) total += static_cast<size_t>(last - first + 1);
@@ -119,16 +121,31 @@ base::Result<int> PortAllocator::Assign(const std::string& job_uid, std::optiona
       }
       offset -= length;
     }
+    if (state->ports.contains(port)) continue;
     auto lock = LockMachineWide(LockName(port));
     if (!lock || !IsPortFree(port)) continue;
-    state->by_job.emplace(job_uid, Assigned{port, std::move(*lock)});
-    return port;
+    return state->Add(job_uid, port, std::move(*lock));
   }
   return base::Fail(base::Code::kExhausted,
                     "no TCP port is free outside the kernel's range (ip_local_port_range)");
 }
 
-void PortAllocator::Release(const std::string& job_uid) { state_.Lock()->by_job.erase(job_uid); }
+int PortAllocator::State::Add(const std::string& job_uid, int port, base::Fd lock) {
+  if (held >= kMaxHeldLocks) lock.Reset();
+  if (lock) ++held;
+  ports.insert(port);
+  by_job.emplace(job_uid, Assigned{port, std::move(lock)});
+  return port;
+}
+
+void PortAllocator::Release(const std::string& job_uid) {
+  auto state = state_.Lock();
+  const auto it = state->by_job.find(job_uid);
+  if (it == state->by_job.end()) return;
+  if (it->second.lock) --state->held;
+  state->ports.erase(it->second.port);
+  state->by_job.erase(it);
+}
 
 std::optional<int> PortAllocator::Find(const std::string& job_uid) const {
   auto state = state_.Lock();
@@ -146,6 +163,7 @@ base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
   Assigned& assigned = it->second;
   if (!assigned.lock) {
     TRY_ASSIGN(assigned.lock, LockMachineWide(LockName(assigned.port)));
+    ++state->held;
   }
   if (!IsPortFree(assigned.port)) {
     return base::Fail(

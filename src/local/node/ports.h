@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,10 @@ std::vector<std::pair<int, int>> CandidatePorts(std::pair<int, int> kernel_range
 
 // Whether a server could listen on it now, on loopback and on all addresses, IPv4 and IPv6.
 bool IsPortFree(int port);
+
+// Locks of ports that no job has started on yet; each is a descriptor. Of further jobs the port is
+// locked when they start, and they wait where another user's muster came first.
+inline constexpr size_t kMaxHeldLocks = 256;
 
 // Thread safe.
 class PortAllocator {
@@ -49,11 +54,15 @@ class PortAllocator {
  private:
   struct Assigned {
     int port = 0;
-    base::Fd lock;  // none while only a shim holds it
+    base::Fd lock;  // none while only a shim holds it, or too many are held
   };
   struct State {
+    int Add(const std::string& job_uid, int port, base::Fd lock);
+
     std::map<std::string, Assigned> by_job;
-    size_t next = 0;  // so that a port is not used again at once
+    std::set<int> ports;  // theirs
+    size_t held = 0;      // how many have their lock
+    size_t next = 0;      // so that a port is not used again at once
   };
   std::string LockName(int port) const;
 

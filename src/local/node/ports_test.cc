@@ -8,6 +8,8 @@
 
 #include <set>
 
+#include "base/folder.h"
+
 namespace local::node {
 namespace {
 
@@ -59,6 +61,22 @@ TEST(PortAllocator, TwoNeverShareOne) {
       EXPECT_TRUE(seen.insert(*port).second) << *port;
     }
   }
+}
+
+TEST(PortAllocator, ManyWaitingJobsCostFewDescriptors) {
+  const auto descriptors = [] { return base::EntriesOf("/proc/self/fd").size(); };
+  PortAllocator allocator({{23456, 32767}}, PortLockPrefix());
+  const size_t before = descriptors();
+  std::set<int> ports;
+  for (size_t i = 0; i < 3 * kMaxHeldLocks; ++i) {
+    const auto port = allocator.Assign("job" + std::to_string(i), std::nullopt);
+    ASSERT_TRUE(port) << port.error().message;
+    EXPECT_TRUE(ports.insert(*port).second) << *port;
+  }
+  EXPECT_LE(descriptors(), before + kMaxHeldLocks);
+  EXPECT_TRUE(allocator.LockForStart("job" + std::to_string(2 * kMaxHeldLocks)));
+  for (size_t i = 0; i < 3 * kMaxHeldLocks; ++i) allocator.Release("job" + std::to_string(i));
+  EXPECT_EQ(descriptors(), before);
 }
 
 TEST(PortAllocator, AJobKeepsItsPort) {

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/node/cgroup.h"
 #include "local/node/child_command.h"
 #include "local/node/container_run.h"
 #include "local/node/pod_runner.h"
@@ -87,7 +88,7 @@ int ShimMain() {
   // Inherited on purpose (GPU and port locks), but not by the pod's programs.
   ::close_range(kReadyFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
-  const auto spec = ReadSpec();
+  auto spec = ReadSpec();
   if (!spec) {
     Answer("read the pod's specification: " + spec.error().message);
     return 1;
@@ -107,6 +108,9 @@ int ShimMain() {
     Answer(lock.error().message);
     return 1;
   }
+  if (const base::Status made = MakeCgroups(*spec); !made) {
+    base::LogWarn("{}", made.error().message);
+  }
   PodRunner runner(**loop, base::SystemClock(), *spec);
   const base::Status watched = (*loop)->Watch(signals->get(), EPOLLIN, [&](uint32_t) {
     while (const auto signal = process::ReadSignal(signals->get())) {
@@ -125,6 +129,7 @@ int ShimMain() {
   Answer(kReadyAnswer);
   RunPod(**loop, runner, *spec);
   RemoveFromPodman(*spec);
+  if (!spec->cgroup_mount.empty()) RemoveCgroups(spec->cgroup_mount, spec->uid);
   return 0;
 }
 

@@ -19,8 +19,8 @@
 
 namespace local::node {
 
-// Variable that every process of a pod carries, with the pod's uid: how strays are found.
-inline constexpr std::string_view kPodUidVariable = "MUSTER_POD_UID";
+// Variable of every process of a pod: where `muster` in it finds the daemon that runs it.
+inline constexpr std::string_view kSocketVariable = "MUSTER_SOCKET";
 
 // A running shim of this or an earlier daemon.
 class ShimHandle {
@@ -29,9 +29,12 @@ class ShimHandle {
   pid_t pid() const { return pid_; }
   // Readable when the shim has ended.
   int pidfd() const { return pidfd_.get(); }
-  // SIGTERM to every process of the pod, SIGKILL after `grace`; the shim reports and ends. Returns
-  // at once.
+  // SIGTERM to every process of the pod, SIGKILL after `grace`; the shim reports and ends, even if
+  // somebody had stopped it. Returns at once.
   base::Status Terminate(std::chrono::seconds grace);
+  // SIGKILL to the shim and what it has started; what is left then, KillStrays finds. Nothing
+  // reports. Returns at once.
+  base::Status Kill();
 
  private:
   pid_t pid_;
@@ -54,8 +57,9 @@ bool IsFromEarlierBoot(const std::string& directory);
 // kNotFound before the first report.
 base::Result<PodReport> ReadReport(const std::string& directory);
 
-// SIGKILLs every process of this user that carries the pod's uid, until none is left.
-base::Status KillStrays(std::string_view pod_uid);
+// SIGKILLs every process of the pod (pod_processes.h), until none is left. `directory`: the pod's,
+// whose last report names its sessions.
+base::Status KillStrays(const std::string& directory, std::string_view pod_uid);
 
 // `muster shim`: reads the PodSpec from fd 3 as JSON, runs the pod, returns the exit status.
 int ShimMain();

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "local/node/cgroup.h"
+#include "local/node/pod_processes.h"
 #include "local/node/report_file.h"
 #include "local/node/shim.h"
 #include "local/node/shim_files.h"
@@ -34,6 +36,19 @@ base::Result<base::Fd> InMemory(std::string_view content) {
     content.remove_prefix(static_cast<size_t>(written));
   }
   return fd;
+}
+
+// Of the containers that ran when the pod last said anything, in this boot of the machine.
+std::vector<PodSession> SessionsIn(const std::string& directory) {
+  std::vector<PodSession> sessions;
+  const auto report = ReadReport(directory);
+  if (!report || IsFromEarlierBoot(directory)) return sessions;
+  for (const auto* list : {&report->init_containers, &report->containers}) {
+    for (const ContainerReport& container : *list) {
+      if (container.session.id > 0) sessions.push_back(container.session);
+    }
+  }
+  return sessions;
 }
 
 // The shim's one answer, or what was read until it ended or the time was over.
@@ -81,9 +96,22 @@ base::Result<ShimIdentity> ReadIdentity(const std::string& directory) {
 }
 
 base::Status ShimHandle::Terminate(std::chrono::seconds grace) {
-  const auto sent = process::SendSignal(pidfd_.get(), SIGTERM, static_cast<int>(grace.count()));
+  base::Status sent = process::SendSignal(pidfd_.get(), SIGTERM, static_cast<int>(grace.count()));
+  if (sent) sent = process::SendSignal(pidfd_.get(), SIGCONT);
   if (!sent && sent.error().code == base::Code::kNotFound) return {};
   return sent;
+}
+
+base::Status ShimHandle::Kill() {
+  // Held before their parent goes: after that nothing says whose they were.
+  std::vector<base::Fd> programs;
+  for (const process::ProcessStat& program : process::Descendants(pid_)) {
+    if (auto pidfd = process::OpenPidfd(program.pid)) programs.push_back(std::move(*pidfd));
+  }
+  const base::Status sent = process::SendSignal(pidfd_.get(), SIGKILL);
+  if (!sent && sent.error().code != base::Code::kNotFound) return sent;
+  for (const base::Fd& program : programs) (void)process::SendSignal(program.get(), SIGKILL);
+  return {};
 }
 
 base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec& spec,
@@ -104,6 +132,16 @@ base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec&
   process::SpawnOptions options;
   options.path = executable;
   options.argv = {executable, "shim"};
+  if (spec.is_in_user_scope) {
+    const base::Environment environment = base::Environment::OfProcess();
+    options.argv = InUserScope(spec.uid, std::move(options.argv));
+    TRY_ASSIGN(options.path, process::FindProgram(options.argv[0], environment.GetOr("PATH", "")));
+    for (const char* const name : {"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"}) {
+      if (const auto value = environment.Get(name)) {
+        options.env.push_back(fmt::format("{}={}", name, *value));
+      }
+    }
+  }
   options.cwd = "/";
   options.fds = {{null.get(), 0},
                  {null.get(), 1},
@@ -155,28 +193,28 @@ base::Result<PodReport> ReadReport(const std::string& directory) {
   return PodReportFromJson(json);
 }
 
-base::Status KillStrays(std::string_view pod_uid) {
-  const std::string entry = fmt::format("{}={}", kPodUidVariable, pod_uid);
+base::Status KillStrays(const std::string& directory, std::string_view pod_uid) {
+  PodProcesses pod(pod_uid, SessionsIn(directory));
   const auto deadline = base::SystemClock().Steady() + kKillWait;
   // Looked for twice: in the midst of an exec a process has no environment to be seen.
   bool was_clear = false;
   while (true) {
-    const std::vector<pid_t> strays = process::FindByEnvironment(entry);
+    const std::vector<pid_t> strays = pod.Find();
     if (strays.empty()) {
-      if (std::exchange(was_clear, true)) return {};
-      continue;
+      if (!std::exchange(was_clear, true)) continue;
+      RemoveCgroups(FindCgroupPlace(::geteuid(), {}).mount, pod_uid);
+      return {};
     }
     was_clear = false;
     std::vector<base::Fd> ending;
     for (const pid_t pid : strays) {
       auto pidfd = process::OpenPidfd(pid);
       // Asked again now that the descriptor holds the process: a pid may have been reused.
-      if (pidfd && process::HasInEnvironment(pid, entry) &&
-          process::SendSignal(pidfd->get(), SIGKILL)) {
+      if (pidfd && pod.Has(pid) && process::SendSignal(pidfd->get(), SIGKILL)) {
         ending.push_back(std::move(*pidfd));
       }
     }
-    if (ending.empty() && !process::FindByEnvironment(entry).empty()) {
+    if (ending.empty() && !pod.Find().empty()) {
       return base::Fail(base::Code::kPermissionDenied,
                         fmt::format("kill what is left of pod {}: not permitted", pod_uid));
     }

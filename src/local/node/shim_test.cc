@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "local/node/pod_fixture.h"
+#include "local/node/pod_processes.h"
 #include "process/procfs.h"
 
 namespace local::node {
@@ -39,6 +40,21 @@ TEST_F(ShimTest, RunsAProgramToItsEndAndRecordsItsOutput) {
   struct stat info{};
   ASSERT_EQ(::stat((spec.directory + "/logs/pytorch/0.log").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(ShimTest, ItsProgramsHaveThePodsUmask) {
+  const mode_t before = ::umask(0077);  // as the daemon has it
+  PodSpec spec = Pod({Shell("umask")});
+  EXPECT_TRUE(Run(spec).has_succeeded);
+  EXPECT_EQ(Log(spec, "pytorch"), "0022\n") << "nobody has said another";
+  spec = Pod({Shell("umask")});
+  spec.umask = 0007;
+  EXPECT_TRUE(Run(spec).has_succeeded);
+  ::umask(before);
+  EXPECT_EQ(Log(spec, "pytorch"), "0007\n");
+  struct stat info{};
+  ASSERT_EQ(::stat((spec.directory + "/status.json").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u) << "the shim's own files stay its user's";
 }
 
 TEST_F(ShimTest, ReportsTheExitCodeAndTheLastLines) {
@@ -249,12 +265,72 @@ TEST_F(ShimTest, AKilledShimTakesItsPodWithIt) {
   AwaitFile(root_ + "/up");
   ASSERT_EQ(::kill(handle.pid(), SIGKILL), 0);
   ASSERT_TRUE(process::WaitForEnd(handle.pidfd(), kTestWait));
-  ASSERT_TRUE(KillStrays(spec.uid));
+  ASSERT_TRUE(KillStrays(spec.directory, spec.uid));
   EXPECT_TRUE(process::FindByEnvironment("MUSTER_POD_UID=" + spec.uid).empty());
   const auto adopted = AdoptShim(spec.directory);
   ASSERT_TRUE(adopted);
   EXPECT_FALSE(adopted->has_value());
   EXPECT_FALSE(ReadReport(spec.directory)->is_finished);
+}
+
+// Without its environment, `how` first: its pid is in <root>/stray.
+std::string StrayScript(const std::string& how, const std::string& root) {
+  return how + " env -i sh -c 'echo $$ > " + root + "/new; mv " + root + "/new " + root +
+         "/stray; sleep 1000' & sleep 1000";
+}
+
+// Kills the shim, and expects that the process in `path` is found and ended.
+void ExpectStrayEnds(const PodSpec& spec, const ShimHandle& shim, const std::string& path) {
+  const auto text = base::ReadFile(path);
+  ASSERT_TRUE(text);
+  const auto stray = static_cast<pid_t>(base::ParseInt(base::Trim(*text)).value_or(0));
+  ASSERT_TRUE(process::ReadStat(stray));
+  ASSERT_EQ(::kill(shim.pid(), SIGKILL), 0);
+  ASSERT_TRUE(process::WaitForEnd(shim.pidfd(), kTestWait));
+  ASSERT_TRUE(KillStrays(spec.directory, spec.uid));
+  const auto left = process::ReadStat(stray);
+  EXPECT_TRUE(!left || left->state == 'Z');
+}
+
+TEST_F(ShimTest, AKilledShimsProgramsAreKnownByTheirSession) {
+  const PodSpec spec = Pod({Shell(StrayScript("", root_))});
+  const ShimHandle shim = Start(spec);
+  AwaitReport(spec.directory,
+              [](const PodReport& report) { return report.containers[0].session.id > 0; });
+  AwaitFile(root_ + "/stray");
+  ExpectStrayEnds(spec, shim, root_ + "/stray");
+}
+
+TEST_F(ShimTest, AKilledShimsProgramsAreKnownByTheirViewOfTheMachine) {
+  PodSpec spec = Pod({Shell(StrayScript("setsid", root_))});
+  spec.hosts = {{"job-master-0", "127.0.0.1"}};
+  const ShimHandle shim = Start(spec);
+  const PodReport report = AwaitReport(spec.directory, [](const PodReport& each) {
+    return each.is_finished || each.containers[0].state.phase == Phase::kRunning;
+  });
+  if (report.reason == "NamespaceForbidden") GTEST_SKIP() << "this machine forbids namespaces";
+  AwaitFile(root_ + "/stray");
+  ExpectStrayEnds(spec, shim, root_ + "/stray");
+}
+
+TEST_F(ShimTest, AStoppedShimEndsItsPodAllTheSame) {
+  const PodSpec spec = Pod({Shell("touch " + root_ + "/up; sleep 1000")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_EQ(::kill(handle.pid(), SIGSTOP), 0);
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(20)));
+  EXPECT_EQ(AwaitEnd(spec, handle).containers[0].state.signal, SIGTERM);
+}
+
+TEST_F(ShimTest, AShimThatHangsIsKilledWithWhatItStarted) {
+  const PodSpec spec = Pod({Shell("(setsid sleep 1000) & touch " + root_ + "/up; sleep 1000")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  ASSERT_EQ(::kill(handle.pid(), SIGSTOP), 0);
+  ASSERT_TRUE(handle.Kill());
+  ASSERT_TRUE(process::WaitForEnd(handle.pidfd(), kTestWait));
+  ASSERT_TRUE(KillStrays(spec.directory, spec.uid));
+  EXPECT_TRUE(PodProcesses(spec.uid, {}).Find().empty());
 }
 
 TEST_F(ShimTest, ARunningShimIsAdoptedAndObeys) {
@@ -367,6 +443,41 @@ TEST_F(ShimTest, TellsAnOutOfMemoryKillFromOthers) {
   EXPECT_EQ(report.containers[0].state.signal, SIGKILL);
   EXPECT_EQ(behind_a_shell.containers[0].state.reason, "OOMKilled");
   EXPECT_EQ(behind_a_shell.containers[0].state.exit_code, 137);
+}
+
+TEST_F(ShimTest, AContainerThatUsesMoreMemoryThanItsLimitIsKilledAndSaysSo) {
+  // tail keeps its input's last line, which never ends.
+  PodSpec spec = Pod({Shell("echo begins; (setsid tail -n1 /dev/zero) & wait"),
+                      Program("other", {"sh", "-c", "echo fine"})});
+  spec.containers[0].memory_limit = 64 << 20;
+  spec.containers[1].memory_limit = 64 << 20;
+  const PodReport report = Run(spec);
+  const ContainerState& state = report.containers[0].state;
+  EXPECT_EQ(state.reason, "OOMKilled");
+  EXPECT_EQ(state.exit_code, 137);
+  EXPECT_TRUE(state.message.starts_with("begins\ncontainer pytorch was killed: it used "))
+      << state.message;
+  EXPECT_TRUE(state.message.ends_with(" of memory, and its limit is 64 MiB")) << state.message;
+  EXPECT_NE(Log(spec, "pytorch").find("its limit is 64 MiB\n"), std::string::npos);
+  EXPECT_EQ(report.containers[1].state.reason, "Completed");
+  EXPECT_TRUE(PodProcesses(spec.uid, {}).Find().empty());
+}
+
+TEST_F(ShimTest, AContainerHasNoMoreRightsThanItIsToHave) {
+  PodSpec spec = Pod({Shell("grep -E '^(Uid|NoNewPrivs|CapBnd|Groups)' /proc/self/status")});
+  spec.containers[0].rights.has_no_new_privileges = true;
+  if (::geteuid() == 0) {
+    spec.containers[0].rights.user = 65534;
+    spec.containers[0].rights.groups = {77};
+    spec.containers[0].rights.dropped_capabilities = ~uint64_t{0};
+  }
+  EXPECT_TRUE(Run(spec).has_succeeded);
+  const std::string log = Log(spec, "pytorch");
+  EXPECT_NE(log.find("NoNewPrivs:\t1\n"), std::string::npos) << log;
+  if (::geteuid() != 0) return;
+  EXPECT_NE(log.find("Uid:\t65534\t65534\t65534\t65534\n"), std::string::npos) << log;
+  EXPECT_NE(log.find("Groups:\t77 \n"), std::string::npos) << log;
+  EXPECT_NE(log.find("CapBnd:\t0000000000000000\n"), std::string::npos) << log;
 }
 
 // The whole pod on a file system without room, in a mount namespace of the test's own.

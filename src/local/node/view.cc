@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "local/node/namespace_limits.h"
+#include "local/node/pod_processes.h"
 #include "local/node/view_plan.h"
 
 namespace local::node {
@@ -115,25 +116,31 @@ base::Status WriteMap(const char* path, const std::string& content) {
   return {};
 }
 
-base::Status EnterUserNamespace() {
+// The one user and group that the pod's programs ask for: whoever they become in here, they are
+// this user outside.
+base::Status EnterUserNamespace(const PodSpec& spec) {
   const uid_t uid = ::geteuid();
   const gid_t gid = ::getegid();
+  const process::Rights* const rights =
+      spec.containers.empty() ? nullptr : &spec.containers.front().rights;
+  const uid_t inner_uid = rights != nullptr ? rights->user.value_or(uid) : uid;
+  const gid_t inner_gid = rights != nullptr ? rights->group.value_or(gid) : gid;
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWUTS) != 0) {
     return base::Fail(ExplainForbidden("make a user namespace", errno, ReadLimits()));
   }
   TRY(WriteMap("/proc/self/setgroups", "deny"));
-  TRY(WriteMap("/proc/self/uid_map", fmt::format("{0} {0} 1", uid)));
-  return WriteMap("/proc/self/gid_map", fmt::format("{0} {0} 1", gid));
+  TRY(WriteMap("/proc/self/uid_map", fmt::format("{} {} 1", inner_uid, uid)));
+  return WriteMap("/proc/self/gid_map", fmt::format("{} {} 1", inner_gid, gid));
 }
 
-base::Status EnterNamespaces() {
+base::Status EnterNamespaces(const PodSpec& spec) {
   if (::geteuid() == 0 && ::unshare(CLONE_NEWNS | CLONE_NEWUTS) == 0) return {};
   // Root without CAP_SYS_ADMIN, in a container, may still have this way.
-  return EnterUserNamespace();
+  return EnterUserNamespace(spec);
 }
 
-base::Status MountTmpfs(const std::string& target) {
-  if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0) {
+base::Status MountTmpfs(const std::string& source, const std::string& target) {
+  if (::mount(source.c_str(), target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0) {
     const std::string what = "mount a tmpfs on " + target;
     if (errno == EPERM || errno == EACCES) {
       return base::Fail(ExplainForbidden(what, errno, ReadLimits()));
@@ -187,7 +194,7 @@ base::Status CarryOut(const ViewStep& step) {
   const char* const target = step.target.c_str();
   switch (step.kind) {
     case ViewStep::Kind::kTmpfs:
-      return MountTmpfs(step.target);
+      return MountTmpfs("tmpfs", step.target);
     case ViewStep::Kind::kDirectory:
       if (::mkdir(target, 0755) == 0 || errno == EEXIST) return {};
       return base::Fail(base::Errno(errno, "make directory " + step.target));
@@ -207,12 +214,36 @@ base::Status CarryOut(const ViewStep& step) {
   return {};
 }
 
-base::Status BuildRoot(const std::string& base_directory, const std::vector<ViewStep>& steps) {
+// Whether a root that is read-only includes it: all that was not asked for, but for the kernel's
+// own file systems, whose own rules hold.
+bool IsOfMachine(const ViewStep& step) {
+  const bool is_left = step.target == "/proc" || step.target == "/sys" || step.target == "/dev" ||
+                       step.target.starts_with("/dev/");
+  return step.kind == ViewStep::Kind::kBind && step.is_optional && !is_left;
+}
+
+// The directories of the view's own, without what is mounted in them.
+base::Status FreezeOwn(const std::vector<ViewStep>& steps) {
+  std::vector<std::string> own = {"/"};
+  for (const ViewStep& step : steps) {
+    if (step.kind == ViewStep::Kind::kTmpfs) own.push_back(step.target);
+  }
+  for (const std::string& target : own) {
+    constexpr unsigned long kFlags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV;
+    if (::mount(nullptr, target.c_str(), nullptr, kFlags, nullptr) != 0) {
+      return base::Fail(base::Errno(errno, "make " + target + " read-only"));
+    }
+  }
+  return {};
+}
+
+base::Status BuildRoot(const PodSpec& spec, const std::vector<ViewStep>& steps) {
+  const std::string& base_directory = spec.directory;
   // The machine's later mounts and unmounts come in, ours do not go out.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
     return base::Fail(ExplainForbidden("detach from the machine's mounts", errno, ReadLimits()));
   }
-  TRY(MountTmpfs(base_directory));
+  TRY(MountTmpfs(ViewSource(spec.uid), base_directory));
   const std::string old_root = base_directory + kOldRoot;
   if (::mkdir(old_root.c_str(), 0700) != 0) {
     return base::Fail(base::Errno(errno, "make directory " + old_root));
@@ -221,14 +252,15 @@ base::Status BuildRoot(const std::string& base_directory, const std::vector<View
     return base::Fail(base::Errno(errno, "pivot_root " + base_directory));
   }
   for (const ViewStep& step : steps) {
-    const base::Status done = CarryOut(step);
+    base::Status done = CarryOut(step);
+    if (done && spec.is_root_read_only && IsOfMachine(step)) done = MakeReadOnly(step.target);
     if (!done && !step.is_optional) return done;
   }
   if (::umount2(kOldRoot, MNT_DETACH) != 0) {
     return base::Fail(base::Errno(errno, "detach the old root"));
   }
   ::rmdir(kOldRoot);
-  return {};
+  return spec.is_root_read_only ? FreezeOwn(steps) : base::Status();
 }
 
 base::Result<std::vector<Mount>> ResolvedMounts(const PodSpec& spec) {
@@ -255,7 +287,15 @@ base::Result<std::vector<Mount>> ResolvedMounts(const PodSpec& spec) {
 }  // namespace
 
 bool NeedsView(const PodSpec& spec) {
-  if (!spec.mounts.empty() || !spec.hosts.empty()) return true;
+  if (!spec.mounts.empty() || !spec.hosts.empty() || spec.is_root_read_only) return true;
+  // Only root becomes another user without one.
+  const auto is_another = [](const ContainerSpec& container) {
+    return (container.rights.user && *container.rights.user != ::geteuid()) ||
+           (container.rights.group && *container.rights.group != ::getegid());
+  };
+  if (::geteuid() != 0 && std::any_of(spec.containers.begin(), spec.containers.end(), is_another)) {
+    return true;
+  }
   if (!spec.hostname.empty() && HostNameOf(spec) != RunningHostName()) return true;
   const std::vector<std::string> directories = WorkingDirectories(spec);
   return std::any_of(directories.begin(), directories.end(),
@@ -266,10 +306,10 @@ base::Status EnterView(const PodSpec& spec) {
   TRY_ASSIGN(const std::vector<Mount> mounts, ResolvedMounts(spec));
   TRY_ASSIGN(const std::vector<ViewStep> steps,
              PlanView(mounts, WorkingDirectories(spec), spec.directory, RealHost()));
-  TRY(EnterNamespaces());
+  TRY(EnterNamespaces(spec));
   // What the view makes belongs to the pod's user, but is no secret of the shim's.
   const mode_t mask = ::umask(0022);
-  base::Status built = BuildRoot(spec.directory, steps);
+  base::Status built = BuildRoot(spec, steps);
   ::umask(mask);
   TRY(std::move(built));
   const std::string name = HostNameOf(spec);

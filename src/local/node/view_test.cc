@@ -261,6 +261,42 @@ TEST_P(ViewTest, WhereNamespacesAreForbiddenThePodSaysSo) {
   EXPECT_EQ(report->containers[0].state.phase, ContainerState::Phase::kWaiting);
 }
 
+TEST_P(ViewTest, ARootThatIsReadOnlyLeavesTheVolumesAndDevices) {
+  PodSpec spec = ViewPod(
+      "cd /; for place in / /tmp /etc /root /new; do touch $place/muster-test 2>/dev/null && "
+      "echo wrote $place; done; touch /volume/x && echo volume; echo x > /dev/null && "
+      "touch /dev/shm/muster-test-$$ && rm /dev/shm/muster-test-$$ && echo devices; "
+      "test -r /etc/hosts && echo done");
+  ASSERT_TRUE(base::MakeDirs(spec.directory + "/volume"));
+  for (const char* const path : {"", "/volume"}) {
+    ASSERT_EQ(::chown((spec.directory + path).c_str(), User(), User()), 0);
+  }
+  spec.is_root_read_only = true;
+  spec.hosts = {{"job-master-0", "127.0.0.1"}};
+  spec.mounts = {{spec.directory + "/volume", "/volume"}, {data_, "/new/data", true}};
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.reason << ": " << report.message;
+  EXPECT_EQ(Log(spec, "pytorch"), "volume\ndevices\ndone\n");
+}
+
+TEST_P(ViewTest, APodRunsAsTheUserThatItNames) {
+  PodSpec spec = ViewPod("id -u; id -g; touch /volume/x; stat -c %u /volume/x; echo > /dev/stdout");
+  ASSERT_TRUE(base::MakeDirs(spec.directory + "/volume", 0777));
+  ASSERT_EQ(::chmod((spec.directory + "/volume").c_str(), 0777), 0);
+  for (const char* const path : {"", "/volume"}) {
+    ASSERT_EQ(::chown((spec.directory + path).c_str(), User(), User()), 0);
+  }
+  spec.containers[0].rights.user = 4242;
+  spec.containers[0].rights.group = 4243;
+  spec.mounts = {{spec.directory + "/volume", "/volume"}};
+  const PodReport report = RunAsUser(spec);
+  EXPECT_TRUE(report.has_succeeded) << report.reason << ": " << report.message;
+  EXPECT_EQ(Log(spec, "pytorch"), "4242\n4243\n4242\n\n");
+  struct stat info{};
+  ASSERT_EQ(::stat((spec.directory + "/volume/x").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, User() == 0 ? 4242 : User()) << "outside it is who has started it";
+}
+
 INSTANTIATE_TEST_SUITE_P(Users, ViewTest, testing::Bool(),
                          [](const auto& param) { return param.param ? "Nobody" : "Self"; });
 

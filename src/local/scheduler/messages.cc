@@ -51,4 +51,11 @@ std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy) {
                      wish, MachineHas(node), policy == GpuPolicy::kAuto ? "auto" : "optional");
 }
 
+std::string WhyWithoutGpus(int64_t wish, const Node& node, GpuPolicy policy) {
+  if (wish <= static_cast<int64_t>(node.gpus.size())) return "";
+  const bool is_ignored =
+      policy == GpuPolicy::kOptional || (policy == GpuPolicy::kAuto && node.gpus.empty());
+  return is_ignored ? WishIgnored(wish, node, policy) : NeverFits(wish, node);
+}
+
 }  // namespace local::scheduler

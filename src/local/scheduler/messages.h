@@ -23,4 +23,8 @@ std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_vi
 // The wish is ignored by policy.
 std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy);
 
+// Of a job that is not there yet: the one of NeverFits and WishIgnored that it would be told; ""
+// when the machine has as many.
+std::string WhyWithoutGpus(int64_t wish, const Node& node, GpuPolicy policy);
+
 }  // namespace local::scheduler

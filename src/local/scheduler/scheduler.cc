@@ -1,6 +1,9 @@
 #include "local/scheduler/scheduler.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -92,15 +95,18 @@ class Pass {
       }
       if (is_holding) holders_.push_back(gang.key);
     }
+    std::set<std::string> elsewhere;
     for (size_t i = 0; i < taken.size(); ++i) {
       if (node_.gpus[i].is_locked_elsewhere && !taken[i]) {
         taken[i] = true;
         ++locked_elsewhere_;
+        elsewhere.emplace(node_.gpus[i].holder.empty() ? kElsewhere : node_.gpus[i].holder);
         releases_.push_back({nullptr, {1, std::nullopt}});
       }
       if (!taken[i]) free_.push_back(static_cast<int>(i));
     }
-    if (locked_elsewhere_ > 0) holders_.emplace_back(kElsewhere);
+    holders_.insert(holders_.end(), elsewhere.begin(), elsewhere.end());
+    holders_elsewhere_ = static_cast<std::ptrdiff_t>(elsewhere.size());
     free_cpu_ += node_.cpu_milli;
     free_memory_ += node_.memory;
   }
@@ -224,7 +230,7 @@ class Pass {
 
   void AddHolder(const Gang& gang) {
     if (std::find(holders_.begin(), holders_.end(), gang.key) != holders_.end()) return;
-    holders_.insert(holders_.end() - (locked_elsewhere_ > 0 ? 1 : 0), gang.key);
+    holders_.insert(holders_.end() - holders_elsewhere_, gang.key);
   }
 
   bool IsWaiting(const Gang& gang) const {
@@ -263,6 +269,7 @@ class Pass {
   std::vector<int> free_;  // ascending
   int64_t kept_ = 0;       // of free_: places of started gangs
   int64_t locked_elsewhere_ = 0;
+  std::ptrdiff_t holders_elsewhere_ = 0;  // the last of holders_
   int64_t free_cpu_ = 0;
   int64_t free_memory_ = 0;
   std::vector<std::pair<const Gang*, Release>> releases_;

@@ -26,6 +26,7 @@ struct Requests {
 struct Gpu {
   // Another program of this machine holds its lock: in use for an unknown time.
   bool is_locked_elsewhere = false;
+  std::string holder{};  // whose it is then, in words; may be ""
 };
 
 struct Node {

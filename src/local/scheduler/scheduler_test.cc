@@ -250,6 +250,9 @@ TEST(Schedule, NeverGivesAGpuThatIsLockedElsewhere) {
       "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 2, 1 of 2 is in "
       "use by another muster on this machine");
   EXPECT_TRUE(two.waiting[0].wants_locked_gpu);
+  node.gpus[0].holder = "alice (another muster on this machine)";
+  EXPECT_TRUE(MessageOf(Schedule(node, {Job("a").Pods(2, 1)}, GpuPolicy::kStrict, kNow), "a")
+                  .ends_with("in use by alice (another muster on this machine)"));
 }
 
 TEST(Schedule, ALockThatABoundPodHoldsIsItsOwn) {

@@ -31,6 +31,7 @@ constexpr std::array kKinds = {
     ErrorKind{Code::kUnauthenticated, 401, "Unauthorized"},
     ErrorKind{Code::kPermissionDenied, 403, "Forbidden"},
     ErrorKind{Code::kUnavailable, 503, "ServiceUnavailable"},
+    ErrorKind{Code::kUnavailable, 429, "TooManyRequests"},
     ErrorKind{Code::kTimeout, 504, "Timeout"},
     ErrorKind{Code::kCancelled, 503, "ServiceUnavailable"},
     ErrorKind{Code::kExhausted, 507, "InsufficientStorage"},
@@ -130,6 +131,10 @@ ApiError Invalid(const api::Resource& resource, std::string_view name,
           std::move(details)};
 }
 
+ApiError TooManyRequests(std::string message) {
+  return {429, "TooManyRequests", std::move(message), {}};
+}
+
 ApiError Expired(std::string message) { return {410, "Expired", std::move(message), {}}; }
 
 ApiError FromError(const base::Error& error) {
@@ -163,7 +168,8 @@ text::Json ToStatus(const ApiError& error) {
 
 net::HttpResponse ToResponse(const ApiError& error) {
   net::HttpResponse response = JsonResponse(error.http_status, text::ToJson(ToStatus(error)));
-  if (error.http_status == 503) response.headers.emplace_back("Retry-After", "1");
+  const bool is_for_now = error.http_status == 503 || error.http_status == 429;
+  if (is_for_now) response.headers.emplace_back("Retry-After", "1");
   return response;
 }
 

@@ -44,6 +44,7 @@ ApiError Forbidden(std::string message);
 // `PyTorchJob.kubeflow.org "x" is invalid: cause`; each cause `field: text`, as field.Error prints.
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes);
+ApiError TooManyRequests(std::string message);
 ApiError Expired(std::string message);
 // By code: kExhausted is 507, kUnavailable 503, ... and its message as it stands.
 ApiError FromError(const base::Error& error);

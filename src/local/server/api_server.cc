@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "local/server/backend.h"
+#include "local/server/custom_kinds.h"
 #include "local/server/discovery.h"
 #include "local/server/object_rules.h"
 #include "local/server/openapi.h"
@@ -54,7 +55,10 @@ void RouteCollection(Backend& backend, Call call) {
     return HandleList(backend, call);
   }
   const bool has_place = !call.rest.resource->namespaced || !call.rest.namespace_name.empty();
-  if (has_place && method == "POST") return HandleCreate(backend, std::move(call));
+  if (has_place && method == "POST") {
+    if (call.rest.Flag(kWithOwned)) return HandleCreateWithOwned(backend, std::move(call));
+    return HandleCreate(backend, std::move(call));
+  }
   if (has_place && method == "DELETE") return HandleDeleteCollection(backend, std::move(call));
   call.responder->Send(ToResponse(MethodNotAllowed()));
 }
@@ -75,6 +79,7 @@ ApiServer::ApiServer(net::HttpHandler fallback, std::string user)
 
 ApiServer::~ApiServer() {
   backend_->summaries->Stop();
+  backend_->initial_lists.reset();
   backend_->timers.reset();  // its tasks use the rest
 }
 
@@ -88,16 +93,19 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
   backend.log_source = options.log_source;
   backend.exec_source = options.exec_source;
   backend.port_source = options.port_source;
+  backend.notices = std::move(options.notices);
   backend.timers = options.timers ? std::move(options.timers) : ThreadTimers();
   backend.summaries = std::make_unique<JobSummaries>(*backend.clock);
 
   store::Store::Options store_options;
   store_options.max_bytes = options.max_store_bytes;
+  store_options.reserve = std::move(options.store_reserve);
   store_options.on_commit = [summaries = backend.summaries.get()](
                                 std::span<const store::EventPtr> events, int64_t version) {
     summaries->OnCommit(events, version);
   };
   TRY_ASSIGN(backend.store, store::Store::Open(path, std::move(store_options)));
+  backend.initial_lists = std::make_unique<InitialLists>(*backend.store, backend.timers);
   TRY(backend.summaries->Start(*backend.store));
   TRY(server->MakeNamespace("default"));
   TRY(server->MakeNamespace("kube-system"));
@@ -106,6 +114,8 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::Open(const std::string& path
                         [raw = server.get()] { raw->ReadSummaries(); });
   return server;
 }
+
+store::Store& ApiServer::store() { return *backend_->store; }
 
 void ApiServer::ReadSummaries() {
   const base::Status read = backend_->summaries->Refresh(*backend_->store);
@@ -141,9 +151,12 @@ void ApiServer::Handle(net::HttpRequest request, std::shared_ptr<net::Responder>
   if (request.method == "GET") {
     const std::string_view accept = net::FindHeader(request.headers, "Accept");
     if (auto found = Discover(*target, accept)) return responder->Send(std::move(*found));
-    if (auto found = DescribeOpenApi(*target)) return responder->Send(std::move(*found));
+    if (auto found = DescribeOpenApi(*target, accept)) return responder->Send(std::move(*found));
   }
   if (auto found = AnswerReview(*target, request, user_)) return responder->Send(std::move(*found));
+  if (auto found = AnswerDefinitions(*target, request.method)) {
+    return responder->Send(std::move(*found));
+  }
   const bool is_api =
       !target->segments.empty() && (target->segments[0] == "api" || target->segments[0] == "apis");
   auto rest = ParseRestRequest(std::move(*target));

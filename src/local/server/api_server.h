@@ -10,8 +10,10 @@
 //            `-- pods/x/portforward --> WebSocket, PortSource
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -20,6 +22,7 @@
 #include "local/server/log_source.h"
 #include "local/server/port_source.h"
 #include "local/server/timers.h"
+#include "local/store/store.h"
 #include "net/http.h"
 
 namespace local::server {
@@ -37,7 +40,10 @@ class ApiServer {
     net::HttpHandler fallback = {};       // for paths that are not the API's; else 404
     std::shared_ptr<Timers> timers = {};  // nullptr is a thread of its own
     int64_t max_store_bytes = 0;          // 0 is no limit
+    std::string store_reserve = {};       // store.h; "" is none
     std::string user = "admin";           // whom a client is told that it is
+    // What everybody who asks for a table of jobs is warned of; any thread.
+    std::function<std::vector<std::string>()> notices = {};
   };
 
   // Opens the store at `path` and makes the namespaces default and kube-system.
@@ -48,6 +54,8 @@ class ApiServer {
   // Reads what tables of jobs are made of, which happens soon after Open anyhow: for who has time
   // to do it before others are busy with the store. Blocks.
   void ReadSummaries();
+
+  store::Store& store();
 
   void Handle(net::HttpRequest request, std::shared_ptr<net::Responder> responder);
   // The same as a value. Borrows the server.

@@ -2,30 +2,38 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "local/server/admission.h"
 #include "local/server/exec_source.h"
+#include "local/server/initial_lists.h"
 #include "local/server/job_summaries.h"
 #include "local/server/log_source.h"
 #include "local/server/port_source.h"
 #include "local/server/timers.h"
+#include "local/server/watch_budget.h"
 #include "local/store/store.h"
 
 namespace local::server {
 
 struct Backend {
   base::Clock* clock = nullptr;
-  Admission admission;                // may be empty
-  LogSource* log_source = nullptr;    // may be null
-  ExecSource* exec_source = nullptr;  // may be null
-  PortSource* port_source = nullptr;  // may be null
+  Admission admission;                                // may be empty
+  LogSource* log_source = nullptr;                    // may be null
+  ExecSource* exec_source = nullptr;                  // may be null
+  PortSource* port_source = nullptr;                  // may be null
+  std::function<std::vector<std::string>()> notices;  // may be empty
   std::shared_ptr<Timers> timers;
   // Long lists that are being sent (list_stream.h).
   std::shared_ptr<std::atomic<int>> list_streams = std::make_shared<std::atomic<int>>(0);
   std::unique_ptr<JobSummaries> summaries;
-  std::unique_ptr<store::Store> store;  // last: goes first, and with it what is under way
+  const std::unique_ptr<WatchBudget> watch_budget = std::make_unique<WatchBudget>();
+  std::unique_ptr<store::Store> store;          // goes early, and with it what is under way
+  std::unique_ptr<InitialLists> initial_lists;  // last: reads from the store
 };
 
 }  // namespace local::server

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/strings.h"
 #include "local/server/api_error.h"
+#include "local/server/custom_kinds.h"
 #include "local/server/reviews.h"
 #include "local/server/writes.h"
 #include "text/json.h"
@@ -96,6 +97,14 @@ text::Json ResourceList(std::string_view group, std::string_view version) {
                                      {"kind", review.kind},
                                      {"verbs", text::Array{"create"}}});
   }
+  if (group == kDefinitionGroup && version == kDefinitionVersion) {
+    resources.push_back(text::Object{{"name", kDefinitionPlural},
+                                     {"singularName", base::ToLower(kDefinitionKind)},
+                                     {"namespaced", false},
+                                     {"kind", kDefinitionKind},
+                                     {"verbs", text::Array{"get", "list"}},
+                                     {"shortNames", text::Array{"crd", "crds"}}});
+  }
   return text::Object{
       {"kind", "APIResourceList"},
       {"apiVersion", "v1"},
@@ -111,6 +120,7 @@ std::vector<std::string_view> Groups() {
   };
   for (const api::Resource* resource : api::AllResources()) add(resource->group);
   for (const Review& review : kReviews) add(review.group);
+  add(kDefinitionGroup);
   return groups;
 }
 
@@ -127,6 +137,7 @@ std::vector<std::string_view> VersionsOf(std::string_view group) {
   for (const Review& review : kReviews) {
     if (review.group == group) add(kReviewVersion);
   }
+  if (group == kDefinitionGroup) add(kDefinitionVersion);
   return versions;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace local::server {
 namespace {
@@ -64,23 +65,28 @@ std::string ItemElement(const text::Json& item, const Shape& shape) {
   return "k:" + text::ToJson(keys);
 }
 
-using Items = std::vector<std::pair<std::string, const text::Json*>>;
+// A list's items in order, and the first of each element.
+struct Items {
+  std::vector<std::pair<std::string, const text::Json*>> all;
+  std::unordered_map<std::string_view, const text::Json*> by_element = {};
+
+  const text::Json* Find(std::string_view element) const {
+    const auto found = by_element.find(element);
+    return found == by_element.end() ? nullptr : found->second;
+  }
+};
 
 Items ItemsOf(const text::Json& list, const Shape& shape) {
   Items items;
   if (!list.is_array()) return items;
+  items.all.reserve(list.get_array().size());  // by_element borrows the strings
   for (const text::Json& item : list.get_array()) {
     std::string element = ItemElement(item, shape);
-    if (!element.empty()) items.emplace_back(std::move(element), &item);
+    if (element.empty()) continue;
+    items.all.emplace_back(std::move(element), &item);
+    items.by_element.emplace(items.all.back().first, &item);
   }
   return items;
-}
-
-const text::Json* FindItem(const Items& items, std::string_view element) {
-  for (const auto& [candidate, item] : items) {
-    if (candidate == element) return item;
-  }
-  return nullptr;
 }
 
 bool IsEmptyContainer(const text::Json& value) {
@@ -102,7 +108,8 @@ void AddFields(const text::Json& value, const Shape& shape, FieldSet& set) {
       }
     }
   } else {
-    for (const auto& [element, item] : ItemsOf(value, shape)) {
+    const Items items = ItemsOf(value, shape);
+    for (const auto& [element, item] : items.all) {
       FieldSet& child = set.Child(element);
       AddFields(*item, shape.Element(), child);
       child.AddSelf();
@@ -169,12 +176,12 @@ class Comparer {
   void ListItems(const text::Json* before, const text::Json* after, const Shape& shape) {
     const Items old_items = before != nullptr ? ItemsOf(*before, shape) : Items{};
     const Items new_items = after != nullptr ? ItemsOf(*after, shape) : Items{};
-    for (const auto& [element, item] : new_items) {
-      const text::Json* old_item = FindItem(old_items, element);
+    for (const auto& [element, item] : new_items.all) {
+      const text::Json* old_item = old_items.Find(element);
       if (old_item == nullptr || *old_item != *item) Step(element, old_item, item, shape.Element());
     }
-    for (const auto& [element, item] : old_items) {
-      if (FindItem(new_items, element) == nullptr) Step(element, item, nullptr, shape.Element());
+    for (const auto& [element, item] : old_items.all) {
+      if (new_items.Find(element) == nullptr) Step(element, item, nullptr, shape.Element());
     }
   }
 
@@ -195,9 +202,9 @@ text::Json MergedItems(const text::Json& live, const text::Json& applied, const 
   std::set<std::string_view> done;
   size_t at = 0;
   const auto pass_live = [&] {
-    while (at < old_items.size()) {
-      const auto& [element, item] = old_items[at];
-      if (FindItem(new_items, element) == nullptr) {
+    while (at < old_items.all.size()) {
+      const auto& [element, item] = old_items.all[at];
+      if (new_items.Find(element) == nullptr) {
         merged.push_back(*item);
       } else if (!done.contains(element)) {
         return;
@@ -205,9 +212,9 @@ text::Json MergedItems(const text::Json& live, const text::Json& applied, const 
       ++at;
     }
   };
-  for (const auto& [element, item] : new_items) {
+  for (const auto& [element, item] : new_items.all) {
     pass_live();
-    const text::Json* old_item = FindItem(old_items, element);
+    const text::Json* old_item = old_items.Find(element);
     merged.push_back(old_item == nullptr ? *item : Merged(*old_item, *item, shape.Element()));
     done.insert(element);
   }
@@ -257,6 +264,7 @@ void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
   if (form == ShapeForm::kItems) return RemoveItems(value, gone, shape);
   if (form == ShapeForm::kLeaf) return;
   text::Object& object = value.get_object();
+  std::vector<std::string> emptied;
   for (const auto& [element, below] : gone.children()) {
     if (!element.starts_with("f:")) continue;
     const std::string_view key = std::string_view(element).substr(2);
@@ -269,8 +277,9 @@ void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
       // What has lost its last field goes, too.
       is_gone = !was_empty && IsEmptyContainer(found->value());
     }
-    if (is_gone) object.stable_erase(found);
+    if (is_gone) emptied.emplace_back(key);
   }
+  text::EraseKeys(object, emptied);
 }
 
 std::string CheckLists(const text::Json& value, const Shape& shape, const std::string& path) {

@@ -127,8 +127,6 @@ TEST_F(ListStreamTest, APeerThatTakesNothingIsLeftAfterAMinute) {
 TEST_F(ListStreamTest, EndsWithThePeer) {
   auto responder = OpenSlowly();
   responder->Close();
-  responder->when_taken();
-  responder->when_taken = nullptr;
   const std::weak_ptr<FakeResponder> watched = responder;
   responder.reset();
   EXPECT_TRUE(watched.expired());

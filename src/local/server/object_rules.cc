@@ -237,10 +237,13 @@ Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view wha
 }
 
 Answer<text::Json> DecodeObject(const RestRequest& request, const net::HttpRequest& http) {
-  const api::Resource& resource = *request.resource;
   auto decoded = DecodeBody(http, "couldn't read the object");
   if (!decoded) return decoded;
-  text::Json object = std::move(*decoded);
+  return NameObject(request, std::move(*decoded));
+}
+
+Answer<text::Json> NameObject(const RestRequest& request, text::Json object) {
+  const api::Resource& resource = *request.resource;
   const text::Json* metadata = text::Find(object, {"metadata"});
   if (!object.is_object() || (metadata != nullptr && !metadata->is_object())) {
     return Refuse(BadRequest(

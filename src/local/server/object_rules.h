@@ -17,6 +17,8 @@ inline constexpr int64_t kDefaultGraceSeconds = 30;
 
 // The object in a body, its apiVersion, kind and namespace checked against the path and filled in.
 Answer<text::Json> DecodeObject(const RestRequest& request, const net::HttpRequest& http);
+// The same of an object that came in another way.
+Answer<text::Json> NameObject(const RestRequest& request, text::Json object);
 // Any JSON (or YAML, by Content-Type) body; `what` names it in the refusal.
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what);
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/resources.h"
+#include "base/strings.h"
 #include "local/server/api_error.h"
 #include "local/server/schema.h"
 #include "text/json.h"
@@ -192,11 +195,28 @@ std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
   return JsonResponse(200, text::ToJson(document));
 }
 
+// Old clients take protobuf alone.
+bool TakesJson(std::string_view accept) {
+  if (accept.empty()) return true;
+  const std::vector<std::string> offers = base::Split(accept, ',');
+  return std::any_of(offers.begin(), offers.end(), [](std::string_view offer) {
+    const std::string_view type = base::Trim(offer.substr(0, offer.find(';')));
+    return type == "application/json" || type == "application/*" || type == "*/*";
+  });
+}
+
 }  // namespace
 
-std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target) {
+std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target,
+                                                 std::string_view accept) {
   const auto& segments = target.segments;
   if (segments.size() < 2 || segments[0] != "openapi") return std::nullopt;
+  if (!TakesJson(accept)) {
+    return ToResponse({406,
+                       "NotAcceptable",
+                       "only the following media types are accepted: application/json",
+                       {}});
+  }
   if (segments[1] == "v2" && segments.size() == 2) return VersionTwo();
   if (segments[1] != "v3") return std::nullopt;
   std::string wanted;

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "net/http.h"
 
 namespace local::server {
 
-// /openapi/v3 and what it leads to, and /openapi/v2; nothing for other paths.
-std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target);
+// /openapi/v3 and what it leads to, and /openapi/v2; nothing for other paths. 406 for who does not
+// accept JSON.
+std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target,
+                                                 std::string_view accept);
 
 }  // namespace local::server

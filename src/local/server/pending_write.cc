@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/object.h"
+#include "api/write_id.h"
 #include "base/strings.h"
 #include "local/server/deletion.h"
 #include "local/server/field_validation.h"
@@ -92,6 +95,15 @@ void SetManagedFields(PendingWrite& pending, const text::Json& before, text::Jso
   const RestRequest& rest = pending.call.rest;
   RecordUpdate(pending.resource(), {FieldManagerOf(rest, pending.call.http), rest.subresource},
                pending.backend->clock->Now(), before, sent, object);
+}
+
+// An object as large as this holds the writer up each time that it is written.
+Check CheckSize(const PendingWrite& pending, const text::Json& next, size_t bytes_before) {
+  const size_t bytes = text::MeasureJson(next).bytes;
+  if (bytes <= std::max(text::kMaxPatchedBytes, bytes_before)) return {};
+  return Refuse(Invalid(
+      pending.resource(), pending.call.rest.name,
+      {fmt::format("metadata: Too long: may not be more than {} bytes", text::kMaxPatchedBytes)}));
 }
 
 }  // namespace
@@ -190,11 +202,18 @@ void SubmitWrite(const Pending& pending, Apply apply, Body body, std::function<b
   store::Mutation mutation;
   mutation.key = pending->call.rest.key();
   mutation.dry_run = pending->dry_run;
+  mutation.id = net::FindHeader(pending->call.http.headers, api::kWriteIdHeader);
   mutation.apply = [pending, apply = std::move(apply)](
                        View& view, std::optional<Record> current) -> base::Result<Next> {
     pending->refusal.reset();
     pending->warnings.clear();
+    const size_t bytes_before = current ? current->json->size() : 0;
     auto next = apply(view, std::move(current));
+    if (next && next->action == Next::Action::kPut) {
+      if (auto fits = CheckSize(*pending, next->object, bytes_before); !fits) {
+        next = Refuse(fits.error());
+      }
+    }
     if (next) return std::move(*next);
     pending->refusal = std::move(next.error());
     return base::Fail(ToError(*pending->refusal));
@@ -256,6 +275,8 @@ Answer<Change> ParsePatch(const net::HttpRequest& http, bool is_custom) {
   return [patch](const text::Json& current) -> Answer<text::Json> {
     text::Json next = current;
     if (auto merged = StrategicMerge(next, *patch); !merged) {
+      const bool is_too_long = merged.error().code == base::Code::kExhausted;
+      if (is_too_long) return Refuse({422, "Invalid", merged.error().message, {}});
       return Refuse(BadRequest(merged.error().message));
     }
     return next;

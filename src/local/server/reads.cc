@@ -267,6 +267,13 @@ net::HttpResponse Get(Backend& backend, const Call& call) {
       table.Finish(text::ToJson(text::Object{{"resourceVersion", api::ResourceVersion(*object)}})));
 }
 
+void AddNotices(Backend& backend, net::HttpResponse& response) {
+  if (!backend.notices) return;
+  for (const std::string& notice : backend.notices()) {
+    response.headers.emplace_back("Warning", WarningHeader(notice));
+  }
+}
+
 net::HttpResponse ListRows(Backend& backend, const RestRequest& rest, const Selection& selection,
                            const Page& page) {
   const bool wants_objects =
@@ -291,7 +298,9 @@ void HandleList(Backend& backend, const Call& call) {
   if (auto fine = CheckVersion(backend, rest); !fine) return refuse(fine.error());
   const ItemForm item = ItemForm::Of(rest, net::FindHeader(call.http.headers, "Accept"));
   if (item.form == Form::kTable) {
-    return call.responder->Send(ListRows(backend, rest, *selection, *page));
+    net::HttpResponse response = ListRows(backend, rest, *selection, *page);
+    if (rest.resource == &api::kPyTorchJobs) AddNotices(backend, response);
+    return call.responder->Send(std::move(response));
   }
   const bool is_part = page->limit != 0 || !page->after.second.empty();
   if (is_part) return call.responder->Send(ListPage(backend, rest, *selection, *page, item));

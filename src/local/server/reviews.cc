@@ -2,13 +2,36 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "local/server/api_error.h"
 #include "local/server/object_rules.h"
 
 namespace local::server {
 namespace {
 
-text::Json Verdict(std::string_view kind, const std::string& user) {
+// The listener has let the request's own token in.
+bool IsOwnToken(std::string_view token, const net::HttpRequest& http) {
+  constexpr std::string_view kScheme = "bearer ";
+  const std::string_view shown = net::FindHeader(http.headers, "Authorization");
+  return !token.empty() && shown.size() > kScheme.size() &&
+         base::EqualsIgnoreCase(shown.substr(0, kScheme.size()), kScheme) &&
+         base::Trim(shown.substr(kScheme.size())) == token;
+}
+
+text::Json Owner(const std::string& user) {
+  return text::Object{{"username", user},
+                      {"groups", text::Array{"system:masters", "system:authenticated"}}};
+}
+
+text::Json Verdict(std::string_view kind, const std::string& user, const text::Json& review,
+                   const net::HttpRequest& http) {
+  if (kind == "TokenReview") {
+    if (!IsOwnToken(text::GetString(review, {"spec", "token"}), http)) {
+      return text::Object{{"authenticated", false},
+                          {"error", "not the token of the embedded cluster"}};
+    }
+    return text::Object{{"authenticated", true}, {"user", Owner(user)}};
+  }
   if (kind == "SelfSubjectAccessReview") return text::Object{{"allowed", true}};
   const text::Array everything{"*"};
   if (kind == "SelfSubjectRulesReview") {
@@ -20,9 +43,7 @@ text::Json Verdict(std::string_view kind, const std::string& user) {
          text::Array{text::Object{{"verbs", everything}, {"nonResourceURLs", everything}}}},
         {"incomplete", false}};
   }
-  return text::Object{{"userInfo", text::Object{{"username", user},
-                                                {"groups", text::Array{"system:masters",
-                                                                       "system:authenticated"}}}}};
+  return text::Object{{"userInfo", Owner(user)}};
 }
 
 }  // namespace
@@ -42,7 +63,7 @@ std::optional<net::HttpResponse> AnswerReview(const net::Target& target,
                         {"apiVersion", fmt::format("{}/{}", review.group, kReviewVersion)},
                         {"metadata", text::Object{{"creationTimestamp", nullptr}}}};
     if (const text::Json* spec = text::Find(*body, {"spec"})) answer["spec"] = *spec;
-    answer["status"] = Verdict(review.kind, user);
+    answer["status"] = Verdict(review.kind, user, *body, http);
     return JsonResponse(201, text::ToJson(answer));
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
 // What a client asks about itself: who it is and what it may do. Whoever reaches the embedded
-// cluster is its owner, and may do everything.
+// cluster is its owner, and may do everything. Of tokens one is known: that of the request itself.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,7 @@ struct Review {
 inline constexpr std::string_view kReviewVersion = "v1";
 inline constexpr Review kReviews[] = {
     {"authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"},
+    {"authentication.k8s.io", "tokenreviews", "TokenReview"},
     {"authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"},
     {"authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"},
 };

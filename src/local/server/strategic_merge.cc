@@ -11,6 +11,9 @@ namespace {
 constexpr std::string_view kDirective = "$patch";
 constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
 
+// Of one patch, well under a second. A list of 1,000 merged into one of 1,000 is 1,000,000.
+constexpr size_t kMaxMergeComparisons = 4'000'000;
+
 struct MergeKey {
   std::string_view list;
   std::string_view key;
@@ -44,24 +47,6 @@ const MergeKey* MergeKeyOf(std::string_view list) {
   return nullptr;
 }
 
-base::Status MergeObject(text::Object& target, const text::Object& patch);
-
-void RemoveFromPrimitives(text::Json& list, const text::Json& gone) {
-  if (!list.is_array() || !gone.is_array()) return;
-  text::Array left;
-  for (text::Json& value : list.get_array()) {
-    const auto& array = gone.get_array();
-    if (std::find(array.begin(), array.end(), value) == array.end()) left.push_back(value);
-  }
-  list = std::move(left);
-}
-
-void AddToPrimitives(text::Array& target, const text::Array& patch) {
-  for (const text::Json& value : patch) {
-    if (std::find(target.begin(), target.end(), value) == target.end()) target.push_back(value);
-  }
-}
-
 base::Result<std::string_view> KeyOf(const MergeKey& merge, const text::Object& element) {
   if (element.contains(merge.key)) return merge.key;
   if (!merge.otherwise.empty() && element.contains(merge.otherwise)) return merge.otherwise;
@@ -70,7 +55,51 @@ base::Result<std::string_view> KeyOf(const MergeKey& merge, const text::Object& 
                                 merge.list, merge.key));
 }
 
-base::Status MergeList(text::Array& target, const text::Array& patch, const MergeKey& merge) {
+class Merger {
+ public:
+  base::Status MergeObject(text::Object& target, const text::Object& patch);
+
+ private:
+  base::Status RemoveFromPrimitives(text::Json& list, const text::Json& gone);
+  base::Status AddToPrimitives(text::Array& target, const text::Array& patch);
+  base::Status MergeList(text::Array& target, const text::Array& patch, const MergeKey& merge);
+  base::Status MergeValue(text::Object& target, std::string_view name, const text::Json& value);
+  // Each element of a patch may be compared with each that is there; each null moves the members
+  // after it.
+  base::Status CountComparisons(size_t count);
+
+  size_t comparisons_ = 0;
+};
+
+base::Status Merger::CountComparisons(size_t count) {
+  comparisons_ += count;
+  if (comparisons_ <= kMaxMergeComparisons) return {};
+  return base::Fail(base::Code::kExhausted,
+                    "the patch's lists are too long: patch in smaller parts, or put the object");
+}
+
+base::Status Merger::RemoveFromPrimitives(text::Json& list, const text::Json& gone) {
+  if (!list.is_array() || !gone.is_array()) return {};
+  const auto& array = gone.get_array();
+  TRY(CountComparisons(array.size() * list.get_array().size()));
+  text::Array left;
+  for (text::Json& value : list.get_array()) {
+    if (std::find(array.begin(), array.end(), value) == array.end()) left.push_back(value);
+  }
+  list = std::move(left);
+  return {};
+}
+
+base::Status Merger::AddToPrimitives(text::Array& target, const text::Array& patch) {
+  for (const text::Json& value : patch) {
+    TRY(CountComparisons(target.size()));
+    if (std::find(target.begin(), target.end(), value) == target.end()) target.push_back(value);
+  }
+  return {};
+}
+
+base::Status Merger::MergeList(text::Array& target, const text::Array& patch,
+                               const MergeKey& merge) {
   const bool is_replaced = std::any_of(patch.begin(), patch.end(), [](const text::Json& element) {
     return text::GetString(element, {kDirective}) == "replace";
   });
@@ -84,6 +113,7 @@ base::Status MergeList(text::Array& target, const text::Array& patch, const Merg
     const std::string_view directive = text::GetString(element, {kDirective});
     if (directive == "replace") continue;
     TRY_ASSIGN(const std::string_view key, KeyOf(merge, *object));
+    TRY(CountComparisons(target.size()));
     const auto found = std::find_if(target.begin(), target.end(), [&](const text::Json& candidate) {
       const text::Json* value = text::Find(candidate, {key});
       return value != nullptr && *value == object->at(key);
@@ -101,8 +131,10 @@ base::Status MergeList(text::Array& target, const text::Array& patch, const Merg
   return {};
 }
 
-base::Status MergeValue(text::Object& target, std::string_view name, const text::Json& value) {
+base::Status Merger::MergeValue(text::Object& target, std::string_view name,
+                                const text::Json& value) {
   if (value.is_null()) {
+    TRY(CountComparisons(target.size()));
     if (auto* const found = target.find(name); found != target.end()) target.stable_erase(found);
     return {};
   }
@@ -118,14 +150,11 @@ base::Status MergeValue(text::Object& target, std::string_view name, const text:
   }
   text::Json& to = target[name];
   if (!to.is_array()) to = text::Array{};
-  if (merge == nullptr) {
-    AddToPrimitives(to.get_array(), value.get_array());
-    return {};
-  }
+  if (merge == nullptr) return AddToPrimitives(to.get_array(), value.get_array());
   return MergeList(to.get_array(), value.get_array(), *merge);
 }
 
-base::Status MergeObject(text::Object& target, const text::Object& patch) {
+base::Status Merger::MergeObject(text::Object& target, const text::Object& patch) {
   if (const text::Json* directive = patch.if_contains(kDirective)) {
     if (*directive == "delete" || *directive == "replace") target.clear();
     if (*directive == "delete") return {};
@@ -135,7 +164,7 @@ base::Status MergeObject(text::Object& target, const text::Object& patch) {
     if (name.starts_with(kDeletePrefix)) {
       const std::string_view list = name.substr(kDeletePrefix.size());
       if (auto* const found = target.find(list); found != target.end()) {
-        RemoveFromPrimitives(found->value(), value);
+        TRY(RemoveFromPrimitives(found->value(), value));
       }
     } else if (!name.starts_with('$')) {
       TRY(MergeValue(target, name, value));
@@ -150,7 +179,7 @@ base::Status StrategicMerge(text::Json& target, const text::Json& patch) {
   if (!target.is_object() || !patch.is_object()) {
     return base::Fail(base::Code::kInvalidArgument, "a strategic merge patch must be an object");
   }
-  return MergeObject(target.get_object(), patch.get_object());
+  return Merger().MergeObject(target.get_object(), patch.get_object());
 }
 
 }  // namespace local::server

@@ -7,7 +7,8 @@
 
 namespace local::server {
 
-// kInvalidArgument when a list's element lacks the key that it is merged by.
+// kInvalidArgument when a list's element lacks the key that it is merged by; kExhausted when lists
+// are so long that merging them would hold up everybody else.
 base::Status StrategicMerge(text::Json& target, const text::Json& patch);
 
 }  // namespace local::server

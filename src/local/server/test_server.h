@@ -49,6 +49,12 @@ class FakeResponder : public net::Responder {
     changed_.notify_all();
   }
   void Finish() override { Complete(); }
+  void CutShort(std::string last) override {
+    Write(std::move(last));
+    pending_bytes = 0;
+    Complete();
+    CallWhenTaken();
+  }
   void Upgrade(net::Headers headers, std::function<void(std::string_view)> receive) override {
     Start(101, std::move(headers));
     const std::lock_guard lock(mutex_);
@@ -56,9 +62,10 @@ class FakeResponder : public net::Responder {
   }
   void Used(size_t bytes) override { used_bytes += bytes; }
   void WhenTaken(size_t limit, std::function<void()> callback) override {
-    if (pending_bytes <= limit) return callback();
+    if (pending_bytes <= limit || IsClosed()) return callback();
     const std::lock_guard lock(mutex_);
     when_taken = std::move(callback);
+    changed_.notify_all();
   }
   size_t PendingBytes() const override { return pending_bytes; }
   bool IsClosed() const override {
@@ -77,7 +84,28 @@ class FakeResponder : public net::Responder {
   }
 
   // As if the peer had gone.
-  void Close() { Complete(); }
+  void Close() {
+    Complete();
+    CallWhenTaken();
+  }
+  // As if the peer had taken everything.
+  void TakeAll() {
+    pending_bytes = 0;
+    CallWhenTaken();
+  }
+  // Whether somebody waits for the peer to take more.
+  bool HasWaiter() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<bool>(when_taken);
+  }
+  // Until an answer has begun; its status.
+  int WaitStarted() {
+    std::unique_lock lock(mutex_);
+    const bool has_begun = changed_.wait_for(lock, std::chrono::seconds(30),
+                                             [this] { return is_started_ || is_complete_; });
+    EXPECT_TRUE(has_begun) << "no answer";
+    return response_.status;
+  }
   // As if the peer had sent them, after an upgrade.
   void Receive(std::string_view bytes) { receive_(bytes); }
   // What is there so far.
@@ -115,6 +143,14 @@ class FakeResponder : public net::Responder {
  private:
   size_t CountLines() const {
     return static_cast<size_t>(std::count(response_.body.begin(), response_.body.end(), '\n'));
+  }
+  void CallWhenTaken() {
+    std::function<void()> callback;
+    {
+      const std::lock_guard lock(mutex_);
+      callback = std::exchange(when_taken, {});
+    }
+    if (callback) callback();
   }
   void Complete() {
     std::function<void()> callback;

@@ -7,56 +7,87 @@
 #include <mutex>
 
 #include "api/object.h"
-#include "local/server/selection.h"
-#include "local/server/tables.h"
+#include "local/server/event_lines.h"
+#include "local/server/initial_lists.h"
+#include "local/server/watch_budget.h"
 
 namespace local::server {
 namespace {
 
-using store::Event;
 using store::EventPtr;
 
-std::string Line(std::string_view type, std::string_view object) {
-  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object);
-}
-
-// One watch. Events come on the store's writer thread, timeouts on the timers', the end on any.
-class WatchStream : public std::enable_shared_from_this<WatchStream> {
+// One watch. Events come on the store's writer thread, what existed before on the lists', timeouts
+// on the timers', the end on any.
+class WatchStream : public InitialLists::Watcher,
+                    public WatchBudget::Stream,
+                    public std::enable_shared_from_this<WatchStream> {
  public:
-  WatchStream(Backend& backend, Call call, Selection selection)
+  WatchStream(Backend& backend, Call call, Selection selection, std::chrono::milliseconds timeout)
       : backend_(backend),
         timers_(backend.timers),
-        resource_(*call.rest.resource),
-        selection_(std::move(selection)),
-        form_(FormOf(net::FindHeader(call.http.headers, "Accept"))),
-        include_(IncludeObjectOf(call.rest.target.Query("includeObject"))),
+        timeout_(timeout),
         wants_bookmarks_(call.rest.Flag("allowWatchBookmarks")),
+        wants_initial_(call.rest.target.Query("sendInitialEvents") == "true"),
+        lines_(backend, *call.rest.resource, std::move(selection),
+               FormOf(net::FindHeader(call.http.headers, "Accept")),
+               IncludeObjectOf(call.rest.target.Query("includeObject"))),
         rest_(std::move(call.rest)),
-        responder_(std::move(call.responder)) {
-    const std::string_view initial = rest_.target.Query("sendInitialEvents");
-    wants_initial_end_ = initial == "true" && wants_bookmarks_;
-  }
+        responder_(std::move(call.responder)) {}
 
-  void Run(std::chrono::milliseconds timeout) {
+  void Run() {
     responder_->OnClose([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->End();
     });
+    const int64_t from = ParseVersion();
+    if (from == 0) return AwaitList();
+    Begin();
+    Arrive(from, false);
+  }
+
+  net::Responder& responder() override { return *responder_; }
+
+  void Begin() override {
+    has_begun_ = true;
+    backend_.watch_budget->Add(weak_from_this());
     responder_->Start(200, {{"Content-Type", "application/json"}});
-    int64_t from = ParseVersion();
-    if (from == 0 && !SendExisting(from)) return;
+  }
+
+  void Write(const std::string& piece) override {
+    responder_->Write(piece);
+    backend_.watch_budget->Count(piece.size());
+  }
+
+  void Arrive(int64_t version, bool has_rows) override {
     {
       const std::lock_guard lock(write_mutex_);
-      seen_ = told_ = from;
+      seen_ = told_ = version;
+      if (has_rows) lines_.ColumnsAreSent();
     }
-    SetTimer(timeout, &WatchStream::TimeOut);
+    SetTimer(timeout_, &WatchStream::TimeOut);
     auto subscription = backend_.store->Watch(
-        store::ResourceName(resource_), rest_.namespace_name, from,
-        [self = shared_from_this()](std::span<const EventPtr> events, int64_t version) {
-          self->Deliver(events, version);
+        store::ResourceName(*rest_.resource), rest_.namespace_name, version,
+        [self = shared_from_this()](std::span<const EventPtr> events, int64_t newest) {
+          self->Deliver(events, newest);
         });
     if (!subscription) return Fail(FromError(subscription.error()));
     const std::lock_guard lock(end_mutex_);
     if (!is_over_) subscription_ = std::move(*subscription);
+  }
+
+  void Fail(const ApiError& error) override {
+    const std::lock_guard lock(write_mutex_);
+    if (is_over_) return;
+    if (has_begun_) {
+      responder_->CutShort(EventLines::Line("ERROR", text::ToJson(ToStatus(error))));
+    } else {
+      responder_->Send(ToResponse(error));
+    }
+    End();
+  }
+
+  size_t PendingBytes() const override { return responder_->PendingBytes(); }
+  void PutOut() override {
+    Fail(Expired("the watch is not read: watch again from the last event"));
   }
 
  private:
@@ -64,37 +95,46 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
     const auto version = rest_.Number("resourceVersion");
     const int64_t from = version ? version->value_or(0) : 0;
     // As Kubernetes: an explicit wish for what exists overrides the version.
-    return rest_.target.Query("sendInitialEvents") == "true" ? 0 : std::max<int64_t>(0, from);
+    return wants_initial_ ? 0 : std::max<int64_t>(0, from);
   }
 
-  // What exists as ADDED. `from` becomes the version that it is of. False when it has failed.
-  bool SendExisting(int64_t& from) {
-    // Rendered afterwards: a table's row may need to read the store again.
-    std::vector<std::string> objects;
-    const auto version = backend_.store->List(selection_.Narrow(rest_), [&](const store::Row& row) {
-      if (selection_.MatchesText(row.json)) objects.emplace_back(row.json);
-      return true;
-    });
-    if (!version) {
-      Fail(FromError(version.error()));
-      return false;
-    }
-    from = *version;
-    std::string lines;
-    for (const std::string& json : objects) lines += Line("ADDED", Render(json));
-    if (wants_initial_end_) lines += Bookmark(from, true);
-    if (!lines.empty()) responder_->Write(std::move(lines));
-    return true;
+  // What exists comes first, as ADDED.
+  void AwaitList() {
+    const bool wants_end = wants_initial_ && wants_bookmarks_;
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{}", lines_.Key(), rest_.namespace_name, wants_end,
+                    net::PercentEncode(rest_.target.Query("labelSelector")),
+                    net::PercentEncode(rest_.target.Query("fieldSelector")));
+    const auto source = [&] {
+      const auto lines = std::make_shared<EventLines>(lines_);
+      return InitialLists::Source{
+          lines_.selection().Narrow(rest_),
+          [lines](const store::Row& row, std::string& out) { out += lines->Existing(row.json); },
+          [lines, wants_end](int64_t version) {
+            return wants_end ? lines->Bookmark(version, true) : std::string();
+          }};
+    };
+    if (backend_.initial_lists->Join(key, source, shared_from_this())) return;
+    responder_->Send(ToResponse(TooManyRequests("too many watches begin at once: try again")));
   }
 
   void Deliver(std::span<const EventPtr> events, int64_t version) {
+    const size_t written = Tell(events, version);
+    if (written > 0) backend_.watch_budget->Count(written);
+  }
+
+  size_t Tell(std::span<const EventPtr> events, int64_t version) {
     std::string lines;
-    for (const EventPtr& event : events) lines += Show(*event);
+    for (const EventPtr& event : events) lines += lines_.Show(*event);
+    const size_t bytes = lines.size();
+    if (bytes > 0 && responder_->PendingBytes() > kMaxWatchBacklogBytes) {
+      PutOut();
+      return 0;
+    }
     const std::lock_guard lock(write_mutex_);
-    if (is_over_) return;
+    if (is_over_) return 0;
     seen_ = version;
-    if (!lines.empty()) {
-      if (responder_->PendingBytes() > kMaxWatchBacklogBytes) return Finish();
+    if (bytes > 0) {
       told_ = events.back()->version;
       responder_->Write(std::move(lines));
     }
@@ -102,76 +142,7 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
       is_bookmark_due_ = true;
       SetTimer(kBookmarkDelay, &WatchStream::SendBookmark);
     }
-  }
-
-  // The event as this watcher sees it: what a selector takes in or leaves out comes and goes.
-  std::string Show(const Event& event) {
-    if (selection_.IsAll()) return Line(TypeName(event.type), Render(*event.json));
-    const bool is_in = selection_.MatchesText(event.selectable);
-    const bool was_in =
-        event.type == Event::Type::kModified && selection_.MatchesText(event.selectable_before);
-    switch (event.type) {
-      case Event::Type::kAdded:
-        return is_in ? Line("ADDED", Render(*event.json)) : "";
-      case Event::Type::kDeleted:
-        return is_in ? Line("DELETED", Render(*event.json)) : "";
-      case Event::Type::kModified:
-        break;
-    }
-    if (!is_in && !was_in) return "";
-    const std::string_view type = is_in ? (was_in ? "MODIFIED" : "ADDED") : "DELETED";
-    return Line(type, Render(*event.json));
-  }
-
-  static std::string_view TypeName(Event::Type type) {
-    switch (type) {
-      case Event::Type::kAdded:
-        return "ADDED";
-      case Event::Type::kModified:
-        return "MODIFIED";
-      case Event::Type::kDeleted:
-        break;
-    }
-    return "DELETED";
-  }
-
-  std::string Render(std::string_view json) {
-    if (form_ == Form::kObject) return std::string(json);
-    const auto object = text::ParseJson(json);
-    if (!object) return "null";
-    if (form_ == Form::kPartial) return PartialObject(*object);
-    TableBuilder table(resource_, include_, backend_.clock->Now());
-    std::optional<JobRow> row;
-    if (&resource_ == &api::kPyTorchJobs) {
-      auto found = backend_.summaries->Get(
-          *backend_.store, {std::string(api::Namespace(*object)), std::string(api::Name(*object))});
-      if (found) row = std::move(*found);
-    }
-    if (row) {
-      table.Add(*row, json);
-    } else {
-      table.Add(*object);
-    }
-    const text::Object metadata{{"resourceVersion", api::ResourceVersion(*object)}};
-    return table.Finish(text::ToJson(metadata), std::exchange(needs_columns_, false));
-  }
-
-  std::string Bookmark(int64_t version, bool is_initial_end) const {
-    text::Object metadata{{"resourceVersion", std::to_string(version)}};
-    if (is_initial_end) {
-      metadata["annotations"] = text::Object{{"k8s.io/initial-events-end", "true"}};
-    }
-    metadata["creationTimestamp"] = nullptr;
-    text::Object object{{"kind", resource_.kind}, {"apiVersion", resource_.api_version()}};
-    if (form_ == Form::kTable) {
-      object = {{"kind", "Table"}, {"apiVersion", "meta.k8s.io/v1"}};
-      object["columnDefinitions"] = nullptr;
-      object["rows"] = text::Array{};
-    } else if (form_ == Form::kPartial) {
-      object = {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
-    }
-    object["metadata"] = std::move(metadata);
-    return Line("BOOKMARK", text::ToJson(object));
+    return bytes;
   }
 
   void SendBookmark() {
@@ -184,20 +155,13 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   void WriteBookmark() {
     if (is_over_ || seen_ == told_) return;
     told_ = seen_;
-    responder_->Write(Bookmark(seen_, false));
+    responder_->Write(lines_.Bookmark(seen_, false));
   }
 
   void TimeOut() {
     const std::lock_guard lock(write_mutex_);
     if (is_over_) return;
     if (wants_bookmarks_) WriteBookmark();
-    Finish();
-  }
-
-  void Fail(const ApiError& error) {
-    const std::lock_guard lock(write_mutex_);
-    if (is_over_) return;
-    responder_->Write(Line("ERROR", text::ToJson(ToStatus(error))));
     Finish();
   }
 
@@ -233,16 +197,14 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
 
   Backend& backend_;
   const std::weak_ptr<Timers> timers_;
-  const api::Resource& resource_;
-  const Selection selection_;
-  const Form form_;
-  const IncludeObject include_;
+  const std::chrono::milliseconds timeout_;
   const bool wants_bookmarks_;
-  bool wants_initial_end_ = false;
-  bool needs_columns_ = true;  // Run, then Deliver
+  const bool wants_initial_;
+  EventLines lines_;  // of AwaitList and Arrive, then of Deliver
   const RestRequest rest_;
   const std::shared_ptr<net::Responder> responder_;
 
+  std::atomic<bool> has_begun_ = false;
   std::atomic<bool> is_over_ = false;
 
   std::mutex write_mutex_;  // orders what is written, guards what follows
@@ -266,7 +228,7 @@ void HandleWatch(Backend& backend, Call call) {
   if (!seconds) return call.responder->Send(ToResponse(seconds.error()));
   std::chrono::seconds timeout = kDefaultWatchTimeout;
   if (seconds->value_or(0) > 0) timeout = std::min(timeout, std::chrono::seconds(**seconds));
-  std::make_shared<WatchStream>(backend, std::move(call), std::move(*selection))->Run(timeout);
+  std::make_shared<WatchStream>(backend, std::move(call), std::move(*selection), timeout)->Run();
 }
 
 }  // namespace local::server

@@ -71,6 +71,7 @@ TEST(Watch, FromAForgottenVersionEndsWithExpired) {
 TEST(Watch, ObjectsEnterAndLeaveASelection) {
   TestServer server;
   const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1&labelSelector=x%3D1"));
+  watch->WaitStarted();
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
   SetLabel(server, "a", "1");
   server.Patch(200, Under(kPodsPath, "/a/status"),
@@ -91,6 +92,7 @@ TEST(Watch, TellsHowFarItIsWhenOthersChange) {
   TestServer server;
   const auto watch =
       server.Open("GET", Under(kPodsPath, "?watch=1&allowWatchBookmarks=true&resourceVersion=0"));
+  watch->WaitStarted();
   const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
   server.timers->Fire(kBookmarkDelay);
   const auto lines = watch->Lines(1);
@@ -127,12 +129,58 @@ TEST(Watch, MarksTheEndOfTheInitialEvents) {
   watch->Close();
 }
 
+// The last line of a watch that was ended says why.
+void ExpectExpired(const net::HttpResponse& response) {
+  const std::string_view body = response.body;
+  const size_t end = body.find_last_of('\n', body.size() - 2);
+  const auto line = text::ParseJson(end == std::string::npos ? body : body.substr(end + 1));
+  ASSERT_TRUE(line) << body;
+  EXPECT_EQ(GetString(*line, {"type"}), "ERROR");
+  EXPECT_EQ(GetInt(*line, {"object", "code"}), 410);
+}
+
 TEST(Watch, AConsumerThatDoesNotReadIsEnded) {
   TestServer server;
   const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1"));
+  watch->WaitStarted();
   watch->pending_bytes = kMaxWatchBacklogBytes + 1;
   server.Expect(201, "POST", kPodsPath, PodObject("a"));
-  EXPECT_EQ(watch->Wait().body, "");
+  ExpectExpired(watch->Wait());
+}
+
+// Each for itself is within its bound; in all it is too much.
+TEST(Watch, OfAllThatDoNotReadTheSlowestIsEnded) {
+  TestServer server;
+  std::vector<std::shared_ptr<FakeResponder>> watches;
+  for (size_t i = 0; i < 6; ++i) {
+    watches.push_back(server.Open("GET", "/api/v1/configmaps?watch=1"));
+    watches.back()->WaitStarted();
+    watches.back()->pending_bytes = (10 << 20) + i;
+  }
+  watches[3]->pending_bytes = kMaxWatchBacklogBytes;
+  text::Json map = text::Object{{"apiVersion", "v1"},
+                                {"kind", "ConfigMap"},
+                                {"metadata", text::Object{{"name", "m"}}},
+                                {"data", text::Object{{"x", std::string(1 << 20, 'x')}}}};
+  server.Expect(201, "POST", "/api/v1/namespaces/default/configmaps", map);
+  ExpectExpired(watches[3]->Wait());
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(watches[i]->IsClosed(), i == 3) << i;
+    watches[i]->Close();
+  }
+}
+
+TEST(Watch, ManyBeginAtOnceAndSeeTheSame) {
+  TestServer server;
+  for (const char* name : {"a", "b", "c"}) server.Expect(201, "POST", kPodsPath, PodObject(name));
+  std::vector<std::shared_ptr<FakeResponder>> watches;
+  for (int i = 0; i < 50; ++i) watches.push_back(server.Open("GET", "/api/v1/pods?watch=1"));
+  for (const auto& watch : watches) EXPECT_EQ(Brief(watch->Lines(3)[2]), "ADDED c");
+  server.Expect(201, "POST", kPodsPath, PodObject("d"));
+  for (const auto& watch : watches) {
+    EXPECT_EQ(Brief(watch->Lines(4)[3]), "ADDED d");
+    watch->Close();
+  }
 }
 
 TEST(Watch, RendersTableRows) {

@@ -179,6 +179,11 @@ void HandleDelete(Backend& backend, Call call) {
         if (outcome.json && (tells_object || outcome.action != Next::Action::kDelete)) {
           return *outcome.json;
         }
+        if (uid->empty() && outcome.json) {
+          const auto object =
+              text::ParseJson(*outcome.json);  // it was deleted before: see Mutation
+          if (object) *uid = api::Uid(*object);
+        }
         return DeletionStatus(raw->resource(), raw->call.rest.name, *uid);
       });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "local/server/backend.h"
 #include "local/server/rest_request.h"
@@ -18,7 +19,12 @@ struct Call {
 };
 
 // All return at once.
-void HandleCreate(Backend& backend, Call call);            // POST on a collection
+void HandleCreate(Backend& backend, Call call);  // POST on a collection
+// POST on a collection with this parameter, which only this server knows: the body is a List of an
+// object of the collection, and of others of its namespace that it owns. All are made, or none; the
+// answer is the owner. (create_with_owned.cc)
+inline constexpr std::string_view kWithOwned = "withOwned";
+void HandleCreateWithOwned(Backend& backend, Call call);
 void HandleUpdate(Backend& backend, Call call);            // PUT, also on status
 void HandlePatch(Backend& backend, Call call);             // PATCH, also on status
 void HandleDelete(Backend& backend, Call call);            // DELETE

@@ -90,6 +90,9 @@ struct Mutation {
   // Runs on the writer thread, more than once when a transaction has to be repeated. An error
   // undoes this mutation and no other.
   std::function<base::Result<Next>(View& view, std::optional<Record> current)> apply;
+  // Not "": as long as the store remembers a mutation of this id (kRememberedWrites), another one
+  // is not carried out and has its outcome.
+  std::string id = {};
   // Undone after it was tried; the outcome says what would have been, under the version that stays
   // (none of an object that is not there).
   bool dry_run = false;

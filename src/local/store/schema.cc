@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/disk.h"
+
 namespace local::store {
 namespace {
 
@@ -35,19 +37,48 @@ constexpr std::array kMigrations = {
       UPDATE objects SET release = coalesce(json_extract(json, '$.metadata.labels.release'), '');
       CREATE INDEX objects_by_release ON objects(release, resource) WHERE release <> '';
     )sql",
+    // What was answered to a write, for a client that lost the answer with the daemon.
+    R"sql(
+      CREATE TABLE writes(
+        id      INTEGER PRIMARY KEY,
+        write   TEXT NOT NULL UNIQUE,  -- the client's id of it
+        action  INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        json    TEXT NOT NULL          -- of the outcome; '' where it was too long
+      ) STRICT;
+    )sql",
+    // What was deleted and had a folder on the machine (see Store::FateOf).
+    R"sql(
+      CREATE TABLE deleted(uid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    )sql",
 };
+
+base::Result<int64_t> ReadPragma(Database& database, std::string_view name) {
+  TRY_ASSIGN(Statement statement, database.Prepare(fmt::format("PRAGMA {}", name)));
+  Rows rows = statement.Query();
+  TRY_ASSIGN(const bool has_row, rows.Next());
+  return has_row ? rows.Int(0) : 0;
+}
+
+// Of a file that was made before files did: it is written anew, once. A large one is left as it is,
+// for nobody waits that long, and one that has no room to be written is tried at another start.
+base::Status MakeItGiveSpaceBack(Database& database) {
+  constexpr int64_t kMaxBytes = 512 << 20;
+  TRY_ASSIGN(const int64_t mode, ReadPragma(database, "auto_vacuum"));
+  TRY_ASSIGN(const int64_t pages, ReadPragma(database, "page_count"));
+  TRY_ASSIGN(const int64_t page_size, ReadPragma(database, "page_size"));
+  const int64_t bytes = pages * page_size;
+  const uint64_t needed = 3 * static_cast<uint64_t>(bytes);
+  if (mode != 0 || bytes > kMaxBytes || base::DiskSpaceOf(database.path()).free < needed) return {};
+  return database.Execute("VACUUM");
+}
 
 }  // namespace
 
 base::Status Migrate(Database& database) {
+  TRY(MakeItGiveSpaceBack(database));
   TRY_ASSIGN(Transaction transaction, Transaction::Begin(database, Transaction::Kind::kWrite));
-  int64_t version = 0;
-  {
-    TRY_ASSIGN(Statement statement, database.Prepare("PRAGMA user_version"));
-    Rows rows = statement.Query();
-    TRY_ASSIGN(const bool has_row, rows.Next());
-    if (has_row) version = rows.Int(0);
-  }
+  TRY_ASSIGN(const int64_t version, ReadPragma(database, "user_version"));
   constexpr auto kNewest = static_cast<int64_t>(kMigrations.size());
   if (version > kNewest) {
     return base::Fail(base::Code::kInvalidArgument,

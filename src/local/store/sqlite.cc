@@ -7,7 +7,9 @@
 
 #include <cerrno>
 
+#include "base/disk.h"
 #include "base/fd.h"
+#include "base/file.h"
 
 namespace local::store {
 namespace {
@@ -29,7 +31,7 @@ base::Error SqliteError(sqlite3* handle, int rc) {
   };
   switch (rc & 0xff) {
     case SQLITE_FULL:
-      return make(base::Code::kExhausted, "no space left on the disk");
+      return NoRoom(path == nullptr ? "" : path);
     case SQLITE_NOMEM:
       return make(base::Code::kExhausted, "out of memory");
     case SQLITE_BUSY:
@@ -39,9 +41,17 @@ base::Error SqliteError(sqlite3* handle, int rc) {
     case SQLITE_READONLY:
     case SQLITE_AUTH:
       return make(base::Code::kPermissionDenied, sqlite3_errmsg(handle));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return make(
+          base::Code::kInternal,
+          fmt::format("damaged ({}): `muster cluster --restore` brings back its last backup",
+                      sqlite3_errmsg(handle)));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-      if (IsNoRoom(os_errno)) return make(base::Code::kExhausted, "no space left on the disk");
+      if (IsNoRoom(os_errno) || rc == SQLITE_IOERR_SHMSIZE) {
+        return NoRoom(path == nullptr ? "" : path);
+      }
       if (os_errno != 0) {
         return base::Errno(os_errno, make(base::Code::kInternal, sqlite3_errmsg(handle)).message);
       }
@@ -69,6 +79,13 @@ base::Status MakePrivateFile(const std::string& path) {
 }
 
 }  // namespace
+
+base::Error NoRoom(const std::string& path) {
+  return {base::Code::kExhausted,
+          base::NoSpaceOn(base::DirectoryOf(path)) +
+              ": delete jobs (`muster prune`, `muster delete`), or other files there",
+          0};
+}
 
 Rows::~Rows() {
   if (statement_ == nullptr) return;
@@ -122,7 +139,9 @@ base::Result<Database> Database::Open(const std::string& path) {
   TRY_ASSIGN(Database database, OpenHandle(path, SQLITE_OPEN_READWRITE));
   // 1 MB of page cache; the log is cut back to 4 MB after a checkpoint.
   TRY(
-      database.Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-1024;"
+      // A file that is new gives space back; an older one is made to by Migrate.
+      database.Execute("PRAGMA auto_vacuum=INCREMENTAL;"
+                       "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-1024;"
                        "PRAGMA journal_size_limit=4194304; PRAGMA trusted_schema=OFF;"
                        "PRAGMA temp_store=MEMORY;"));
   return database;
@@ -148,6 +167,29 @@ base::Result<Statement> Database::Prepare(std::string_view sql) {
                                     SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (rc != SQLITE_OK) return base::Fail(SqliteError(handle_.get(), rc));
   return Statement(statement);
+}
+
+std::string Database::path() const {
+  const char* path = sqlite3_db_filename(handle_.get(), "main");
+  return path == nullptr ? "" : path;
+}
+
+base::Status Database::CopyTo(Database& other) {
+  sqlite3_backup* backup = sqlite3_backup_init(other.handle_.get(), "main", handle_.get(), "main");
+  if (backup == nullptr) {
+    return base::Fail(SqliteError(other.handle_.get(), sqlite3_errcode(other.handle_.get())));
+  }
+  // In one step: a writer beside it would make it begin again after each.
+  sqlite3_backup_step(backup, -1);
+  const int rc = sqlite3_backup_finish(backup);
+  if (rc != SQLITE_OK) return base::Fail(SqliteError(other.handle_.get(), rc));
+  return {};
+}
+
+base::Status Database::KeepLogOnClose() {
+  const int rc = sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (rc != SQLITE_OK) return base::Fail(SqliteError(handle_.get(), rc));
+  return {};
 }
 
 bool Database::IsIdle() const { return sqlite3_get_autocommit(handle_.get()) != 0; }

@@ -14,6 +14,9 @@ struct sqlite3_stmt;
 
 namespace local::store {
 
+// What is said where the disk below the store at `path` is full.
+base::Error NoRoom(const std::string& path);
+
 // What a statement yields, row by row; resets the statement when it goes.
 class Rows {
  public:
@@ -78,8 +81,13 @@ class Database {
   base::Status Execute(const char* sql);
   // Kept for long: the statement outlives no Database.
   base::Result<Statement> Prepare(std::string_view sql);
+  // Replaces all that is in `other`, as of one moment.
+  base::Status CopyTo(Database& other);
+  // The last connection to go otherwise brings the write-ahead log into the file.
+  base::Status KeepLogOnClose();
   // Whether BEGIN was not called, or SQLite rolled the transaction back by itself.
   bool IsIdle() const;
+  std::string path() const;
   // Bytes that the file may grow to; 0 is no limit.
   base::Status LimitSize(int64_t bytes);
 

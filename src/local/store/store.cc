@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/defer.h"
+#include "base/disk.h"
 #include "local/store/list_sql.h"
+#include "local/store/reserve.h"
 #include "local/store/schema.h"
 #include "local/store/sqlite.h"
 #include "local/store/writer.h"
@@ -14,10 +16,14 @@
 namespace local::store {
 namespace {
 
+// What opening a store may take of the disk.
+constexpr uint64_t kStartBytes = 1 << 20;
+
 struct Reader {
   Database database;
   Statement get;
   Statement version;
+  Statement fate;
 };
 
 base::Result<int64_t> ReadVersion(Statement& statement) {
@@ -80,8 +86,10 @@ class ReaderPool {
     TRY_ASSIGN(Statement get, database.Prepare("SELECT json FROM objects WHERE resource=? AND "
                                                "namespace=? AND name=?"));
     TRY_ASSIGN(Statement version, database.Prepare("SELECT version FROM revision"));
+    TRY_ASSIGN(Statement fate, database.Prepare("SELECT EXISTS(SELECT 1 FROM objects WHERE uid=?1),"
+                                                " EXISTS(SELECT 1 FROM deleted WHERE uid=?1)"));
     return std::make_unique<Reader>(
-        Reader{std::move(database), std::move(get), std::move(version)});
+        Reader{std::move(database), std::move(get), std::move(version), std::move(fate)});
   }
 
   const std::string path_;
@@ -197,6 +205,14 @@ class SqliteStore : public Store {
     return has_row ? rows.Int(0) : 0;
   }
 
+  base::Result<Fate> FateOf(std::string_view uid) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    Rows rows = reader->fate.Query(uid);
+    TRY(rows.Next());
+    if (rows.Int(0) != 0) return Fate::kStored;
+    return rows.Int(1) != 0 ? Fate::kDeleted : Fate::kUnknown;
+  }
+
   base::Result<int64_t> Version() override {
     TRY_ASSIGN(const auto reader, readers_.Take());
     return ReadVersion(reader->version);
@@ -227,6 +243,8 @@ base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path) {
 }
 
 base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path, Options options) {
+  // Without a side file of 32 KB there is no reading either.
+  if (base::DiskSpaceOf(path).free < kStartBytes) Reserve(options.reserve).Release();
   TRY_ASSIGN(Database database, Database::Open(path));
   if (auto status = Migrate(database); !status) {
     return base::Fail(status.error().Wrap("open the store \"" + path + "\""));

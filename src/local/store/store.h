@@ -23,6 +23,10 @@ namespace local::store {
 inline constexpr size_t kMaxQueuedMutations = 20'000;
 // Mutations that one transaction carries.
 inline constexpr size_t kMaxGroup = 256;
+// Mutations whose ids are remembered, across restarts: who lost an answer asks again in seconds.
+inline constexpr int64_t kRememberedWrites = 1024;
+// A longer outcome is remembered without its object; the object as it stands is given in its place.
+inline constexpr size_t kMaxRememberedBytes = 64 << 10;
 // Read connections; further readers wait for one.
 inline constexpr size_t kMaxReaders = 4;
 
@@ -37,6 +41,10 @@ struct ListQuery {
   // Only what comes after, by namespace then name.
   std::pair<std::string, std::string> after = {};
 };
+
+// What became of the object with a uid. kDeleted is remembered of what has a folder on the machine
+// (pods, and what owns them), until ForgetDeleted.
+enum class Fate { kUnknown, kStored, kDeleted };
 
 // An object on disk, borrowed for the visit.
 struct Row {
@@ -64,6 +72,9 @@ class Store {
   struct Options {
     // What the file may grow to, 0 is no limit; beyond, writes fail with kExhausted.
     int64_t max_bytes = 0;
+    // A file of room that is kept back for the day on which the disk is full (reserve.h): then what
+    // is there can be changed and deleted, and nothing new is made. "" is none.
+    std::string reserve = {};
     // Called on the writer thread after each commit, before anybody is told of it.
     std::function<void(std::span<const EventPtr> events, int64_t version)> on_commit = {};
   };
@@ -91,6 +102,7 @@ class Store {
   // The same, row by row; by namespace then name. The store outlives it.
   virtual base::Result<std::unique_ptr<ListCursor>> OpenList(const ListQuery& query) = 0;
   virtual base::Result<int64_t> Count(const ListQuery& query) = 0;
+  virtual base::Result<Fate> FateOf(std::string_view uid) = 0;
   // The newest version that is durable.
   virtual base::Result<int64_t> Version() = 0;
 

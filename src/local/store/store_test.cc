@@ -120,6 +120,20 @@ class Seen {
   int64_t version_ = 0;
 };
 
+TEST(Store, RemembersWhichPodsWereDeleted) {
+  const TempDir dir;
+  {
+    const auto store = OpenStore(dir.File("db"));
+    ASSERT_TRUE(Write(*store, Put("a", 1)));
+    ASSERT_TRUE(Write(*store, Put("b", 1)));
+    ASSERT_TRUE(Write(*store, Delete("b")));
+  }
+  const auto store = OpenStore(dir.File("db"));
+  EXPECT_EQ(*store->FateOf("uid-a"), Fate::kStored);
+  EXPECT_EQ(*store->FateOf("uid-b"), Fate::kDeleted);
+  EXPECT_EQ(*store->FateOf("uid-c"), Fate::kUnknown);
+}
+
 TEST(Store, KeepsWhatWasWrittenInAPrivateFile) {
   const TempDir dir;
   int64_t version = 0;
@@ -233,6 +247,60 @@ TEST(Store, ADryRunOfAChangeKeepsTheVersion) {
   EXPECT_EQ(text::GetString(object, {"metadata", "resourceVersion"}),
             std::to_string(written->version));
   EXPECT_NE(*outcome->json, *written->json);
+}
+
+Mutation Once(std::string id, Mutation mutation) {
+  mutation.id = std::move(id);
+  return mutation;
+}
+
+TEST(Store, AWriteThatComesTwiceIsDoneOnceAndAnsweredAsTheFirstTime) {
+  const TempDir dir;
+  auto store = OpenStore(dir.File("db"));
+  const auto first = Write(*store, Once("w1", Put("a", 1)));
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(Write(*store, Put("a", 2)));
+  store = nullptr;
+  store = OpenStore(dir.File("db"));  // a daemon later
+  const auto again = Write(*store, Once("w1", Put("a", 1)));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again->json, *first->json);
+  EXPECT_EQ(again->version, first->version);
+  EXPECT_NE(store->Get(PodKey("a"))->find("\"value\":2"), std::string::npos);
+
+  const auto deleted = Write(*store, Once("w2", Delete("a")));
+  ASSERT_TRUE(deleted);
+  const auto deleted_again = Write(*store, Once("w2", Delete("a")));
+  ASSERT_TRUE(deleted_again);
+  EXPECT_EQ(deleted_again->action, Next::Action::kDelete);
+  EXPECT_EQ(*deleted_again->json, *deleted->json);
+}
+
+TEST(Store, ARefusedOrDryWriteIsNotRemembered) {
+  const TempDir dir;
+  const auto store = OpenStore(dir.File("db"));
+  EXPECT_FALSE(Write(*store, Once("w1", Delete("a"))));
+  Mutation dry = Once("w2", Put("a", 1));
+  dry.dry_run = true;
+  ASSERT_TRUE(Write(*store, std::move(dry)));
+  EXPECT_FALSE(store->Get(PodKey("a")));
+  ASSERT_TRUE(Write(*store, Once("w2", Put("a", 1))));
+  EXPECT_TRUE(Write(*store, Once("w1", Delete("a"))));
+}
+
+TEST(Store, SoManyWritesAreRememberedAndNoMore) {
+  const TempDir dir;
+  const auto store = OpenStore(dir.File("db"));
+  std::vector<Mutation> mutations;
+  for (int64_t i = 0; i <= kRememberedWrites; ++i) {
+    mutations.push_back(Once(std::to_string(i), Put("a", i)));
+  }
+  for (const auto& outcome : WriteAll(*store, std::move(mutations))) ASSERT_TRUE(outcome);
+  const int64_t version = *store->Version();
+  ASSERT_TRUE(Write(*store, Once("1", Put("a", 1))));
+  EXPECT_EQ(*store->Version(), version);
+  ASSERT_TRUE(Write(*store, Once("0", Put("a", 0))));
+  EXPECT_EQ(*store->Version(), version + 1);
 }
 
 TEST(Store, WhatFollowsFromADeletionIsOneWriteWithIt) {

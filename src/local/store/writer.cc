@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "base/clock.h"
+#include "local/store/reserve.h"
 
 namespace local::store {
 namespace {
@@ -29,6 +30,12 @@ std::string JobOf(const text::Json& object) {
   return std::string(job);
 }
 
+// Whether objects of the kind have a folder of their own on the machine.
+bool HasFolder(std::string_view resource) {
+  return resource == "pods" || resource == "pytorchjobs.kubeflow.org" ||
+         resource == "deployments.apps";
+}
+
 int64_t CreatedOf(const text::Json& object) {
   const auto time = base::ParseRfc3339(text::GetString(object, {"metadata", "creationTimestamp"}));
   return time ? time->time_since_epoch().count() : 0;
@@ -38,8 +45,11 @@ int64_t CreatedOf(const text::Json& object) {
 
 class Writer::Session : public View {
  public:
-  Session(Database database, int64_t version)
-      : database_(std::move(database)), durable_version_(version), version_(version) {}
+  Session(Database database, int64_t version, std::string reserve)
+      : database_(std::move(database)),
+        reserve_(std::move(reserve)),
+        durable_version_(version),
+        version_(version) {}
 
   base::Status Prepare() {
     const auto prepare = [this](Statement& to, const std::string& sql) -> base::Status {
@@ -59,7 +69,11 @@ class Writer::Session : public View {
                 "UPDATE objects SET uid=?, version=?, owner=?, job=?, release=?, created=?, json=?"
                 " WHERE resource=? AND namespace=? AND name=?"));
     TRY(prepare(delete_, "DELETE FROM objects WHERE resource=? AND namespace=? AND name=?"));
+    TRY(prepare(bury_, "INSERT OR IGNORE INTO deleted(uid) VALUES (?)"));
     TRY(prepare(revise_, "UPDATE revision SET version=?"));
+    TRY(prepare(recall_, "SELECT action, version, json FROM writes WHERE write=?"));
+    TRY(prepare(remember_, "INSERT INTO writes(write, action, version, json) VALUES (?,?,?,?)"));
+    TRY(prepare(forget_, "DELETE FROM writes WHERE id <= (SELECT max(id) FROM writes) - ?"));
     TRY(prepare(savepoint_, "SAVEPOINT mutation"));
     TRY(prepare(undo_, "ROLLBACK TO mutation"));
     return prepare(release_, "RELEASE mutation");
@@ -82,6 +96,7 @@ class Writer::Session : public View {
     events_.clear();
     version_ = durable_version_;
     is_lost_ = false;
+    is_short_ = reserve_.IsShort();
     return Transaction::Begin(database_, Transaction::Kind::kWrite);
   }
 
@@ -91,7 +106,7 @@ class Writer::Session : public View {
     const int64_t version_before = version_;
     TRY(savepoint_.Run());
     is_lost_ = true;  // until the savepoint is released
-    auto outcome = mutation.dry_run ? Try(mutation) : Apply(mutation);
+    auto outcome = mutation.dry_run ? Try(mutation) : ApplyOnce(mutation);
     if (database_.IsIdle()) return outcome;
     if (!outcome || mutation.dry_run) {
       TRY(undo_.Run());
@@ -101,6 +116,13 @@ class Writer::Session : public View {
     TRY(release_.Run());
     is_lost_ = false;
     return outcome;
+  }
+  // The disk is full: whether there is room now that was not.
+  bool MakeRoom() {
+    const bool is_released = reserve_.Release();
+    // Then the log begins anew, in the room that its file has already.
+    const bool is_emptied = database_.Execute("PRAGMA wal_checkpoint(PASSIVE)").has_value();
+    return is_released || is_emptied;
   }
   // Whether the transaction cannot be committed any more.
   bool IsLost() const { return is_lost_ || database_.IsIdle(); }
@@ -136,6 +158,35 @@ class Writer::Session : public View {
       keys.push_back(
           {std::string(rows.Text(0)), std::string(rows.Text(1)), std::string(rows.Text(2))});
     }
+  }
+
+  // As Apply, unless it was carried out before and only the answer was lost.
+  base::Result<Outcome> ApplyOnce(const Mutation& mutation) {
+    if (mutation.id.empty()) return Apply(mutation);
+    TRY_ASSIGN(auto before, Recall(mutation));
+    if (before) return std::move(*before);
+    TRY_ASSIGN(Outcome outcome, Apply(mutation));
+    const bool is_short = outcome.json && outcome.json->size() <= kMaxRememberedBytes;
+    TRY(remember_.Run(mutation.id, static_cast<int64_t>(outcome.action), outcome.version,
+                      is_short ? std::string_view(*outcome.json) : ""));
+    TRY(forget_.Run(kRememberedWrites));
+    return outcome;
+  }
+
+  base::Result<std::optional<Outcome>> Recall(const Mutation& mutation) {
+    Outcome outcome;
+    {
+      Rows rows = recall_.Query(mutation.id);
+      TRY_ASSIGN(const bool has_row, rows.Next());
+      if (!has_row) return std::nullopt;
+      outcome.action = static_cast<Next::Action>(rows.Int(0));
+      outcome.version = rows.Int(1);
+      if (!rows.Text(2).empty()) outcome.json = std::make_shared<const std::string>(rows.Text(2));
+    }
+    if (outcome.json) return outcome;
+    TRY_ASSIGN(auto current, Get(mutation.key));
+    if (current) outcome.json = current->json;
+    return outcome;
   }
 
   // The mutation and all that follows from it.
@@ -207,6 +258,7 @@ class Writer::Session : public View {
       TRY(update_.Run(uid, version_, owner, job, release, created, *event->json, key.resource,
                       key.namespace_name, key.name));
     } else {
+      if (is_short_) return base::Fail(NoRoom(database_.path()));
       TRY(insert_.Run(key.resource, key.namespace_name, key.name, uid, version_, owner, job,
                       release, created, *event->json));
     }
@@ -218,6 +270,7 @@ class Writer::Session : public View {
     auto event = Stamp(key, object);
     event->type = Event::Type::kDeleted;
     TRY(delete_.Run(key.resource, key.namespace_name, key.name));
+    if (HasFolder(key.resource)) TRY(bury_.Run(text::GetString(object, {"metadata", "uid"})));
     return Emit(Next::Action::kDelete, std::move(event));
   }
 
@@ -239,11 +292,13 @@ class Writer::Session : public View {
   }
 
   Database database_;
-  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, revise_,
-      savepoint_, undo_, release_;
+  Reserve reserve_;
+  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, bury_, revise_,
+      recall_, remember_, forget_, savepoint_, undo_, release_;
   int64_t durable_version_;
   int64_t version_;  // of the transaction under way
   bool is_lost_ = false;
+  bool is_short_ = false;  // of room on the disk: nothing new is made
   std::vector<EventPtr> events_;
 };
 
@@ -253,7 +308,8 @@ Writer::Writer(History& history, Store::Options options)
 base::Result<std::unique_ptr<Writer>> Writer::Start(Database database, int64_t version,
                                                     History& history, Store::Options options) {
   std::unique_ptr<Writer> writer(new Writer(history, std::move(options)));
-  writer->session_ = std::make_unique<Session>(std::move(database), version);
+  writer->session_ =
+      std::make_unique<Session>(std::move(database), version, writer->options_.reserve);
   TRY(writer->session_->Prepare());
   writer->thread_ = std::thread([raw = writer.get()] { raw->Run(); });
   return writer;
@@ -302,6 +358,8 @@ void Writer::Run() {
 
 void Writer::Carry(std::vector<Job>& group) {
   auto committed = TryCommit(group, 0, group.size());
+  const bool is_full = !committed && committed.error().code == base::Code::kExhausted;
+  if (is_full && session_->MakeRoom()) committed = TryCommit(group, 0, group.size());
   if (committed) return Announce(group, 0, std::move(*committed));
   if (group.size() == 1) return group.front().second(base::Fail(std::move(committed.error())));
   // The whole transaction failed, as when the disk is full: what still fits is found one by one.

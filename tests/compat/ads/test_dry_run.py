@@ -2,6 +2,8 @@
 import pytest
 import yaml
 
+import recorded_dry_runs
+
 BANNER = "." * 25 + " Initializing the process " + "." * 35 + "\n"
 BEGIN = "-" * 29 + "Entering dryrun mode" + "-" * 34 + "\nCreating Job with payload: \n\n"
 END = "-" * 29 + "Ending dryrun mode" + "-" * 34 + "\n"
@@ -69,6 +71,14 @@ def test_the_documents_example_is_byte_exact(opctl):
     assert opctl.dry("--nobuild").stdout == WHOLE
     assert opctl.dry("-nobuild", "-b", "pipeline").stdout == WHOLE
     assert opctl.run("run", "-rf", "train.yaml").stdout == WHOLE
+
+
+@pytest.mark.parametrize("name", recorded_dry_runs.NAMES)
+def test_what_the_original_printed_is_printed(opctl, name):
+    opctl.write("train.yaml", recorded_dry_runs.read(name, "yaml"))
+    # Keys that nothing reads are in some of them: what is printed for those is the original's too.
+    flags = ["--no-strict"] if name in recorded_dry_runs.OF_UNKNOWN_KEYS else []
+    assert opctl.dry(*flags).stdout == recorded_dry_runs.read(name, "out")
 
 
 def test_without_worker_there_is_no_second_section(opctl):
@@ -150,11 +160,21 @@ def test_spellings_are_mapped_and_unknown_keys_refused(opctl):
     spec = job_of(opctl.dry().stdout)["spec"]["infrastructure"]["spec"]
     assert spec["blockStorageSize"] == 70 and "block_storage_size_in_GBs" not in spec
     assert spec["freeformTags"] == {"a": "b"}
-    opctl.train(spec__infrastructure__spec__blockStorageSizeGB="50GB")
+    opctl.train(spec__infrastructure__spec__blockStorageSizes="50GB")
     refused = opctl.run("run", "-f", "train.yaml", "--dry-run", code=1)
     assert refused.stderr.count("\n") == 1
     assert "train.yaml line 1" in refused.stderr and 'did you mean "blockStorageSize"?' in refused.stderr
-    assert "      blockStorageSizeGB: 50GB\n" in opctl.dry("--no-strict").stdout
+    assert "      blockStorageSizes: 50GB\n" in opctl.dry("--no-strict").stdout
+
+
+def test_documented_keys_are_accepted(opctl):
+    opctl.train(spec__infrastructure__spec__blockStorageSizeGB="50GB", spec__runtime__spec__entryFunction="main")
+    done = opctl.dry()
+    assert "      blockStorageSizeGB: 50GB\n" in done.stdout
+    assert "spec.runtime.spec.entryFunction is ignored: entryPoint is run as a program" in done.stderr
+    opctl.train(spec__infrastructure__spec__blockStorageSizeGB="many")
+    assert ("spec.infrastructure.spec.blockStorageSizeGB must be a whole number of gigabytes, not 'many'"
+            in opctl.run("run", "-f", "train.yaml", "--dry-run", code=1).stderr)
 
 
 @pytest.mark.parametrize("changes,message", [
@@ -196,6 +216,16 @@ def test_main_replicas_are_one(opctl):
     assert "replicas` greater than 1 is currently not supported. This will be default to 1" in done.stderr
     assert "Name: main\n" in done.stdout and "Name: worker_0\n" in done.stdout
     assert "worker_1" not in done.stdout
+
+
+def test_a_job_of_one_run_is_refused_with_what_to_write(opctl):
+    opctl.write("job.yaml", "kind: job\nspec:\n  runtime:\n    type: pyTorchDistributed\n    spec:\n"
+                            "      replicas: 2\n      command: torchrun train.py\n")
+    for backend in ("job", "local", "kubernetes"):
+        refused = opctl.run("run", "-f", "job.yaml", "-b", backend, code=1)
+        assert refused.stderr.count("\n") == 1
+        assert "job.yaml line 4: kind job of type pyTorchDistributed is not run here" in refused.stderr
+        assert "worker: {replicas: 1}" in refused.stderr and "`torchrun train.py`" in refused.stderr
 
 
 # What PyYAML prints of a document is what a dry run of `kind: job` prints of it: nothing is sent.

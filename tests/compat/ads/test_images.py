@@ -1,5 +1,7 @@
 """build-image, publish-image, run's build step and ./config.ini (spec/ads.md 2)."""
 import os
+import re
+import subprocess
 
 import pytest
 
@@ -59,6 +61,16 @@ def test_build_image_pushes(opctl, flag):
     out = opctl.run(DT, "build-image", flag).stdout
     assert opctl.argv()[1:] == ["docker push reg/x:t1"]
     assert out.endswith("pushing docker image\nFAKE docker push reg/x:t1\npushed reg/x:t1\n")
+
+
+def test_build_arguments_are_passed_on(opctl):
+    opctl.write("config.ini", BARE)
+    for verb in ([DT, "build-image"], ["run", "-f", "train.yaml", "--no-strict", "--dry-run"]):
+        refused = opctl.run(*verb, "--build-arg", "NSYS_PACKAGE", code=1)
+        assert refused.stderr.startswith("ValueError: --build-arg NSYS_PACKAGE: write NAME=VALUE")
+    opctl.run(DT, "build-image", "--build-arg", "NSYS_PACKAGE=nsight-systems", "--build-arg", "A=b c")
+    assert opctl.argv() == ["docker build --build-arg CODE_DIR=src -t reg/x:t1 -f DF "
+                            "--build-arg NSYS_PACKAGE=nsight-systems --build-arg A=b c ."]
 
 
 def test_a_failed_build_or_push_stops_everything(opctl):
@@ -171,3 +183,43 @@ def test_init_writes_files_that_build(opctl):
     assert "requirements.txt is kept" in kept.stderr
     assert opctl.read("oci_dist_training_artifacts/pytorch/v1/requirements.txt") == "numpy\n"
     assert "there are no artifacts of dask" in opctl.run(DT, "init", "-f", "dask", code=1).stderr
+
+
+def dockerfile(opctl):
+    opctl.run(DT, "init", "--framework", "pytorch")
+    return opctl.read("oci_dist_training_artifacts/pytorch/v1/Dockerfile").replace("\\\n", " ")
+
+
+def test_the_base_image_has_its_whole_name(opctl):
+    base = re.search("^ARG BASE_IMAGE=(.*)$", dockerfile(opctl), re.M).group(1)
+    registry = base.split("/")[0]
+    assert "." in registry and ":" in base.split("/")[-1]
+
+
+@pytest.mark.parametrize("argument, value, installed", [
+    ("NSYS_PACKAGE", "nsight-systems", "apt-get install -y --no-install-recommends nsight-systems"),
+    ("WITH_OCI_CLI", "1", "python -m pip install --no-cache-dir oci-cli"),
+])
+def test_the_tools_of_a_profile_and_of_the_cloud_are_installed_where_they_are_asked_for(
+        opctl, argument, value, installed):
+    text = dockerfile(opctl)
+    assert f"ARG {argument}=\n" in text
+    step = re.search(rf'^RUN (if \[ -n "\${argument}" \].*)$', text, re.M).group(1)
+    # What the step would call, noted; it takes no root and no network.
+    note = opctl.path("note")
+    home = opctl.path("home")
+    for name in ("apt-get", "python", "nsys", "rm"):
+        opctl.write(opctl.path("bin", name), f'#!/bin/sh\necho "{name} $*" >> {note}\n')
+        os.chmod(opctl.path("bin", name), 0o755)
+    step = step.replace("/opt/oci-cli", opctl.path("opt"))
+    os.makedirs(opctl.path("opt", "bin"))
+    for name in ("python", "oci"):
+        os.symlink(opctl.path("bin", "python"), opctl.path("opt", "bin", name))
+
+    def run(env):
+        subprocess.run(["sh", "-ec", step], check=True, timeout=60,
+                       env={"HOME": home, "PATH": f"{opctl.path('bin')}:/usr/bin:/bin", **env})
+        return open(note).read() if os.path.exists(note) else ""
+    assert run({}) == ""
+    assert installed in run({argument: value})
+    assert (argument == "WITH_OCI_CLI") == os.path.exists(os.path.join(home, "bin", "oci"))

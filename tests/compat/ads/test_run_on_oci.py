@@ -97,7 +97,7 @@ def test_a_run_that_cannot_be_created_cancels_the_others(user):
     assert line.startswith("ServiceError: 400 LimitExceeded: an injected fault (create_job_run of "
                            "data_science"), line
     assert "2 runs of job ocid1.datasciencejob.oc1.iad.mock1 were cancelled" in line
-    assert states(user) == ["CANCELING"] * 2
+    assert states(user) == ["CANCELED"] * 2
 
 
 def test_a_run_whose_answer_was_lost_is_cancelled_too(user):
@@ -105,7 +105,7 @@ def test_a_run_whose_answer_was_lost_is_cancelled_too(user):
     user.mock.fail("POST", "/jobRuns$", "reset", times=99, after=1)
     line = user.fails("run", "-f", "train.yaml", "--nobuild")
     assert "2 runs of job" in line
-    assert states(user) == ["CANCELING"] * 2
+    assert states(user) == ["CANCELED"] * 2
 
 
 def test_a_run_that_cannot_be_cancelled_is_named(user):
@@ -130,9 +130,9 @@ def test_an_interrupt_while_runs_are_created_cancels_them(user):
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert running.returncode == 1, (out, err)
+    assert running.returncode == 130, (out, err)
     assert "interrupted" in err
-    assert set(states(user)) == {"CANCELING"}
+    assert set(states(user)) == {"CANCELED"}
 
 
 @pytest.mark.parametrize("change, part, expected", [
@@ -195,7 +195,7 @@ def test_new_runs_of_a_distributed_job_take_their_places(user):
     user.mock.fail("POST", "/jobRuns$", 400, after=1)
     user.fails("run", "--ocid", job)
     # Of the three starts only the last is undone.
-    assert states(user) == ["SUCCEEDED"] * 4 + ["ACCEPTED"] * 4 + ["CANCELING"]
+    assert states(user) == ["SUCCEEDED"] * 4 + ["ACCEPTED"] * 4 + ["CANCELED"]
 
 
 # Signing in.
@@ -327,3 +327,27 @@ def test_the_key_is_in_no_argument_and_no_core_dump(user):
     assert os.stat(f"/proc/{running.pid}/mem").st_uid == 0
     running.communicate(timeout=60)
     assert running.returncode == 0
+
+
+@pytest.mark.parametrize("line, why", [
+    ("storageMount: {src: 'oci://b@n/p', dest: x}", "storageMount (line 15): it is a list"),
+    ("storageMount: [{src: '10.0.0.1:/share', dest: x}]", "addresses and paths of File Storage are not looked up"),
+    ("freeformTags: {a: 1}", "freeformTags.a (line 15) must be a text in quotes ('1'), not 1"),
+    ("jobInfrastructureType: OTHER", "jobInfrastructureType (line 15) must be one of STANDALONE, ME_STANDALONE"),
+    ("blockStorageSizeGB: 60.5", "blockStorageSizeGB (line 15) must be a whole number of gigabytes, not 60.5"),
+])
+def test_what_the_service_would_not_take_is_refused_before_the_image_is_built(user, line, why):
+    anchor = "      blockStorageSize: 50\n"
+    assert anchor in TRAIN
+    user.write("train.yaml", TRAIN.replace(anchor, f"      {line}\n"))
+    # Without --nobuild: nothing is built, for there is no docker, and nothing is asked.
+    assert why in user.fails("run", "-f", "train.yaml", "--no-strict")
+    assert user.mock.requests == []
+
+
+def test_a_subnet_wants_the_infrastructure_of_its_own(user):
+    user.write("train.yaml", TRAIN.replace("      blockStorageSize: 50\n", "      blockStorageSizeGB: 100GB\n"
+                                           "      job_infrastructure_type: ME_STANDALONE\n"))
+    user.submit()
+    sent = user.sent("/jobs")[0]["jobInfrastructureConfigurationDetails"]
+    assert (sent["jobInfrastructureType"], sent["blockStorageSizeInGBs"]) == ("STANDALONE", 100)

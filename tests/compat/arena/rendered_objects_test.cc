@@ -281,6 +281,17 @@ TEST_F(RenderTest, R15SharedMemory) {
 TEST_F(RenderTest, R16NprocPerNode) {
   EXPECT_EQ(Env(Container(Job({"--nproc-per-node=auto"})), "PET_NPROC_PER_NODE"),
             R"({"name":"PET_NPROC_PER_NODE","value":"auto"})");
+  // Arena leaves the field out, and the operator's own variable wins over Arena's.
+  EXPECT_EQ(text::ToJson(At(Job({"--nproc-per-node=3"}), {"spec", "nprocPerNode"})), R"("3")");
+  EXPECT_EQ(text::ToJson(At(Job({"--env=PET_NPROC_PER_NODE=3"}), {"spec", "nprocPerNode"})),
+            R"("3")");
+  EXPECT_EQ(text::Find(Job({}), {"spec", "nprocPerNode"}), nullptr);
+  const text::Json elastic = At(Job({"--elastic=1:2", "--retry=1", "--env=PET_MAX_RESTARTS=5",
+                                     "--env=PET_RDZV_ID=mine", "--env=PET_RDZV_BACKEND=etcd"}),
+                                {"spec", "elasticPolicy"});
+  EXPECT_EQ(text::ToJson(elastic),
+            R"({"minReplicas":1,"maxReplicas":2,"rdzvBackend":"etcd","maxRestarts":5,)"
+            R"("rdzvId":"mine"})");
 }
 
 TEST_F(RenderTest, R17ImagePullSecretsOfTheFlagOrTheConfiguration) {

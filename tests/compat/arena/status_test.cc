@@ -22,7 +22,10 @@ text::Json JobWith(const std::vector<Condition>& conditions) {
                       {"status", {{"conditions", std::move(array)}}}};
 }
 
-TEST(S1, TheStatusFollowsTheConditions) {
+class S1 : public VerbTest {};
+
+// As `arena get` says it.
+TEST_F(S1, TheStatusFollowsTheConditions) {
   struct Case {
     std::vector<Condition> conditions;
     const char* status;
@@ -43,7 +46,9 @@ TEST(S1, TheStatusFollowsTheConditions) {
   for (const Case& c : cases) {
     std::string name;
     for (const Condition& condition : c.conditions) name += std::string(condition.type) + " ";
-    EXPECT_EQ(api::Summarize(JobWith(c.conditions), {}, base::Time{}).status, c.status) << name;
+    cluster_->Put(kJobs, JobWith(c.conditions));
+    const text::Json job = Json(Run({"get", "pt", "-o", "json"}).out);
+    EXPECT_EQ(text::GetString(job, {"status"}), c.status) << name;
   }
 }
 

@@ -70,6 +70,15 @@ YAMLS = {
           startOptions: ["--port 8786", "--x"]
           env: [{name: M, value: m}]
 """),
+    "what the infrastructure has": runtime(TRAIN, "      blockStorageSize: 50\n", """      blockStorageSize: '60'
+      jobInfrastructureType: ME_STANDALONE
+      freeformTags: {a: b, 1: '2'}
+      definedTags: {ns: {a: 1, b: x}}
+      storageMount:
+      - {src: "oci://b@n/p/q/", dest: x}
+      - {src: "oci://b@n", dest: /x/}
+      - {src: "ocid1.mounttarget.oc1..m:ocid1.export.oc1..e", dest: /data/x}
+"""),
     "snake case and unknown keys": runtime(TRAIN, "      blockStorageSize: 50\n",
                                            "      block_storage_size: 60\n"
                                            "      freeformTags: {a: b}\n"),
@@ -87,7 +96,7 @@ def test_the_dry_run_to_the_byte(user, name):
     assert user.read("config.ini") == their_ini
 
 
-@pytest.mark.parametrize("name", ["the document's", "one node", "scalars", "git",
+@pytest.mark.parametrize("name", ["the document's", "one node", "scalars", "git", "what the infrastructure has",
                                   "certificates and start options"])
 def test_the_requests_of_a_run(user, name):
     user.write("train.yaml", YAMLS[name])

@@ -1,0 +1,15 @@
+// spec.infrastructure.spec.storageMount as the service wants it. Pure.
+#pragma once
+
+#include "ads/python_value.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace ads {
+
+// The body's jobStorageMountConfigurationDetailsList of a list of `src` and `dest`: Object Storage
+// (oci://bucket@namespace/prefix) or File Storage (mount target's OCID:export's OCID).
+// kInvalidArgument names the entry's line and what to write.
+base::Result<text::Json> StorageMountsBody(const PyValue& mounts);
+
+}  // namespace ads

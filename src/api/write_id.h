@@ -1,0 +1,10 @@
+// Of a request to the embedded cluster: a write that comes twice under one id is carried out once.
+#pragma once
+
+#include <string_view>
+
+namespace api {
+
+inline constexpr std::string_view kWriteIdHeader = "Muster-Write-Id";
+
+}  // namespace api

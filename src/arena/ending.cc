@@ -1,0 +1,136 @@
+#include "arena/ending.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "api/object.h"
+#include "base/block_signals.h"
+#include "base/log.h"
+#include "process/signals.h"
+
+namespace arena {
+namespace {
+
+// What ends within it needs no word.
+constexpr std::chrono::seconds kMoment{1};
+
+}  // namespace
+
+Ending::Ending(const Context& context, bool is_quiet)
+    : context_(context), is_quiet_(is_quiet), stop_(::eventfd(0, EFD_CLOEXEC)) {
+  auto signals = process::OpenSignalFd({SIGINT});
+  if (!signals || !stop_) return;  // Ctrl-C ends the program then, as it does elsewhere
+  signals_ = *std::move(signals);
+  const base::BlockSignals block;
+  thread_ = std::thread([this] { TakeSignals(); });
+}
+
+Ending::~Ending() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+  sigset_t interrupt;
+  ::sigemptyset(&interrupt);
+  ::sigaddset(&interrupt, SIGINT);
+  ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+}
+
+void Ending::TakeSignals() {
+  for (;;) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
+    if (fds[1].revents != 0) return;
+    while (process::ReadSignal(signals_.get())) OnInterrupt();
+  }
+}
+
+void Ending::OnInterrupt() {
+  // A server that does not answer holds nobody.
+  if (++interrupts_ > 2) ::_exit(exit_code());
+  if (interrupts_ == 1) {
+    if (is_quiet_) return;
+    base::LogInfo(
+        "the instances are ending: Ctrl-C again leaves them to the cluster, --force ends "
+        "them at once");
+    return;
+  }
+  is_left_ = true;
+  const std::lock_guard lock(mutex_);
+  if (wake_) wake_();
+}
+
+void Ending::SetWake(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+void Ending::Say(size_t count, const std::string& job) const {
+  if (is_quiet_) return;
+  base::LogInfo(
+      "waiting for {} of the job {} to end (--force ends them at once, --wait=false does "
+      "not wait)",
+      count == 1 ? "1 instance" : fmt::format("{} instances", count), job);
+}
+
+void Ending::Await(JobWatch& watch, const std::string& job,
+                   const std::function<size_t(const JobWatch::Snapshot&)>& left) {
+  const auto end = context_.clock.Steady() + kPatience;
+  SetWake([&watch] { watch.Wake(); });
+  size_t count = 0;
+  size_t told = 0;
+  const auto is_over = [&] { return count == 0 || IsLeft(); };
+  std::chrono::milliseconds wait = kMoment;
+  for (;;) {
+    const bool has_news = watch.Wait(wait, [&](const JobWatch::Snapshot& now) {
+      count = left(now);
+      return is_over() || (told != 0 && count != told);
+    });
+    const bool is_first_word = std::exchange(told, count) == 0;
+    if (is_over() || (!has_news && !is_first_word)) break;
+    Say(count, job);
+    wait = std::chrono::ceil<std::chrono::milliseconds>(end - context_.clock.Steady());
+  }
+  SetWake(nullptr);
+  if (!is_over()) base::LogWarn("{} instances of the job {} are still ending", count, job);
+}
+
+int Ending::exit_code() const {
+  // Arena knows 0 and 1 only.
+  return context_.program == "arena" ? cli::kExitFailure : cli::kExitInterrupted;
+}
+
+void AddEndingFlags(cli::FlagSet& flags, bool& force, bool& wait) {
+  flags.Bool(&force, "force", false, "end the instances at once, without their time to end");
+  flags.Bool(&wait, "wait", true, "return when the instances have ended");
+}
+
+base::Status EndAtOnce(cluster::Client& client, const std::string& namespace_name,
+                       const std::string& pod_selector, std::string_view uid) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.label_selector = pod_selector;
+  TRY_ASSIGN(const cluster::ObjectList pods, client.List(api::kPods, options));
+  for (const text::Json& pod : pods.items) {
+    if (api::ControllerUid(pod) != uid && !IsTensorboardPod(pod)) continue;
+    cluster::DeleteOptions at_once;
+    at_once.uid = api::Uid(pod);
+    at_once.grace_period_seconds = 0;
+    const base::Status deleted = client.Delete(api::kPods, namespace_name, api::Name(pod), at_once);
+    if (!deleted && deleted.error().code != base::Code::kNotFound) {
+      return base::Fail(deleted.error().Wrap(fmt::format("end pod {}", api::Name(pod))));
+    }
+  }
+  return {};
+}
+
+bool IsTensorboardPod(const text::Json& pod) { return api::Label(pod, "role") == "tensorboard"; }
+
+}  // namespace arena

@@ -1,0 +1,90 @@
+#include "arena/submit_place.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/submit_refusal.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+
+// Nothing when it can be looked into, else why not.
+std::string WhyAbsent(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::exists(path, failed)) return "";
+  return failed ? failed.message() : "No such file or directory";
+}
+
+// A folder may stand there whose copy would be in the folder itself.
+bool Holds(const std::string& folder, const std::string& inner) {
+  std::error_code failed;
+  const std::filesystem::path outside = std::filesystem::weakly_canonical(folder, failed);
+  const std::filesystem::path inside = std::filesystem::weakly_canonical(inner, failed);
+  return !failed && std::filesystem::is_directory(outside, failed) &&
+         (inside.string() + "/").starts_with(outside == "/" ? "/" : outside.string() + "/");
+}
+
+base::Status CheckSource(const SubmitOptions& options, bool cluster_is_this_machine,
+                         const base::Environment& environment) {
+  const SubmitFlags& flags = options.flags;
+  if (options.local_source.empty()) return {};
+  if (!cluster_is_this_machine) {
+    // The image of the code sync may hold code.
+    if (options.local_source.starts_with('/') && !flags.sync_image.empty()) return {};
+    return Refuse(fmt::format(
+        "--sync-source=\"{}\" is a path of this machine, which the pods of another cluster do not "
+        "see: push the code to a git repository, or serve it (host::module, rsync://host/module)",
+        options.local_source));
+  }
+  if (const std::string why = WhyAbsent(flags.sync_source); !why.empty()) {
+    return Refuse(fmt::format("--sync-source is invalid: {}: {}", flags.sync_source, why));
+  }
+  if (flags.sync_mode != "rsync" || !Holds(flags.sync_source, environment.StateDir())) return {};
+  return Refuse(
+      fmt::format("--sync-source is invalid: {} holds {}, where each pod gets its copy: name the "
+                  "folder of the code",
+                  flags.sync_source, environment.StateDir()));
+}
+
+}  // namespace
+
+base::Status CheckFolders(const SubmitOptions& options, bool cluster_is_this_machine,
+                          const base::Environment& environment) {
+  TRY(CheckSource(options, cluster_is_this_machine, environment));
+  if (!cluster_is_this_machine) return {};
+  for (const HostDir& dir : options.data_dirs) {
+    const std::string why = WhyAbsent(dir.host_path);
+    if (why.empty()) continue;
+    return Refuse(
+        fmt::format("--data-dir is invalid: {}: {}: `mkdir -p` makes it", dir.host_path, why));
+  }
+  return {};
+}
+
+base::Status CheckClaims(cluster::Client& client, const SubmitOptions& options,
+                         const std::string& namespace_name) {
+  for (const DataMount& data : options.data) {
+    const auto claim = client.Get(api::kPersistentVolumeClaims, namespace_name, data.claim);
+    // The agent's words for a pod that waits for one.
+    if (!claim && claim.error().code == Code::kNotFound) {
+      return base::Fail(Code::kNotFound,
+                        fmt::format("persistentvolumeclaim \"{0}\" not found: `muster data create "
+                                    "{0} --path DIR` makes one",
+                                    data.claim));
+    }
+    if (!claim) return base::Fail(claim.error());
+    const std::string path(api::Annotation(*claim, api::kVolumePathAnnotation));
+    const std::string why = path.empty() ? "" : WhyAbsent(path);
+    if (why.empty()) continue;
+    return base::Fail(Code::kNotFound,
+                      fmt::format("persistentvolumeclaim \"{}\": {}: {}", data.claim, path, why));
+  }
+  return {};
+}
+
+}  // namespace arena

@@ -1,0 +1,47 @@
+#include "base/disk.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <limits>
+
+#include "base/file.h"
+
+namespace base {
+namespace {
+
+std::string ExistingPartOf(std::string path) {
+  struct stat info{};
+  while (path.size() > 1 && stat(path.c_str(), &info) != 0) path = DirectoryOf(path);
+  return path.empty() ? "." : path;
+}
+
+// The highest directory above the path that is of the same file system.
+std::string MountOf(std::string path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return "/";
+  while (path.size() > 1) {
+    const std::string parent = DirectoryOf(path);
+    struct stat above{};
+    if (parent.empty() || stat(parent.c_str(), &above) != 0 || above.st_dev != info.st_dev) break;
+    path = parent;
+  }
+  return path;
+}
+
+}  // namespace
+
+DiskSpace DiskSpaceOf(const std::string& path) {
+  constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+  struct statvfs disk{};
+  if (statvfs(ExistingPartOf(path).c_str(), &disk) != 0) return {kUnknown, kUnknown};
+  return {uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize};
+}
+
+std::string NoSpaceOn(const std::string& path) {
+  return fmt::format("no space left on the disk of \"{}\" (mounted on {})", path,
+                     MountOf(ExistingPartOf(path)));
+}
+
+}  // namespace base

@@ -1,0 +1,98 @@
+#include "local/daemon/unmet_wishes.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "api/names.h"
+#include "api/pod.h"
+
+namespace local::daemon {
+namespace {
+
+struct Wishes {
+  std::set<std::string> selectors;  // key=value
+  std::set<std::string> schedulers;
+  std::set<std::string> devices;
+  bool is_cpu_limited = false;
+  bool has_rdma = false;
+  int64_t gpus = 0;  // of all replicas
+};
+
+// Of what is no device: what every machine has.
+bool IsPlain(std::string_view resource) {
+  return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
+         resource.starts_with("hugepages-") || resource == api::kGpuResource;
+}
+
+void CollectResources(const text::Json& container, Wishes& wishes) {
+  const text::Json* const limits = text::Find(container, {"resources", "limits"});
+  if (limits == nullptr || !limits->is_object()) return;
+  for (const auto& [resource, amount] : limits->get_object()) {
+    wishes.is_cpu_limited |= resource == "cpu";
+    if (resource.starts_with("rdma/")) {
+      wishes.has_rdma = true;
+    } else if (!IsPlain(resource)) {
+      wishes.devices.emplace(resource);
+    }
+  }
+}
+
+void CollectReplica(const text::Json& replica, Wishes& wishes) {
+  const text::Json* const pod = text::Find(replica, {"template"});
+  if (pod == nullptr) return;
+  wishes.gpus += api::PodRequest(*pod).gpus * text::GetInt(replica, {"replicas"}).value_or(1);
+  if (const text::Json* const selector = text::Find(*pod, {"spec", "nodeSelector"});
+      selector != nullptr && selector->is_object()) {
+    for (const auto& [key, value] : selector->get_object()) {
+      wishes.selectors.insert(
+          fmt::format("{}={}", std::string_view(key), text::GetString(value, {})));
+    }
+  }
+  const std::string_view scheduler = text::GetString(*pod, {"spec", "schedulerName"});
+  if (!scheduler.empty() && scheduler != "default-scheduler") wishes.schedulers.emplace(scheduler);
+  if (const text::Array* const all = text::FindArray(*pod, {"spec", "containers"})) {
+    for (const text::Json& container : *all) CollectResources(container, wishes);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abilities) {
+  Wishes wishes;
+  const text::Json* const replicas = text::Find(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr || !replicas->is_object()) return {};
+  for (const auto& [type, replica] : replicas->get_object()) CollectReplica(replica, wishes);
+
+  std::vector<std::string> unmet;
+  if (wishes.gpus > 0 && abilities.why_without_gpus) {
+    const std::string why = abilities.why_without_gpus(wishes.gpus);
+    if (!why.empty()) unmet.push_back("--gpus: " + why);
+  }
+  if (!wishes.devices.empty()) {
+    unmet.push_back(fmt::format("--device has no effect here: this machine hands out no {}",
+                                fmt::join(wishes.devices, ", ")));
+  }
+  if (wishes.has_rdma) {
+    unmet.emplace_back(
+        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees those "
+        "that are there");
+  }
+  if (wishes.is_cpu_limited && !abilities.why_cpus_are_unlimited.empty()) {
+    unmet.push_back(
+        fmt::format("--cpu: the limit of CPUs is not enforced, only OMP_NUM_THREADS follows it: {}",
+                    abilities.why_cpus_are_unlimited));
+  }
+  if (!wishes.selectors.empty()) {
+    unmet.push_back(fmt::format("--selector {} has no effect here: there is one machine to run on",
+                                fmt::join(wishes.selectors, ",")));
+  }
+  if (!wishes.schedulers.empty()) {
+    unmet.push_back(
+        fmt::format("--scheduler {} has no effect here: muster's own scheduler places every pod",
+                    fmt::join(wishes.schedulers, ",")));
+  }
+  return unmet;
+}
+
+}  // namespace local::daemon

@@ -1,0 +1,52 @@
+#include "local/daemon/unmet_wishes.h"
+
+#include <gtest/gtest.h>
+
+namespace local::daemon {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+text::Json JobOf(std::string_view pod_spec) {
+  text::Json job = *text::ParseJson(R"({"spec": {"pytorchReplicaSpecs": {
+    "Master": {"replicas": 1, "template": {}}, "Worker": {"replicas": 3, "template": {}}}}})");
+  for (const char* type : {"Master", "Worker"}) {
+    text::Set(job, {"spec", "pytorchReplicaSpecs", type, "template", "spec"},
+              *text::ParseJson(pod_spec));
+  }
+  return job;
+}
+
+const Abilities kNone{"no cgroup", [](int64_t gpus) {
+                        return "the job asks for " + std::to_string(gpus) + ", there are none";
+                      }};
+
+TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
+  EXPECT_EQ(UnmetWishes(JobOf(R"({"nodeSelector": {"disk": "ssd", "zone": "a"},
+      "schedulerName": "volcano", "containers": [{"name": "pytorch", "resources": {"limits":
+      {"amd.com/gpu": "1", "rdma/hca": "1", "nvidia.com/gpu": "2", "cpu": "4"}}}]})"),
+                        kNone),
+            (Lines{"--gpus: the job asks for 8, there are none",
+                   "--device has no effect here: this machine hands out no amd.com/gpu",
+                   "--rdma has no effect here: this machine hands out no RDMA devices, each pod "
+                   "sees those that are there",
+                   "--cpu: the limit of CPUs is not enforced, only OMP_NUM_THREADS follows it: no "
+                   "cgroup",
+                   "--selector disk=ssd,zone=a has no effect here: there is one machine to run on",
+                   "--scheduler volcano has no effect here: muster's own scheduler places every "
+                   "pod"}));
+}
+
+TEST(UnmetWishes, NothingIsSaidOfWhatIsDone) {
+  const text::Json job = JobOf(R"({"schedulerName": "default-scheduler", "containers": [{"name":
+      "pytorch", "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "1", "memory": "1Gi"}}}]})");
+  EXPECT_EQ(UnmetWishes(job, {"", [](int64_t) { return std::string(); }}), Lines{});
+  EXPECT_EQ(UnmetWishes(job, {}), Lines{});
+  EXPECT_EQ(UnmetWishes(text::Object{}, kNone), Lines{});
+  EXPECT_EQ(
+      UnmetWishes(*text::ParseJson(R"({"spec": {"pytorchReplicaSpecs": {"Master": 1}}})"), kNone),
+      Lines{});
+}
+
+}  // namespace
+}  // namespace local::daemon

@@ -1,0 +1,39 @@
+// Locks of GPUs that all users of the machine see, that nobody can take in another's name, and that
+// no crash leaves behind. A lock is a file in a folder that everybody may make files in and nobody
+// remove another's (/run/lock), named <unit>.<random>, so that nobody can have made it before:
+//
+//   its owner         is who holds it: the kernel's word
+//   its write lock    (fcntl, of the open file) says that it is held; only the owner can have one,
+//                     and the kernel drops it with the last descriptor
+//   its text          for people
+//
+// Users who want the same GPU at one moment may both be refused: they try again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace local::node {
+
+// The machine's: /run/lock, or /tmp where that is not everybody's.
+std::string GpuLockFolder();
+
+// The lock, to be held as long as any process has the descriptor open; kUnavailable, naming who
+// holds it. kPermissionDenied where `folder` would let others remove it. `text` is what it is for.
+base::Result<base::Fd> LockGpu(const std::string& folder, std::string_view unit,
+                               std::string_view text);
+
+// Who holds which, by unit, without taking them even for a moment. What of this user's nobody holds
+// is cleared away.
+std::map<std::string, uid_t> GpuHolders(const std::string& folder);
+
+// "alice (another muster on this machine)"
+std::string DescribeHolder(uid_t user);
+
+}  // namespace local::node

@@ -1,0 +1,21 @@
+// CustomResourceDefinitions, to be read: the kinds that are there without one, as if they had been
+// installed. Clients (Arena, Helm) look for them to find out what a cluster can run.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "net/http.h"
+
+namespace local::server {
+
+inline constexpr std::string_view kDefinitionGroup = "apiextensions.k8s.io";
+inline constexpr std::string_view kDefinitionVersion = "v1";
+inline constexpr std::string_view kDefinitionPlural = "customresourcedefinitions";
+inline constexpr std::string_view kDefinitionKind = "CustomResourceDefinition";
+
+// The answer to a request for them; nothing for other requests.
+std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
+                                                   std::string_view method);
+
+}  // namespace local::server

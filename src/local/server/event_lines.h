@@ -1,0 +1,48 @@
+// What a watch is sent: its lines, in the form that its client has asked for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "local/server/backend.h"
+#include "local/server/selection.h"
+#include "local/server/tables.h"
+
+namespace local::server {
+
+// One thread at a time. Borrows the backend.
+class EventLines {
+ public:
+  EventLines(Backend& backend, const api::Resource& resource, Selection selection, Form form,
+             IncludeObject include)
+      : backend_(backend),
+        resource_(resource),
+        selection_(std::move(selection)),
+        form_(form),
+        include_(include) {}
+
+  const Selection& selection() const { return selection_; }
+  // The same for those whose lines are the same.
+  std::string Key() const;
+  // {"type":..,"object":..}\n
+  static std::string Line(std::string_view type, std::string_view object);
+  // An object that exists; "" where the selection leaves it out.
+  std::string Existing(std::string_view json);
+  // The event as this watcher sees it: what a selector takes in or leaves out comes and goes.
+  std::string Show(const store::Event& event);
+  std::string Bookmark(int64_t version, bool is_initial_end) const;
+  // The client knows a table's columns.
+  void ColumnsAreSent() { needs_columns_ = false; }
+
+ private:
+  std::string Render(std::string_view json);
+
+  Backend& backend_;
+  const api::Resource& resource_;
+  const Selection selection_;
+  const Form form_;
+  const IncludeObject include_;
+  bool needs_columns_ = true;
+};
+
+}  // namespace local::server

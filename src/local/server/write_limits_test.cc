@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include "local/server/test_server.h"
+#include "text/patch.h"
+
+namespace local::server {
+namespace {
+
+constexpr const char* kMapsPath = "/api/v1/namespaces/default/configmaps";
+constexpr std::string_view kApplyType = "application/apply-patch+yaml";
+
+text::Json MapWith(size_t bytes) {
+  return text::Object{{"apiVersion", "v1"},
+                      {"kind", "ConfigMap"},
+                      {"metadata", text::Object{{"name", "m"}}},
+                      {"data", text::Object{{"first", std::string(bytes, 'x')}}}};
+}
+
+text::Json MoreData(std::string_view key, size_t bytes) {
+  return text::Object{{"data", text::Object{{key, std::string(bytes, 'y')}}}};
+}
+
+size_t StoredBytes(TestServer& server) {
+  return text::ToJson(server.Expect(200, "GET", Path(kMapsPath, "m"))).size();
+}
+
+TEST(WriteLimits, AJsonPatchBombIsRefused) {
+  TestServer server;
+  server.Expect(201, "POST", kMapsPath, MapWith(1'000));
+  text::Array bomb;
+  for (int i = 0; i < 20; ++i) {
+    bomb.push_back(
+        text::Object{{"op", "copy"}, {"from", "/data"}, {"path", "/data/k" + std::to_string(i)}});
+  }
+  const text::Json refused =
+      server.Patch(422, Path(kMapsPath, "m"), bomb, "application/json-patch+json");
+  EXPECT_NE(text::GetString(refused, {"message"}).find("makes more than 3145728 bytes"),
+            std::string::npos);
+}
+
+TEST(WriteLimits, NoKindOfWriteMakesAnObjectTooLarge) {
+  TestServer server;
+  constexpr size_t kMost = text::kMaxPatchedBytes;
+  server.Expect(422, "POST", kMapsPath, MapWith(kMost + 1));
+  server.Expect(201, "POST", kMapsPath, MapWith(kMost / 2));
+  server.Expect(422, "PUT", Path(kMapsPath, "m"), MapWith(kMost + 1));
+  for (const char* type :
+       {"application/merge-patch+json", "application/strategic-merge-patch+json"}) {
+    server.Patch(422, Path(kMapsPath, "m"), MoreData("second", kMost / 2 + 1), type);
+  }
+  text::Json applied = MoreData("second", kMost / 2 + 1);
+  text::Set(applied, {"apiVersion"}, "v1");
+  text::Set(applied, {"kind"}, "ConfigMap");
+  server.Patch(422, Path(kMapsPath, "m?fieldManager=t"), applied, std::string(kApplyType));
+  EXPECT_LT(StoredBytes(server), kMost);
+  server.Patch(200, Path(kMapsPath, "m"), MoreData("second", 1'000));
+}
+
+// Element by element against element by element, on the thread that all writes share.
+TEST(WriteLimits, AMergeOfEndlessListsIsRefused) {
+  TestServer server;
+  text::Json pod = PodObject("p");
+  text::Array finalizers;
+  for (int i = 0; i < 20'000; ++i) finalizers.push_back(text::Json("a/" + std::to_string(i)));
+  text::Set(pod, {"metadata", "finalizers"}, finalizers);
+  server.Expect(201, "POST", kPodsPath, pod);
+  const text::Json patch =
+      text::Object{{"metadata", text::Object{{"finalizers", std::move(finalizers)}}}};
+  const text::Json refused =
+      server.Patch(422, Path(kPodsPath, "p"), patch, "application/strategic-merge-patch+json");
+  EXPECT_NE(text::GetString(refused, {"message"}).find("lists are too long"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace local::server

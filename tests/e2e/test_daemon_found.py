@@ -1,0 +1,165 @@
+"""A command finds the user's daemon, and nobody else's, wherever their sockets are."""
+import hashlib
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import time
+
+import pytest
+
+from conftest import Cluster
+
+NO_RUNTIME_DIR = {"XDG_RUNTIME_DIR": ""}
+
+
+def record(cluster):
+    with open(cluster.path("state", "muster", "daemon.lock")) as file:
+        return json.loads(file.readline())
+
+
+def await_new_socket(cluster, old):
+    """Until the daemon has written where it listens now."""
+    deadline = time.monotonic() + 20
+    while not os.path.exists(record(cluster)["socket"]):
+        assert time.monotonic() < deadline, f"{old} was not made again"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def open_folder():
+    """Where everybody may make things, as /tmp."""
+    folder = f"/tmp/muster-open-{os.getpid()}"
+    os.mkdir(folder)
+    os.chmod(folder, 0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_stranger_who_made_the_socket_first_receives_nothing(nobody_cluster, open_folder):
+    """Without a runtime directory of one's own, and with one that others can write to."""
+    state = nobody_cluster.path("state", "muster")
+    tag = hashlib.md5(state.encode()).hexdigest()[:8]
+    folders = [f"{open_folder}/muster-{tag}", f"/tmp/muster-{nobody_cluster.uid}-{tag}"]
+    strangers = []
+    try:
+        for folder in folders:
+            os.mkdir(folder)
+            os.chmod(folder, 0o777)
+            strangers.append(socket.socket(socket.AF_UNIX))
+            strangers[-1].bind(f"{folder}/muster.sock")
+            os.chmod(f"{folder}/muster.sock", 0o777)
+            strangers[-1].listen()
+            strangers[-1].setblocking(False)
+        for runtime in (open_folder, "", "/run/does/not/exist"):
+            there = {"XDG_RUNTIME_DIR": runtime}
+            for verb in (["up"], ["list"], ["cluster"], ["up", "--listen"], ["whoami"],
+                         ["down", "--force"]):
+                done = nobody_cluster.run(*verb, env=there)
+                assert open_folder not in done.stdout and "/tmp/muster-6" not in done.stdout
+        for stranger in strangers:
+            with pytest.raises(BlockingIOError):
+                stranger.accept()
+    finally:
+        for stranger in strangers:
+            stranger.close()
+        shutil.rmtree(folders[1], ignore_errors=True)
+
+
+def test_a_state_directory_that_others_can_write_to_is_refused(cluster):
+    cluster.run("up")
+    os.chmod(cluster.path("state", "muster"), 0o777)
+    for verb in (["list"], ["cluster"], ["down", "--force"]):
+        done = cluster.run(*verb, code=1)
+        assert "must be a directory of your own that nobody else can write to" in done.stderr
+    os.chmod(cluster.path("state", "muster"), 0o700)
+    cluster.run("list")
+
+
+@pytest.mark.parametrize("first, then", [({}, NO_RUNTIME_DIR), (NO_RUNTIME_DIR, {}),
+                                         ({}, {"XDG_RUNTIME_DIR": "/proc/1"})])
+def test_another_runtime_directory_finds_the_same_daemon(cluster, first, then):
+    """A login session and cron; `su`, which keeps the other user's."""
+    cluster.run("up", env=first)
+    pid = record(cluster)["pid"]
+    assert f"running, pid {pid}" in cluster.run("cluster", env=then).stdout
+    cluster.run("submit", "pytorch", "--name=seen", "true", env=then)
+    assert "seen" in cluster.run("list", env=first).stdout
+    assert record(cluster)["pid"] == pid
+    assert "is down" in cluster.run("down", "--force", env=then).stdout
+    assert "not running" in cluster.run("cluster", env=first).stdout
+
+
+def test_a_socket_that_vanished_is_made_again(cluster):
+    """A clean-up takes first the socket, then its directory, then the runtime directory itself."""
+    cluster.run("up")
+    pid = record(cluster)["pid"]
+    before = record(cluster)["socket"]
+    assert before.startswith(cluster.path("run"))
+    for victim in (before, os.path.dirname(before), cluster.path("run")):
+        # At once: of what is taken out file by file, the daemon makes the first anew amid it.
+        os.rename(victim, cluster.path("gone"))
+        subprocess.run(["rm", "-r", cluster.path("gone")], check=True)
+        cluster.run("list")  # at once
+        await_new_socket(cluster, victim)
+        cluster.run("list")
+        assert record(cluster)["pid"] == pid
+    assert record(cluster)["socket"].startswith(cluster.path("state"))
+    assert cluster.run("list", env=NO_RUNTIME_DIR).returncode == 0
+    assert "is down" in cluster.run("down").stdout
+
+
+def test_commands_that_come_first_and_at_once_start_one_daemon(cluster):
+    commands = [cluster.start("list", stdin=subprocess.DEVNULL) for _ in range(8)]
+    for command in commands:
+        out, err = command.communicate(timeout=120)
+        assert command.returncode == 0, out + err
+    with open(cluster.path("state", "muster", "daemon.log")) as file:
+        assert file.read().count("the embedded cluster is up") == 1
+
+
+def test_a_home_with_a_path_longer_than_a_socket_may_have(cluster):
+    home = cluster.path("h" * 150)
+    os.mkdir(home, 0o700)
+    env = {"HOME": home, "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": ""}
+    try:
+        cluster.submit("far", "echo here", env=env)
+        assert cluster.run("logs", "far", "-f", env=env).stdout == "here\n"
+        assert home in cluster.run("cluster", env=env).stdout
+    finally:
+        cluster.run("down", "--force", env=env)
+
+
+def test_nothing_is_open_to_others_whatever_the_umask(cluster):
+    before = os.umask(0)
+    try:
+        cluster.run("up", env=NO_RUNTIME_DIR)
+        cluster.run("list")
+    finally:
+        os.umask(before)
+    state = cluster.path("state", "muster")
+    for name in (".", "run"):
+        assert stat.S_IMODE(os.stat(os.path.join(state, name)).st_mode) == 0o700, name
+    for name in ("daemon.lock", "daemon.log", "cluster.db", "run/muster.sock"):
+        assert stat.S_IMODE(os.stat(os.path.join(state, name)).st_mode) == 0o600, name
+
+
+def test_the_daemon_of_another_machine_is_not_waited_for_in_vain():
+    """Nor is a lock that somebody holds who is no muster: the error says what it is."""
+    cluster = Cluster()
+    holder = None
+    try:
+        cluster.run("up")
+        cluster.run("down")
+        lock = cluster.path("state", "muster", "daemon.lock")
+        holder = subprocess.Popen(["flock", lock, "sleep", "120"])
+        time.sleep(0.5)
+        done = cluster.run("list", code=1, timeout=60)
+        assert lock in done.stderr and "cannot be seen from here" in done.stderr
+    finally:
+        if holder:
+            holder.kill()
+            holder.wait()
+        cluster.close()

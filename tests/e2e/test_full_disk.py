@@ -1,0 +1,130 @@
+"""The disk below the state folder is full: jobs can be deleted, the daemon starts, messages name the
+disk, and what a log has lost is told. The disk is a small tmpfs in a mount namespace of the test's."""
+import os
+import subprocess
+import time
+
+import pytest
+
+SIZE_MB = 48
+
+
+class SmallDisk:
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.state = cluster.path("state", "muster")
+        os.makedirs(self.state, mode=0o700)
+        script = ('mount -t tmpfs -o size="$1",mode=0700 tmpfs "$2" && echo mounted && '
+                  "exec sleep 3600")
+        self.holder = subprocess.Popen(
+            ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh",
+             f"{SIZE_MB}m", self.state], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self.holder.stdout.readline() != "mounted\n":
+            pytest.skip(f"a disk of its own needs root: {self.holder.stderr.read()}")
+        self.binary = cluster.binary
+        wrapper = cluster.path("bin", "on-small-disk")
+        with open(wrapper, "w") as file:
+            file.write("#!/bin/sh\n"
+                       f'exec nsenter --target={self.holder.pid} --mount {cluster.binary} "$@"\n')
+        os.chmod(wrapper, 0o755)
+        cluster.binary = wrapper
+        # The same folder, as the namespace sees it.
+        self.inside = f"/proc/{self.holder.pid}/root{self.state}"
+
+    def free(self):
+        disk = os.statvfs(self.inside)
+        return disk.f_bavail * disk.f_frsize
+
+    def fill(self):
+        """To the last byte."""
+        with open(f"{self.inside}/fill", "ab", buffering=0) as file:
+            for size in (1 << 20, 4096):
+                try:
+                    while True:
+                        file.write(b"x" * size)
+                except OSError:
+                    pass
+        assert self.free() == 0
+
+    def empty(self):
+        os.remove(f"{self.inside}/fill")
+
+    def pods(self):
+        return os.listdir(f"{self.inside}/pods")
+
+    def close(self):
+        self.cluster.run("down", "--force", code=None)
+        self.cluster.binary = self.binary
+        self.holder.kill()
+        self.holder.wait()
+
+
+@pytest.fixture
+def disk(cluster):
+    made = SmallDisk(cluster)
+    yield made
+    made.close()
+
+
+def await_pods(disk, count, timeout=20):
+    deadline = time.monotonic() + timeout
+    while len(disk.pods()) != count:
+        assert time.monotonic() < deadline, disk.pods()
+        time.sleep(0.05)
+
+
+def test_jobs_are_deleted_with_no_byte_free_and_the_daemon_starts(cluster, disk):
+    for name in ("one", "two", "three"):
+        cluster.submit(name, "echo done")
+        cluster.wait_for_all(name, "SUCCEEDED")
+    cluster.submit("runs", "sleep 600")
+    cluster.wait("runs", "RUNNING")
+    disk.fill()
+
+    refused = cluster.submit("more", "true", code=1).stderr
+    assert "no space left on the disk of" in refused and disk.state in refused, refused
+    assert f"(mounted on {disk.state})" in refused and "muster prune" in refused, refused
+    assert "more" not in cluster.run("list").stdout
+
+    disk.fill()
+    cluster.run("delete", "one")
+    assert "one" not in cluster.run("list").stdout
+    await_pods(disk, 3)
+
+    disk.fill()
+    cluster.kill_daemon()
+    assert "runs" in cluster.run("list").stdout
+    assert cluster.get("runs")["status"] == "RUNNING"
+    disk.fill()
+    cluster.run("prune", "--since", "0s")
+    await_pods(disk, 1)
+    disk.fill()
+    cluster.run("delete", "runs")
+    await_pods(disk, 0)
+    assert cluster.pod_processes() == []
+
+    disk.empty()
+    cluster.submit("after", "echo room again")
+    cluster.wait_for_all("after", "SUCCEEDED")
+    assert os.path.exists(f"{disk.inside}/reserve")
+
+
+def test_lost_log_lines_are_told(cluster, disk):
+    program = ("python -c \"import sys, os, time\n"
+               "print('first', flush=True)\n"
+               "while not os.path.exists('go'): time.sleep(0.05)\n"
+               "for i in range(2000): print('line', i, 'x' * 1000, flush=True)\n"
+               "open('printed', 'w').close()\n"
+               "time.sleep(600)\"")
+    cluster.submit("prints", program, f"--working-dir={cluster.path('tmp')}")
+    cluster.wait("prints", "RUNNING")
+    disk.fill()
+    open(cluster.path("tmp", "go"), "w").close()
+    deadline = time.monotonic() + 30
+    while "bytes lost" not in cluster.run("logs", "prints").stdout.splitlines()[-1]:
+        assert time.monotonic() < deadline, cluster.run("logs", "prints").stdout[-2000:]
+        time.sleep(0.1)
+    assert cluster.run("logs", "prints").stdout.startswith("first\n")
+    while "bytes lost" not in (told := cluster.run("get", "prints").stdout):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.1)

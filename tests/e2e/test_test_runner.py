@@ -1,0 +1,67 @@
+"""What `make test` says of itself: suites one at a time, what was left out, another apt that is waited for."""
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.mark.parametrize("asked, named", [
+    (["tests"], "tests/compat/ads, tests/compat/launch, tests/e2e, tests/integration"),
+    (["tests/integration/test_apply.py", "tests/e2e"], "tests/e2e, tests/integration"),
+    (["tests/compat"], "tests/compat/ads, tests/compat/launch"),
+], ids=["all", "two", "below"])
+def test_suites_are_asked_for_one_at_a_time(asked, named):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only",
+                           *asked], cwd=ROOT, env=environment, text=True, capture_output=True)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout
+    [line] = done.stderr.strip().splitlines()
+    assert line.startswith(f"ERROR: one suite at a time: {named}")
+
+
+@pytest.mark.parametrize("reason, in_ci, code", [
+    ("no libtorch-dev and libgloo-dev here", "", 0),
+    ("no libtorch-dev and libgloo-dev here", "true", 1),
+    ("ssh wants its user to have a name", "true", 0),
+])
+def test_a_skip_that_ci_does_not_expect_fails_it(tmp_path, reason, in_ci, code):
+    shutil.copy(os.path.join(ROOT, "tests", "conftest.py"), tmp_path)
+    (tmp_path / "test_it.py").write_text(
+        f"import pytest\ndef test_runs(): pass\ndef test_is_left_out(): pytest.skip({reason!r})\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "."], cwd=tmp_path,
+                          env={**environment, "CI": in_ci}, text=True, capture_output=True)
+    assert done.returncode == code, done.stdout
+    assert ("not tested on this machine" in done.stdout) == reason.startswith("no libtorch")
+
+
+def test_packages_wait_for_another_apt(tmp_path):
+    programs = {
+        "dpkg-query": "exit 1",
+        "apt-cache": "echo known",
+        "systemctl": "exit 0",
+        "id": "echo 0",
+        # Busy twice, as while unattended-upgrades has the lists.
+        "apt-get": f"echo \"$@\" >>{tmp_path}/asked\n"
+                   f"[ $(wc -l <{tmp_path}/asked) -gt 2 ] && exit 0\n"
+                   "echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt)' >&2; exit 100",
+    }
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+
+    def install(wait):
+        (tmp_path / "asked").unlink(missing_ok=True)
+        return subprocess.run([os.path.join(ROOT, "scripts", "install-packages"), "cpp"], text=True, capture_output=True,
+                              env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "MUSTER_APT_WAIT": wait})
+    waited = install("60")
+    assert waited.returncode == 0, waited.stderr
+    assert waited.stderr.count("waiting for another apt: Could not get lock /var/lib/apt/lists/lock") == 1
+    assert "libtorch-dev" in (tmp_path / "asked").read_text().splitlines()[-1]
+    gave_up = install("0")
+    assert gave_up.returncode == 1
+    assert "held by process 7" in gave_up.stderr
