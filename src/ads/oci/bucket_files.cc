@@ -11,6 +11,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "ads/oci/bucket.h"
 #include "ads/oci/checksum.h"
@@ -131,7 +132,7 @@ std::vector<base::Status> Bucket::PutFiles(std::span<const FileToPut> files) {
     }
   });
   // One after another: each fills the line.
-  for (const size_t i : *large.Lock()) results[i] = PutFile(files[i].name, files[i].path);
+  for (const size_t i : std::exchange(*large.Lock(), {})) results[i] = PutFile(files[i].name, files[i].path);
   return results;
 }
 

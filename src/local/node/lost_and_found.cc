@@ -41,7 +41,10 @@ void LostAndFound::Tell(std::string notice) { (*notices_.Lock())[""] = std::move
 
 std::vector<std::string> LostAndFound::Notices() {
   std::vector<std::string> notices;
-  for (const auto& [uid, notice] : *notices_.Lock()) notices.push_back(notice);
+  {
+    auto told = notices_.Lock();
+    for (const auto& [uid, notice] : *told) notices.push_back(notice);
+  }
   if (const size_t count = base::EntriesOf(directory_).size(); count != 0) {
     notices.push_back(
         fmt::format("{} that the store does not know: look into {}, then remove what is there",

@@ -46,7 +46,7 @@ TEST(MemoryUse, CountsPagesThatAChildSharesOnce) {
   ::close(ends[0]);
   EXPECT_GE(bound, int64_t{2} * kBytes);
   EXPECT_GE(used, int64_t{kBytes});
-  EXPECT_LT(used, int64_t{2} * kBytes);
+  EXPECT_LT(used, bound - int64_t{kBytes} / 2) << "what else the test itself holds is in both";
   EXPECT_EQ(MemoryOf({child}, 0), 0) << "it is gone";
 }
 
