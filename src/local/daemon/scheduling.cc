@@ -5,7 +5,6 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "api/pod.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "local/node/agent_node.h"
@@ -145,49 +144,71 @@ void Scheduling::PodsGone(const std::vector<std::string>& uids) {
   for (const std::string& uid : uids) gpus_.Release(uid);
 }
 
+// With the lock held.
+bool Scheduling::Put(List list, const text::Json& object) {
+  switch (list) {
+    case List::kPods:
+      return view_.PutPod(object);
+    case List::kJobs:
+      return view_.PutJob(object);
+    case List::kPriorityClasses:
+      return view_.PutPriorityClass(object);
+  }
+  return false;
+}
+
+// With the lock held.
+bool Scheduling::Remove(List list, const std::string& key) {
+  switch (list) {
+    case List::kPods:
+      return view_.RemovePod(key);
+    case List::kJobs:
+      warned_jobs_.erase(key);
+      return view_.RemoveJob(key);
+    case List::kPriorityClasses:
+      return view_.RemovePriorityClass(key);
+  }
+  return false;
+}
+
 void Scheduling::Reflect(const api::Resource& resource, List list) {
+  const auto key_of = [list](const text::Json& object) {
+    return list == List::kPriorityClasses ? api::Name(object) : api::Uid(object);
+  };
+  cluster::ListOptions options;
+  if (list == List::kPods) options.read = SchedulingView::ReadPod;
+  // Each is put as it comes: of eighty thousand pods only the keys are ever together.
+  options.read_listed = [this, list, key_of](std::string_view text) -> base::Result<text::Json> {
+    TRY_ASSIGN(const text::Json object,
+               list == List::kPods ? SchedulingView::ReadPod(text) : text::ParseJson(text));
+    const std::lock_guard lock(mutex_);
+    Put(list, object);
+    return text::Json(key_of(object));
+  };
   cluster::ReflectorHandler handler;
-  handler.replace = [this, list](std::vector<text::Json> items) {
+  handler.replace = [this, list](const std::vector<text::Json>& keys) {
     std::vector<std::string> gone;
     {
       const std::lock_guard lock(mutex_);
-      if (list == List::kPods) gone = view_.ReplacePods(items);
-      if (list == List::kJobs) view_.ReplaceJobs(items);
-      if (list == List::kPriorityClasses) view_.ReplacePriorityClasses(items);
+      if (list == List::kPods) gone = view_.KeepPods(keys);
+      if (list == List::kJobs) view_.KeepJobs(keys);
+      if (list == List::kPriorityClasses) view_.KeepPriorityClasses(keys);
       lists_missing_ &= ~static_cast<int>(list);
     }
     PodsGone(gone);
     Changed(true);
   };
-  handler.apply = [this, list](cluster::WatchEvent event) {
+  handler.apply = [this, list, key_of](const cluster::WatchEvent& event) {
     const bool is_gone = event.type == cluster::WatchEvent::Type::kDeleted;
-    const text::Json& object = event.object;
-    const std::string uid(api::Uid(object));
+    const std::string key(key_of(event.object));
     bool is_relevant = false;
     {
       const std::lock_guard lock(mutex_);
-      switch (list) {
-        case List::kPods:
-          is_relevant = is_gone ? view_.RemovePod(uid) : view_.PutPod(object);
-          break;
-        case List::kJobs:
-          is_relevant = is_gone ? view_.RemoveJob(uid) : view_.PutJob(object);
-          if (is_gone) warned_jobs_.erase(uid);
-          break;
-        case List::kPriorityClasses:
-          is_relevant = is_gone ? view_.RemovePriorityClass(api::Name(object))
-                                : view_.PutPriorityClass(object);
-          break;
-      }
+      is_relevant = is_gone ? Remove(list, key) : Put(list, event.object);
     }
-    if (is_gone && list == List::kPods) PodsGone({uid});
+    if (is_gone && list == List::kPods) PodsGone({key});
     Changed(is_relevant);
   };
-  cluster::ListOptions options;
-  if (list == List::kPods) {
-    options.trim = api::TrimFinishedPod;
-    options.read = api::ReadUnfinishedPod;
-  }
   reflectors_.push_back(
       std::make_unique<cluster::Reflector>(client_, resource, options, std::move(handler)));
 }

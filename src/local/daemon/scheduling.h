@@ -61,6 +61,9 @@ class Scheduling {
   void Tell(const Pass& pass);
 
   void Reflect(const api::Resource& resource, List list);
+  // Whether the scheduler looks at what changed.
+  bool Put(List list, const text::Json& object);
+  bool Remove(List list, const std::string& key);
   void Changed(bool is_relevant);
   void PodsGone(const std::vector<std::string>& uids);
 

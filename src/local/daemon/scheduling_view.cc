@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "api/kinds.h"
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "local/node/gpu.h"
+#include "text/projection.h"
 
 namespace local::daemon {
 
@@ -31,7 +33,7 @@ Phase PhaseOf(const text::Json& pod) {
   return phase == "Failed" ? Phase::kFailed : Phase::kActive;
 }
 
-ScheduledPod ReadPod(const text::Json& object) {
+ScheduledPod PodOf(const text::Json& object) {
   ScheduledPod pod;
   pod.uid = api::Uid(object);
   pod.namespace_name = api::Namespace(object);
@@ -121,10 +123,52 @@ bool ComesBefore(const ScheduledPod* a, const ScheduledPod* b) {
          std::tie(b->replica_type, b->replica_index, b->name);
 }
 
+// The keys of what was not listed, and is taken out of `known`.
+template <typename Known>
+std::vector<std::string> KeepListed(const std::vector<text::Json>& keys, Known& known) {
+  std::unordered_set<std::string_view> listed;
+  listed.reserve(keys.size());
+  for (const text::Json& key : keys) {
+    if (const auto* const text = key.if_string()) listed.insert(*text);
+  }
+  std::vector<std::string> gone;
+  for (const auto& [key, value] : known) {
+    if (!listed.contains(key)) gone.push_back(key);
+  }
+  for (const std::string& key : gone) known.erase(key);
+  return gone;
+}
+
 }  // namespace
 
+base::Result<text::Json> SchedulingView::ReadPod(std::string_view text) {
+  static const text::Projection kParts{
+      {"metadata", "name"},
+      {"metadata", "namespace"},
+      {"metadata", "uid"},
+      {"metadata", "resourceVersion"},
+      {"metadata", "creationTimestamp"},
+      {"metadata", "deletionTimestamp"},
+      {"metadata", "labels", api::kReplicaTypeLabel},
+      {"metadata", "labels", api::kReplicaIndexLabel},
+      {"metadata", "annotations", api::kGpusAnnotation},
+      {"metadata", "ownerReferences"},
+      {"spec", "nodeName"},
+      {"spec", "priority"},
+      {"spec", "priorityClassName"},
+      {"spec", "overhead"},
+      {"spec", "containers", "resources"},
+      {"spec", "initContainers", "resources"},
+      {"spec", "initContainers", "restartPolicy"},
+      {"status", "phase"},
+      {"status", "qosClass"},
+      {"status", "conditions"},
+  };
+  return text::ParsePart(text, kParts);
+}
+
 bool SchedulingView::PutPod(const text::Json& object) {
-  ScheduledPod pod = ReadPod(object);
+  ScheduledPod pod = PodOf(object);
   const auto [it, is_new] = pods_.try_emplace(pod.uid);
   ScheduledPod& known = it->second;
   // An event from before our binding must not undo it.
@@ -145,16 +189,8 @@ bool SchedulingView::RemovePod(std::string_view uid) {
   return true;
 }
 
-std::vector<std::string> SchedulingView::ReplacePods(const std::vector<text::Json>& pods) {
-  std::set<std::string, std::less<>> present;
-  for (const text::Json& pod : pods) present.emplace(api::Uid(pod));
-  std::vector<std::string> gone;
-  for (const auto& [uid, pod] : pods_) {
-    if (!present.contains(uid)) gone.push_back(uid);
-  }
-  for (const std::string& uid : gone) pods_.erase(uid);
-  for (const text::Json& pod : pods) PutPod(pod);
-  return gone;
+std::vector<std::string> SchedulingView::KeepPods(const std::vector<text::Json>& uids) {
+  return KeepListed(uids, pods_);
 }
 
 bool SchedulingView::PutJob(const text::Json& object) {
@@ -172,10 +208,7 @@ bool SchedulingView::RemoveJob(std::string_view uid) {
   return true;
 }
 
-void SchedulingView::ReplaceJobs(const std::vector<text::Json>& jobs) {
-  jobs_.clear();
-  for (const text::Json& job : jobs) PutJob(job);
-}
+void SchedulingView::KeepJobs(const std::vector<text::Json>& uids) { KeepListed(uids, jobs_); }
 
 bool SchedulingView::PutPriorityClass(const text::Json& object) {
   const Priority priority{api::PriorityValue(object), api::IsGlobalDefault(object)};
@@ -190,9 +223,8 @@ bool SchedulingView::RemovePriorityClass(std::string_view name) {
   return true;
 }
 
-void SchedulingView::ReplacePriorityClasses(const std::vector<text::Json>& priority_classes) {
-  priorities_.clear();
-  for (const text::Json& each : priority_classes) PutPriorityClass(each);
+void SchedulingView::KeepPriorityClasses(const std::vector<text::Json>& names) {
+  KeepListed(names, priorities_);
 }
 
 int32_t SchedulingView::PriorityOf(const std::string& class_name) const {

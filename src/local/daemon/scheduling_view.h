@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "local/scheduler/scheduler.h"
 #include "text/json.h"
 
@@ -61,17 +62,22 @@ class SchedulingView {
  public:
   explicit SchedulingView(std::string node_name) : node_name_(std::move(node_name)) {}
 
+  // What PutPod looks at.
+  static base::Result<text::Json> ReadPod(std::string_view text);
+
   // Each tells whether something changed that the scheduler looks at.
   bool PutPod(const text::Json& pod);
   bool RemovePod(std::string_view uid);
-  // What is not among them is gone; its uids.
-  std::vector<std::string> ReplacePods(const std::vector<text::Json>& pods);
   bool PutJob(const text::Json& job);
   bool RemoveJob(std::string_view uid);
-  void ReplaceJobs(const std::vector<text::Json>& jobs);
   bool PutPriorityClass(const text::Json& priority_class);
   bool RemovePriorityClass(std::string_view name);
-  void ReplacePriorityClasses(const std::vector<text::Json>& priority_classes);
+
+  // After each of a list was put: what is not among these uids (names of priority classes; JSON
+  // strings) is gone. The uids of pods that are.
+  std::vector<std::string> KeepPods(const std::vector<text::Json>& uids);
+  void KeepJobs(const std::vector<text::Json>& uids);
+  void KeepPriorityClasses(const std::vector<text::Json>& names);
 
   // Gangs with at least one pod, or a place to keep.
   std::vector<scheduler::Gang> Gangs() const;

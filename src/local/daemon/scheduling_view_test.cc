@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "local/node/agent_pod_builder.h"
 
 namespace local::daemon {
@@ -67,6 +69,9 @@ std::vector<std::string> Describe(const SchedulingView& view) {
 
 using Strings = std::vector<std::string>;
 
+// As it is read from the store.
+text::Json Stored(const text::Json& pod) { return *SchedulingView::ReadPod(text::ToJson(pod)); }
+
 struct Case {
   std::string name;
   std::vector<text::Json> jobs;
@@ -126,8 +131,8 @@ TEST(SchedulingView, PutsGangsTogether) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     SchedulingView view("here");
-    view.ReplaceJobs(c.jobs);
-    view.ReplacePods(c.pods);
+    for (const text::Json& job : c.jobs) view.PutJob(job);
+    for (const text::Json& pod : c.pods) view.PutPod(Stored(pod));
     EXPECT_EQ(Describe(view), c.gangs);
   }
 }
@@ -138,8 +143,8 @@ TEST(SchedulingView, ReadsPriorityDeadlineAndMinimum) {
             Object{{"activeDeadlineSeconds", 60},
                    {"schedulingPolicy", {{"minAvailable", 2}, {"priorityClass", "high"}}}});
   SchedulingView view("here");
-  view.ReplaceJobs({job});
-  view.ReplacePods({Replica("j", "master", 0, 1)});
+  view.PutJob(job);
+  view.PutPod(Replica("j", "master", 0, 1));
   EXPECT_EQ(view.Gangs()[0].priority, 0);
   view.PutPriorityClass(Object{{"metadata", {{"name", "high"}}}, {"value", 1000}});
   const scheduler::Gang gang = view.Gangs()[0];
@@ -152,12 +157,59 @@ TEST(SchedulingView, ReadsPriorityDeadlineAndMinimum) {
 
 TEST(SchedulingView, TheDefaultPriorityIsForThoseWithoutAClass) {
   SchedulingView view("here");
-  view.ReplacePods({PodBuilder("p").Set({"spec", "nodeName"}, "")});
+  view.PutPod(PodBuilder("p").Set({"spec", "nodeName"}, ""));
   view.PutPriorityClass(
       Object{{"metadata", {{"name", "usual"}}}, {"value", 7}, {"globalDefault", true}});
   EXPECT_EQ(view.Gangs()[0].priority, 7);
   EXPECT_TRUE(view.RemovePriorityClass("usual"));
   EXPECT_EQ(view.Gangs()[0].priority, 0);
+}
+
+TEST(SchedulingView, WhatIsReadOfAStoredPodIsAllThatItNeeds) {
+  PodBuilder pod = Replica("j", "worker", 3, 2);
+  pod.Set({"metadata", "creationTimestamp"}, "2026-07-30T10:00:00Z")
+      .Set({"metadata", "deletionTimestamp"}, "2026-07-30T11:00:00Z")
+      .Set({"metadata", "annotations", "muster.dev/gpus"}, "1,2")
+      .Set({"spec", "nodeName"}, "here")
+      .Set({"spec", "priority"}, 7)
+      .Set({"spec", "priorityClassName"}, "high")
+      .Set({"spec", "overhead"}, Object{{"cpu", "1"}})
+      .Set({"spec", "initContainers"},
+           Array{Object{{"restartPolicy", "Always"},
+                        {"resources", {{"requests", {{"memory", "1Gi"}}}}}}})
+      .Set({"status"},
+           Object{{"phase", "Pending"},
+                  {"qosClass", "Burstable"},
+                  {"conditions", Array{Object{{"type", "PodScheduled"},
+                                              {"status", "False"},
+                                              {"message", "no room"}}}}});
+  SchedulingView whole("here");
+  SchedulingView part("here");
+  whole.PutPod(pod);
+  part.PutPod(Stored(pod));
+  const ScheduledPod& expected = *whole.FindPod("uid-j-worker-3");
+  const ScheduledPod& read = *part.FindPod("uid-j-worker-3");
+  EXPECT_EQ(expected.message, "no room");
+  EXPECT_EQ(expected.requests.cpu_milli, 1000);
+  const auto all_of = [](const ScheduledPod& p) {
+    return std::tie(p.uid, p.namespace_name, p.name, p.job_uid, p.job_name, p.replica_type,
+                    p.replica_index, p.requests.gpus, p.requests.cpu_milli, p.requests.memory,
+                    p.priority_class, p.priority, p.created, p.node, p.gpus, p.phase,
+                    p.is_deleting, p.message, p.qos_class);
+  };
+  EXPECT_TRUE(all_of(read) == all_of(expected));
+}
+
+TEST(SchedulingView, WhatAListDoesNotHoldIsGone) {
+  SchedulingView view("here");
+  for (const char* name : {"a", "b", "c"}) view.PutPod(PodBuilder(name));
+  view.PutJob(Job("j", 1, 1));
+  view.PutJob(Job("k", 1, 1));
+  EXPECT_EQ(view.KeepPods({"uid-b", "uid-of-another"}), (Strings{"uid-a", "uid-c"}));
+  EXPECT_NE(view.FindPod("uid-b"), nullptr);
+  view.KeepJobs({"uid-job-k"});
+  EXPECT_EQ(view.FindJob("uid-job-j"), nullptr);
+  EXPECT_NE(view.FindJob("uid-job-k"), nullptr);
 }
 
 TEST(SchedulingView, AnOldEventDoesNotUndoABinding) {
