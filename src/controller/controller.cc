@@ -2,16 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "api/names.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "cluster/list_page.h"
 #include "controller/projection.h"
 
 namespace controller {
 namespace {
+
+// Each of a list is put as it is read: of eighty thousand pods only the keys are ever together.
+// `put` gets it trimmed, and returns its key.
+void PutEach(const api::Resource& resource, cluster::ListOptions& list,
+             std::function<text::Json(text::Json)> put) {
+  list.read_listed = [&resource, read = list.read, trim = list.trim,
+                      put = std::move(put)](std::string_view text) -> base::Result<text::Json> {
+    TRY_ASSIGN(text::Json object, read ? read(text) : text::ParseJson(text));
+    cluster::NameKind(object, resource.api_version(), resource.kind);
+    trim(object);
+    return put(std::move(object));
+  };
+  list.trim = [trim = std::move(list.trim)](text::Json& object) {
+    if (object.is_object()) trim(object);
+  };
+}
 
 const api::Resource& ResourceOf(ChildKind kind, const reconcile::Options& options) {
   switch (kind) {
@@ -120,23 +138,34 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
 
 void Controller::ReflectJobs() {
   cluster::ReflectorHandler handler;
-  handler.replace = [this](std::vector<text::Json> jobs) { worker_.ReplaceJobs(std::move(jobs)); };
+  handler.replace = [this](const std::vector<text::Json>& keys) { worker_.KeepJobs(keys); };
   handler.apply = [this](cluster::WatchEvent event) { worker_.TakeJob(std::move(event)); };
   cluster::ListOptions list;
   list.trim = PackJob;
+  PutEach(api::kPyTorchJobs, list, [this](text::Json job) {
+    text::Json key(JobKey(job));
+    worker_.PutJob(std::move(job));
+    return key;
+  });
   reflectors_.push_back(Reflect(api::kPyTorchJobs, std::move(list), std::move(handler)));
 }
 
 void Controller::ReflectChildren(ChildKind kind) {
   cluster::ReflectorHandler handler;
-  handler.replace = [this, kind](std::vector<text::Json> children) {
-    worker_.ReplaceChildren(kind, std::move(children));
+  handler.replace = [this, kind](const std::vector<text::Json>& keys) {
+    worker_.KeepChildren(kind, keys);
   };
   handler.apply = [this, kind](cluster::WatchEvent event) {
     worker_.TakeChild(kind, std::move(event));
   };
-  reflectors_.push_back(
-      Reflect(ResourceOf(kind, options_.reconcile), ListOfChildren(kind), std::move(handler)));
+  const api::Resource& resource = ResourceOf(kind, options_.reconcile);
+  cluster::ListOptions list = ListOfChildren(kind);
+  PutEach(resource, list, [this, kind](text::Json child) {
+    text::Json key(ChildKey(kind, child));
+    worker_.PutChild(kind, std::move(child));
+    return key;
+  });
+  reflectors_.push_back(Reflect(resource, std::move(list), std::move(handler)));
 }
 
 void Controller::ReflectPriorities() {

@@ -1,7 +1,7 @@
 #include "controller/job_cache.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -30,6 +30,17 @@ std::string Key(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name) + "/" + std::string(name);
 }
 
+std::string KeyOfChild(std::string_view owner, std::string_view name) {
+  return std::string(owner) + "/" + std::string(name);
+}
+
+std::unordered_set<std::string_view> Texts(const std::vector<text::Json>& strings) {
+  std::unordered_set<std::string_view> texts;
+  texts.reserve(strings.size());
+  for (const text::Json& string : strings) texts.insert(text::GetString(string, {}));
+  return texts;
+}
+
 std::string UidOfJob(const text::Json& object) {
   return std::string(text::GetString(object, {"metadata", "uid"}));
 }
@@ -51,6 +62,11 @@ std::string OwnerKey(ChildKind kind, const text::Json& child) {
   return Key(text::GetString(child, {"metadata", "namespace"}), job);
 }
 
+std::string ChildKey(ChildKind kind, const text::Json& child) {
+  const std::string owner = OwnerKey(kind, child);
+  return owner.empty() ? "" : KeyOfChild(owner, NameOf(child));
+}
+
 ObjectPtr JobCache::Child::Value() const {
   if (object != nullptr) return object;
   auto read = text::ParseJson(ObjectPacking().Unpack(packed));
@@ -65,10 +81,6 @@ void JobCache::Entry::ForgetJob() {
 
 std::string JobCache::PutJob(text::Json job) {
   const std::lock_guard lock(mutex_);
-  return PutJobLocked(std::move(job));
-}
-
-std::string JobCache::PutJobLocked(text::Json job) {
   std::string key = JobKey(job);
   Entry& entry = entries_[key];
   const uint64_t version = VersionOf(job);
@@ -94,10 +106,6 @@ std::string JobCache::RemoveJob(const text::Json& job) {
 
 std::string JobCache::PutChild(ChildKind kind, text::Json child) {
   const std::lock_guard lock(mutex_);
-  return PutChildLocked(kind, std::move(child));
-}
-
-std::string JobCache::PutChildLocked(ChildKind kind, text::Json child) {
   std::string key = OwnerKey(kind, child);
   if (key.empty()) return "";
   Entry& entry = entries_[key];
@@ -149,15 +157,9 @@ void JobCache::DropIfEmptyLocked(const std::string& key) {
   if (!entry.has_job() && !entry.is_settled() && entry.children.empty()) entries_.erase(found);
 }
 
-std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
+void JobCache::KeepJobs(const std::vector<text::Json>& keys) {
+  const std::unordered_set<std::string_view> listed = Texts(keys);
   const std::lock_guard lock(mutex_);
-  std::set<std::string> listed;
-  std::vector<std::string> keys;
-  for (text::Json& job : jobs) {
-    listed.insert(JobKey(job));
-    if (std::string key = PutJobLocked(std::move(job)); !key.empty())
-      keys.push_back(std::move(key));
-  }
   std::vector<std::string> gone;
   for (auto& [key, entry] : entries_) {
     if (listed.contains(key)) continue;
@@ -165,32 +167,22 @@ std::vector<std::string> JobCache::ReplaceJobs(std::vector<text::Json> jobs) {
     gone.push_back(key);
   }
   for (const std::string& key : gone) DropIfEmptyLocked(key);
-  return keys;
 }
 
-std::vector<std::string> JobCache::ReplaceChildren(ChildKind kind,
-                                                   std::vector<text::Json> children) {
+std::vector<std::string> JobCache::KeepChildren(ChildKind kind,
+                                                const std::vector<text::Json>& keys) {
+  const std::unordered_set<std::string_view> listed = Texts(keys);
   const std::lock_guard lock(mutex_);
-  std::map<std::string, std::set<std::string>> listed;
-  std::set<std::string> keys;
-  for (text::Json& child : children) {
-    listed[OwnerKey(kind, child)].insert(NameOf(child));
-    if (std::string key = PutChildLocked(kind, std::move(child)); !key.empty()) keys.insert(key);
-  }
   std::vector<std::string> touched;
   for (auto& [key, entry] : entries_) {
-    const auto names = listed.find(key);
-    const size_t erased = std::erase_if(entry.children, [&](const auto& known) {
-      return known.first.first == kind &&
-             (names == listed.end() || !names->second.contains(known.first.second));
+    const size_t erased = std::erase_if(entry.children, [&, &owner = key](const auto& known) {
+      const auto& [of_kind, name] = known.first;
+      return of_kind == kind && !listed.contains(KeyOfChild(owner, name));
     });
     if (erased != 0) touched.push_back(key);
   }
-  for (const std::string& key : touched) {
-    keys.insert(key);
-    DropIfEmptyLocked(key);
-  }
-  return {keys.begin(), keys.end()};
+  for (const std::string& key : touched) DropIfEmptyLocked(key);
+  return touched;
 }
 
 std::optional<JobCache::Snapshot> JobCache::Get(const std::string& key) const {

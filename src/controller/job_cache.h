@@ -29,6 +29,9 @@ std::string JobKey(const text::Json& job);
 // none.
 std::string OwnerKey(ChildKind kind, const text::Json& child);
 
+// OwnerKey and the child's name; "" when it belongs to no job.
+std::string ChildKey(ChildKind kind, const text::Json& child);
+
 // Thread safe. Versions are compared as the numbers that every API server of today uses; older news
 // than what is known is ignored, so that watch events and answers to own writes may come in any
 // order.
@@ -49,9 +52,10 @@ class JobCache {
   std::string PutChild(ChildKind kind, text::Json child);
   std::string RemoveChild(ChildKind kind, const text::Json& child);
 
-  // The full lists after a (re)list; returns every key to look at.
-  std::vector<std::string> ReplaceJobs(std::vector<text::Json> jobs);
-  std::vector<std::string> ReplaceChildren(ChildKind kind, std::vector<text::Json> children);
+  // After each of a full list was put: what is not among these (JSON strings: JobKey, ChildKey) is
+  // gone. KeepChildren returns every key to look at.
+  void KeepJobs(const std::vector<text::Json>& keys);
+  std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
   // Nothing when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
@@ -93,8 +97,6 @@ class JobCache {
     void ForgetJob();
   };
 
-  std::string PutJobLocked(text::Json job);
-  std::string PutChildLocked(ChildKind kind, text::Json child);
   void DropIfEmptyLocked(const std::string& key);
 
   mutable std::mutex mutex_;

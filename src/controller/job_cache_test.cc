@@ -124,7 +124,7 @@ TEST(JobCache, KeepsPodsApartFromServicesOfTheSameName) {
   EXPECT_EQ(cache.PutChild(ChildKind::kPod, Child("j-master-0", "j", 2)), "");
   EXPECT_TRUE(cache.Get("default/j")->pods.empty());
   EXPECT_EQ(cache.Get("default/j")->services.size(), 1U);
-  cache.ReplaceChildren(ChildKind::kPod, {});
+  cache.KeepChildren(ChildKind::kPod, {});
   EXPECT_EQ(cache.Get("default/j")->services.size(), 1U);
 }
 
@@ -141,7 +141,8 @@ TEST(JobCache, LooksAgainAtASettledJobThatChanges) {
   JobCache cache;
   cache.PutJob(Job("j", "1", 1));
   cache.Settle("default/j", Job("j", "1", 1));
-  EXPECT_TRUE(cache.ReplaceJobs({Job("j", "1", 1)}).empty());
+  EXPECT_EQ(cache.PutJob(Job("j", "1", 1)), "");
+  cache.KeepJobs({"default/j"});
   EXPECT_EQ(cache.PutJob(Job("j", "1", 3)), "default/j");
   EXPECT_TRUE(cache.Get("default/j"));
   // What was decided of an older version does not settle a newer one.
@@ -151,13 +152,16 @@ TEST(JobCache, LooksAgainAtASettledJobThatChanges) {
 
 TEST(JobCache, DropsWhatARelistDoesNotName) {
   JobCache cache;
-  cache.ReplaceJobs({Job("a", "1", 1), Job("b", "2", 2)});
-  cache.ReplaceChildren(ChildKind::kPod,
-                        {Child("a-master-0", "a", 3), Child("b-master-0", "b", 4)});
-  cache.ReplaceChildren(ChildKind::kPod, {Child("a-master-0", "a", 3)});
+  cache.PutJob(Job("a", "1", 1));
+  cache.PutJob(Job("b", "2", 2));
+  const text::Json kept = Child("a-master-0", "a", 3);
+  cache.PutChild(ChildKind::kPod, kept);
+  cache.PutChild(ChildKind::kPod, Child("b-master-0", "b", 4));
+  EXPECT_EQ(cache.KeepChildren(ChildKind::kPod, {text::Json(ChildKey(ChildKind::kPod, kept))}),
+            std::vector<std::string>{"default/b"});
   EXPECT_EQ(cache.Get("default/a")->pods.size(), 1U);
   EXPECT_TRUE(cache.Get("default/b")->pods.empty());
-  cache.ReplaceJobs({Job("b", "2", 2)});
+  cache.KeepJobs({"default/b"});
   EXPECT_FALSE(cache.Get("default/a"));
   EXPECT_TRUE(cache.Get("default/b"));
 }

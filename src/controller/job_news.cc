@@ -33,14 +33,13 @@ void JobWorker::Enqueue(const std::string& key) {
   if (!key.empty()) queue_.Add(key);
 }
 
-void JobWorker::ReplaceJobs(std::vector<text::Json> jobs) {
-  for (const std::string& key : cache_.ReplaceJobs(std::move(jobs))) Enqueue(key);
-}
+void JobWorker::PutJob(text::Json job) { Enqueue(cache_.PutJob(std::move(job))); }
+
+void JobWorker::KeepJobs(const std::vector<text::Json>& keys) { cache_.KeepJobs(keys); }
 
 void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (event.type != cluster::WatchEvent::Type::kDeleted) {
-    Enqueue(cache_.PutJob(std::move(event.object)));
-    return;
+    return PutJob(std::move(event.object));
   }
   const std::string uid(api::Uid(event.object));
   if (options_.release_master_port) options_.release_master_port(uid);
@@ -49,14 +48,19 @@ void JobWorker::TakeJob(cluster::WatchEvent event) {
   Enqueue(cache_.RemoveJob(event.object));
 }
 
-void JobWorker::ReplaceChildren(ChildKind kind, std::vector<text::Json> children) {
-  for (const std::string& key : cache_.ReplaceChildren(kind, std::move(children))) Enqueue(key);
+void JobWorker::PutChild(ChildKind kind, text::Json child) {
+  Enqueue(cache_.PutChild(kind, std::move(child)));
+}
+
+void JobWorker::KeepChildren(ChildKind kind, const std::vector<text::Json>& keys) {
+  for (const std::string& key : cache_.KeepChildren(kind, keys)) Enqueue(key);
 }
 
 void JobWorker::TakeChild(ChildKind kind, cluster::WatchEvent event) {
-  Enqueue(event.type == cluster::WatchEvent::Type::kDeleted
-              ? cache_.RemoveChild(kind, event.object)
-              : cache_.PutChild(kind, std::move(event.object)));
+  if (event.type != cluster::WatchEvent::Type::kDeleted) {
+    return PutChild(kind, std::move(event.object));
+  }
+  Enqueue(cache_.RemoveChild(kind, event.object));
 }
 
 void JobWorker::ReplacePriorities(const std::vector<text::Json>& classes) {

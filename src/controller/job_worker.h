@@ -55,10 +55,13 @@ class JobWorker {
   JobWorker(cluster::Client& client, base::Clock& clock, const Options& options, EventSink events);
 
   // News. Objects are projected already (projection.h).
-  void ReplaceJobs(std::vector<text::Json> jobs);
   void TakeJob(cluster::WatchEvent event);
-  void ReplaceChildren(ChildKind kind, std::vector<text::Json> children);
   void TakeChild(ChildKind kind, cluster::WatchEvent event);
+  // A full list: each of it, then their keys (job_cache.h).
+  void PutJob(text::Json job);
+  void PutChild(ChildKind kind, text::Json child);
+  void KeepJobs(const std::vector<text::Json>& keys);
+  void KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
   void ReplacePriorities(const std::vector<text::Json>& classes);
   void TakePriority(const cluster::WatchEvent& event);
   void ReplaceNodes(const std::vector<text::Json>& nodes);

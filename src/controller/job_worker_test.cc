@@ -55,9 +55,12 @@ struct JobWorkerTest : testing::Test {
   JobWorkerTest() { options.is_operator = true; }
   void Hear() { Hear(worker); }
   void Hear(JobWorker& who) {
-    std::vector<text::Json> jobs;
-    for (const auto& [name, job] : server.Of(SimKind::kJob)) jobs.push_back(job);
-    who.ReplaceJobs(std::move(jobs));
+    std::vector<text::Json> keys;
+    for (const auto& [name, job] : server.Of(SimKind::kJob)) {
+      keys.emplace_back(JobKey(job));
+      who.PutJob(job);
+    }
+    who.KeepJobs(keys);
   }
   // What the watches would tell, and all that it calls for.
   void WorkUntilQuiet() {
@@ -70,12 +73,14 @@ struct JobWorkerTest : testing::Test {
     }
   }
   void HearOfChildren(SimKind from, ChildKind kind, void (*project)(text::Json&)) {
-    std::vector<text::Json> children;
+    std::vector<text::Json> keys;
     for (const auto& [name, child] : server.Of(from)) {
-      children.push_back(child);
-      project(children.back());
+      text::Json projected = child;
+      project(projected);
+      keys.emplace_back(ChildKey(kind, projected));
+      worker.PutChild(kind, std::move(projected));
     }
-    worker.ReplaceChildren(kind, std::move(children));
+    worker.KeepChildren(kind, keys);
   }
   void TakeMetrics(const std::string& job) {
     SetElasticPolicy(job, text::Object{{"metrics", nullptr}});

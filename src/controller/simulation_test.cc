@@ -153,12 +153,24 @@ class SimulatedOperator {
   }
 
   void Relist(SimKind kind) {
-    std::vector<text::Json> items;
-    for (const auto& [name, object] : server_.Of(kind)) items.push_back(Projected(kind, object));
+    std::vector<text::Json> keys;
+    for (const auto& [name, object] : server_.Of(kind)) keys.push_back(Put(kind, object));
     if (has_listed_ && IsBehind(kind)) faults_.Add(Fault::kCutWatch);
     CursorOf(kind) = server_.LogOf(kind).size();
-    if (kind == SimKind::kJob) return worker_.ReplaceJobs(std::move(items));
-    worker_.ReplaceChildren(ChildOf(kind), std::move(items));
+    if (kind == SimKind::kJob) return worker_.KeepJobs(keys);
+    worker_.KeepChildren(ChildOf(kind), keys);
+  }
+  // Its key.
+  text::Json Put(SimKind kind, const text::Json& object) {
+    text::Json projected = Projected(kind, object);
+    text::Json key(kind == SimKind::kJob ? JobKey(projected)
+                                         : ChildKey(ChildOf(kind), projected));
+    if (kind == SimKind::kJob) {
+      worker_.PutJob(std::move(projected));
+    } else {
+      worker_.PutChild(ChildOf(kind), std::move(projected));
+    }
+    return key;
   }
   // The next event of the watch; false when there is none.
   bool Hear(SimKind kind) {
