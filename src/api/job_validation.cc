@@ -129,7 +129,8 @@ std::string JoinErrors(const std::vector<std::string>& errors) {
   return fmt::format("[{}]", fmt::join(distinct, ", "));
 }
 
-Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old) {
+Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
+                              FieldValidation fields) {
   Validation out;
   CheckName(object, out.errors);
   CheckManagedBy(object, old, out.errors);
@@ -142,6 +143,10 @@ Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old) {
   for (const auto& [type, spec] : *specs) {
     if (!spec.is_null()) CheckReplicaSpec(type, spec, out.errors);
   }
+  if (fields == FieldValidation::kIgnore) return out;
+  auto& told = fields == FieldValidation::kStrict ? out.errors : out.warnings;
+  for (std::string& unknown : UnknownTemplateFields(object, old))
+    told.push_back(std::move(unknown));
   return out;
 }
 

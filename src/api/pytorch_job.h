@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/unknown_fields.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "text/json.h"
@@ -129,8 +130,10 @@ struct Validation {
   std::vector<std::string> errors;  // the texts of 1.5, in its order, without the webhook's prefix
   std::vector<std::string> warnings;
 };
-// The webhook's checks. `old` is the stored object on update, else nullptr.
-Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old);
+// The webhook's checks. `old` is the stored object on update, else nullptr; `fields` says whether
+// what no pod has is an error, a warning or nothing (unknown_fields.h).
+Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
+                              FieldValidation fields = FieldValidation::kWarn);
 // Structural checks that the CRD schema makes before the webhook (422): empty when fine, else the
 // causes, each `field: reason`, as in `spec.pytorchReplicaSpecs: Required value`.
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old);

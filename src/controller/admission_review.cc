@@ -38,7 +38,10 @@ api::Validation Validate(const text::Json& request) {
   if (api::IsDeleting(*object)) return {};
   const text::Json* old = text::Find(request, {"oldObject"});
   if (operation != "UPDATE" || old == nullptr || !old->is_object()) old = nullptr;
-  return api::ValidatePyTorchJob(*object, old);
+  // The API server passes on what the request's fieldValidation said.
+  const auto fields =
+      api::ParseFieldValidation(text::GetString(request, {"options", "fieldValidation"}));
+  return api::ValidatePyTorchJob(*object, old, fields.value_or(api::FieldValidation::kWarn));
 }
 
 }  // namespace

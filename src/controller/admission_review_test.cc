@@ -51,6 +51,23 @@ TEST(AdmissionReview, RefusesWithEveryReason) {
       << message;
 }
 
+TEST(AdmissionReview, TheRequestSaysWhatBecomesOfUnknownFields) {
+  std::string job(kGood);
+  job.insert(job.find("\"image\""), R"("comand":["a"],)");
+  const std::string told =
+      R"(unknown field "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].comand": )"
+      R"(did you mean "command"?)";
+  const text::Json refused =
+      ResponseTo(Review(job, R"(,"options":{"kind":"CreateOptions","fieldValidation":"Strict"})"));
+  EXPECT_EQ(text::GetBool(refused, {"allowed"}), false);
+  EXPECT_EQ(text::GetString(refused, {"status", "message"}), told);
+  const text::Json warned = ResponseTo(Review(job));
+  EXPECT_EQ(text::GetBool(warned, {"allowed"}), true);
+  EXPECT_EQ(*text::Find(warned, {"warnings"}), text::Json(text::Array{text::Json(told)}));
+  EXPECT_EQ(text::ToJson(ResponseTo(Review(job, R"(,"options":{"fieldValidation":"Ignore"})"))),
+            R"({"uid":"u-1","allowed":true})");
+}
+
 TEST(AdmissionReview, WarnsWithoutRefusing) {
   const text::Json response = ResponseTo(Review(
       R"({"metadata":{"name":"j"},"spec":{"elasticPolicy":{"nProcPerNode":2},"pytorchReplicaSpecs":)"

@@ -11,6 +11,8 @@ import ssl
 import pytest
 
 from embedded_cluster import EmbeddedCluster
+from real_kubernetes import free_ports
+from running_webhook import Webhook
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/{ns}/pytorchjobs"
 CORE = "/api/v1/namespaces/{ns}/"
@@ -82,10 +84,15 @@ class UnixConnection(http.client.HTTPConnection):
 
 @pytest.fixture(scope="module")
 def real(real_cluster):
+    """With an operator that checks all jobs, and runs none of those made here."""
+    hook = Webhook(real_cluster, None, free_ports(1)[0])
+    operator = hook.start()
     context = ssl.create_default_context(cafile=real_cluster.authority.cert)
     context.load_cert_chain(real_cluster.admin_cert, real_cluster.admin_key)
-    return Endpoint(lambda: http.client.HTTPSConnection(
+    yield Endpoint(lambda: http.client.HTTPSConnection(
         "127.0.0.1", real_cluster.port, context=context, timeout=30))
+    hook.close()
+    assert operator.stop() == 0, operator.log()
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +150,18 @@ ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["tmpl"] = 1
 ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["metadata"] = {
     "creationTimestamp": None, "hue": 1}
 ODD_JOB["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["imag"] = 1
+
+
+def mistyped(name, **container_fields):
+    item = job(name)
+    template = item["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
+    template["spec"]["containers"][0].update(container_fields)
+    return item
+
+
+TYPOS = mistyped("t", comand=["python"], resources={"limit": {"cpu": 1}})
+TYPOS["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["nodeSelector"] = {"a": "b"}
+TYPOS["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["fieldOfTomorrow"] = 1
 
 # name -> (method, path, body, headers)...
 CASES = {
@@ -279,6 +298,19 @@ CASES = {
         *(("POST", JOBS + f"?dryRun=All&fieldValidation={how}",
            json.dumps(job("d")).replace('"suspend": false', '"suspend": false, "suspend": true'), {})
           for how in ("Strict", "Warn")),
+    ],
+    "template_typos": [
+        *(("POST", JOBS + f"?dryRun=All{how}", TYPOS, {})
+          for how in ("&fieldValidation=Strict", "&fieldValidation=Warn", "&fieldValidation=Ignore", "")),
+        *(("PATCH", JOBS + f"/t?dryRun=All&fieldManager=m&fieldValidation={how}", TYPOS, APPLY)
+          for how in ("Strict", "Warn")),
+        ("POST", JOBS, TYPOS, {}),
+        # What is there already is not told again.
+        ("PATCH", JOBS + "/t?fieldValidation=Strict", {"metadata": {"labels": {"a": "b"}}}, MERGE),
+        ("PATCH", JOBS + "/t?fieldValidation=Strict", {"spec": {"pytorchReplicaSpecs": {"Worker": {
+            **WORKER, "template": {"spec": {"containers": [container(imag="x")]}}}}}}, MERGE),
+        ("GET", JOBS + "/t", None, {}),
+        ("DELETE", JOBS + "/t", None, {}),
     ],
     "unknown_fields_changed": [
         ("POST", CORE + "configmaps", thing("ConfigMap", "u", data={"z": "1"}), {}),

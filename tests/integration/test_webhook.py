@@ -8,6 +8,7 @@ import pytest
 
 from real_kubernetes import Authority, free_ports
 from running_operator import Operator, wait_until
+from running_webhook import Webhook
 
 PREFIX = ('admission webhook "validator.pytorchjob.training-operator.kubeflow.org" denied the '
           'request: ')
@@ -15,53 +16,6 @@ DNS_RULE = ("a DNS-1035 label must consist of lower case alphanumeric characters
             "an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
             "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')")
 CONTAINERS = "spec.pytorchReplicaSpecs[Worker].template.spec.containers"
-
-
-class Webhook:
-    """A Service, a Secret and a configuration of a webhook for one namespace's jobs, in another one."""
-
-    def __init__(self, cluster, jobs, port, policy="Fail", service="hook"):
-        self.cluster, self.jobs, self.port = cluster, jobs, port
-        self.place = cluster.new_namespace("hook")
-        self.name = f"hook-{self.place}"
-        cluster.kubectl("label", "namespace", jobs, f"hook={self.place}")
-        # The API server asks for the Service's name and connects to this machine.
-        cluster.apply(
-            {"apiVersion": "v1", "kind": "Service", "metadata": {"name": service, "namespace": self.place},
-             "spec": {"type": "ExternalName", "externalName": "localhost"}},
-            {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "cert", "namespace": self.place}},
-            {"apiVersion": "admissionregistration.k8s.io/v1",
-             "kind": "ValidatingWebhookConfiguration", "metadata": {"name": self.name},
-             "webhooks": [{
-                 "name": "validator.pytorchjob.training-operator.kubeflow.org",
-                 "admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": policy,
-                 "timeoutSeconds": 30,
-                 "namespaceSelector": {"matchLabels": {"hook": self.place}},
-                 "clientConfig": {"service": {
-                     "name": service, "namespace": self.place, "port": port,
-                     "path": "/validate-kubeflow-org-v1-pytorchjob"}},
-                 "rules": [{"apiGroups": ["kubeflow.org"], "apiVersions": ["v1"],
-                            "operations": ["CREATE", "UPDATE"], "resources": ["pytorchjobs"]}]}]})
-
-    def flags(self):
-        return [f"--namespace={self.jobs}", f"--webhook-server-port={self.port}",
-                "--webhook-service-name=hook", "--webhook-secret-name=cert",
-                f"--webhook-configuration-name={self.name}"]
-
-    def start(self, **options):
-        return Operator(self.cluster.kubeconfig, *self.flags(), env={"MY_POD_NAMESPACE": self.place},
-                        **options)
-
-    def secret(self):
-        data = self.cluster.get("secret", "cert", "-n", self.place).get("data", {})
-        return {key: base64.b64decode(value).decode() for key, value in data.items()}
-
-    def bundle(self):
-        made = self.cluster.get("validatingwebhookconfiguration", self.name)
-        return base64.b64decode(made["webhooks"][0]["clientConfig"].get("caBundle", "")).decode()
-
-    def close(self):
-        self.cluster.kubectl("delete", "validatingwebhookconfiguration", self.name, code=None)
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +140,50 @@ def test_the_manager_of_a_job_cannot_be_changed(real_cluster, checked):
     edit({"metadata": {"annotations": {"a": "b"}}}, 0)
     # Neither is asked about: the scale and the status.
     real_cluster.kubectl("scale", "pytorchjob/kept", "-n", checked, "--replicas=0")
+
+
+def test_a_typo_in_a_pod_template_is_refused_by_default(real_cluster, checked):
+    item = job("typo", checked)
+    item["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["comand"] = ["a"]
+    told = ('unknown field "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].comand": did you '
+            'mean "command"?')
+    for verb in (["create"], ["apply"], ["apply", "--server-side"]):
+        done = real_cluster.kubectl(*verb, "-f", "-", stdin=json.dumps(item), code=1)
+        assert PREFIX + told in done.stderr, done.stderr
+    done = real_cluster.kubectl("create", "--validate=warn", "-f", "-", stdin=json.dumps(item))
+    assert f"Warning: {told}" in done.stderr, done.stderr
+
+
+def every_field(definitions, schema, seen=()):
+    """A value with every field that the schema knows."""
+    while "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name.endswith(("api.resource.Quantity", "util.intstr.IntOrString")):
+            return "1"
+        if name.endswith("meta.v1.FieldsV1") or name in seen:
+            return {}
+        seen, schema = (*seen, name), definitions[name]
+    if schema.get("type") == "array":
+        return [every_field(definitions, schema["items"], seen)]
+    if "properties" in schema:
+        return {name: every_field(definitions, below, seen)
+                for name, below in schema["properties"].items()}
+    if "additionalProperties" in schema:
+        return {"a": every_field(definitions, schema["additionalProperties"], seen)}
+    return {"string": "2026-01-01T00:00:00Z" if schema.get("format") == "date-time" else "a",
+            "integer": 1, "boolean": True, "number": 1}.get(schema.get("type"), {})
+
+
+def test_no_field_that_pods_have_is_taken_for_a_typo(real_cluster, checked):
+    definitions = json.loads(real_cluster.kubectl("get", "--raw", "/openapi/v2").stdout)["definitions"]
+    spec = every_field(definitions, definitions["io.k8s.api.core.v1.PodSpec"])
+    assert len(spec) > 35 and len(spec["containers"][0]) > 20
+    for kind in ("containers", "initContainers"):
+        spec[kind][0].update(name="pytorch")
+        spec[kind][0]["ports"][0]["protocol"] = "TCP"
+    item = job("every-field", checked, worker={"template": {"spec": spec}})
+    real_cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-",
+                         stdin=json.dumps(item))
 
 
 def served(port):

@@ -12,12 +12,13 @@ constexpr std::string_view kWebhookPrefix =
     "admission webhook \"validator.pytorchjob.training-operator.kubeflow.org\" denied the "
     "request: ";
 
-Answer<std::vector<std::string>> CheckJob(const api::Resource& resource, const text::Json& object,
+Answer<std::vector<std::string>> CheckJob(const api::Resource& resource,
+                                          api::FieldValidation fields, const text::Json& object,
                                           const text::Json* old) {
   const std::vector<std::string> causes = api::CheckPyTorchJobSchema(object, old);
   const std::string_view name = text::GetString(object, {"metadata", "name"});
   if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
-  api::Validation validation = api::ValidatePyTorchJob(object, old);
+  api::Validation validation = api::ValidatePyTorchJob(object, old, fields);
   if (!validation.errors.empty()) {
     const std::string joined = base::Join(validation.errors, ", ");
     return Refuse(Forbidden(fmt::format(
@@ -30,11 +31,12 @@ Answer<std::vector<std::string>> CheckJob(const api::Resource& resource, const t
 
 Answer<std::vector<std::string>> Admit(const Admission& admission, Operation operation,
                                        const api::Resource& resource,
-                                       const net::HttpRequest& request, text::Json& object,
+                                       const net::HttpRequest& request,
+                                       api::FieldValidation validation, text::Json& object,
                                        const text::Json* old) {
   std::vector<std::string> warnings;
   if (&resource == &api::kPyTorchJobs) {
-    auto checked = CheckJob(resource, object, old);
+    auto checked = CheckJob(resource, validation, object, old);
     if (!checked) return checked;
     warnings = std::move(*checked);
   }

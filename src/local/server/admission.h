@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "api/unknown_fields.h"
 #include "base/result.h"
 #include "local/server/api_error.h"
 #include "net/http.h"
@@ -23,11 +24,13 @@ using Admission = std::function<base::Result<std::vector<std::string>>(
     Operation operation, const api::Resource& resource, const net::HttpRequest& request,
     text::Json& object, const text::Json* old)>;
 
-// The checks that Kubeflow's CRD schema (422) and webhook (403) make, then `admission` when it is
-// set. spec/pytorchjob-operator.md 1.5
+// The checks that the CRD's schema (422) and the webhook (403) make, then `admission` when it is
+// set. `validation` is what the request wants to become of unknown fields.
+// spec/pytorchjob-operator.md 1.5
 Answer<std::vector<std::string>> Admit(const Admission& admission, Operation operation,
                                        const api::Resource& resource,
-                                       const net::HttpRequest& request, text::Json& object,
+                                       const net::HttpRequest& request,
+                                       api::FieldValidation validation, text::Json& object,
                                        const text::Json* old);
 
 // Value of the `Warning` header.

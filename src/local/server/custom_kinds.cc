@@ -5,8 +5,8 @@
 #include <string>
 
 #include "api/resources.h"
+#include "api/schema.h"
 #include "local/server/api_error.h"
-#include "local/server/schema.h"
 #include "local/server/writes.h"
 #include "text/json.h"
 
@@ -22,11 +22,11 @@ text::Object OpenObject() {
   return {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
 }
 
-text::Object StructuralSchema(const Shape& shape, int depth);
+text::Object StructuralSchema(const api::Shape& shape, int depth);
 
-text::Object PropertiesOf(const ObjectType& type, int depth) {
+text::Object PropertiesOf(const api::ObjectType& type, int depth) {
   text::Object properties;
-  for (const TypeField& field : type.fields) {
+  for (const api::TypeField& field : type.fields) {
     if (field.name != "~") {
       properties[field.name] = StructuralSchema(field.shape, depth);
       continue;
@@ -53,19 +53,19 @@ text::Object ScalarSchema(char scalar) {
   }
 }
 
-text::Object StructuralSchema(const Shape& shape, int depth) {
+text::Object StructuralSchema(const api::Shape& shape, int depth) {
   switch (shape.kind) {
-    case Shape::Kind::kScalar:
+    case api::Shape::Kind::kScalar:
       return ScalarSchema(shape.scalar);
-    case Shape::Kind::kList:
+    case api::Shape::Kind::kList:
       return {{"type", "array"}, {"items", StructuralSchema(shape.Element(), depth - 1)}};
-    case Shape::Kind::kMap:
+    case api::Shape::Kind::kMap:
       return {{"type", "object"},
               {"additionalProperties", StructuralSchema(shape.Element(), depth - 1)}};
-    case Shape::Kind::kObject:
+    case api::Shape::Kind::kObject:
       if (depth <= 0 || shape.type->keeps_unknown) return OpenObject();
       return {{"type", "object"}, {"properties", PropertiesOf(*shape.type, depth - 1)}};
-    case Shape::Kind::kAny:
+    case api::Shape::Kind::kAny:
       break;
   }
   return OpenObject();
@@ -74,7 +74,7 @@ text::Object StructuralSchema(const Shape& shape, int depth) {
 text::Json SchemaOfKind(const api::Resource& resource) {
   text::Object properties{{"apiVersion", text::Object{{"type", "string"}}},
                           {"kind", text::Object{{"type", "string"}}}};
-  if (const ObjectType* type = TypeOf(resource)) {
+  if (const api::ObjectType* type = api::TypeOf(resource)) {
     for (auto& [name, schema] : PropertiesOf(*type, kSchemaDepth)) properties[name] = schema;
   }
   properties["metadata"] = text::Object{{"type", "object"}};
@@ -143,7 +143,7 @@ std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
   if (method != "GET") return ToResponse(MethodNotAllowed());
   text::Array items;
   for (const api::Resource* resource : api::AllResources()) {
-    if (!IsCustom(*resource)) continue;
+    if (!api::IsCustom(*resource)) continue;
     if (path.size() == 4) items.push_back(Definition(*resource));
     if (path.size() == 5 && path[4] == store::ResourceName(*resource)) {
       return JsonResponse(200, text::ToJson(Definition(*resource)));

@@ -9,12 +9,12 @@
 namespace local::server {
 namespace {
 
-using Kind = Shape::Kind;
+using Kind = api::Shape::Kind;
 
 // How a value merges: its own type decides where the schema knows nothing.
 enum class ShapeForm { kLeaf, kFields, kItems };
 
-ShapeForm ShapeFormOf(const text::Json& value, const Shape& shape) {
+ShapeForm ShapeFormOf(const text::Json& value, const api::Shape& shape) {
   switch (shape.kind) {
     case Kind::kScalar:
       return ShapeForm::kLeaf;
@@ -32,14 +32,14 @@ ShapeForm ShapeFormOf(const text::Json& value, const Shape& shape) {
 }
 
 // Whether a field is one that its type names; what is not is recorded itself, too.
-bool IsNamed(const Shape& shape, std::string_view field) {
+bool IsNamed(const api::Shape& shape, std::string_view field) {
   return shape.kind == Kind::kObject && shape.type->Find(field) != nullptr;
 }
 
-Shape FieldShape(const Shape& shape, std::string_view field) {
+api::Shape FieldShape(const api::Shape& shape, std::string_view field) {
   if (shape.kind == Kind::kMap) return shape.Element();
   if (shape.kind == Kind::kObject) {
-    if (const Shape* found = shape.type->Find(field)) return *found;
+    if (const api::Shape* found = shape.type->Find(field)) return *found;
   }
   return {};
 }
@@ -47,7 +47,7 @@ Shape FieldShape(const Shape& shape, std::string_view field) {
 std::string FieldElement(std::string_view name) { return fmt::format("f:{}", name); }
 
 // "" when the item lacks a key.
-std::string ItemElement(const text::Json& item, const Shape& shape) {
+std::string ItemElement(const text::Json& item, const api::Shape& shape) {
   if (shape.is_set) return "v:" + text::ToJson(item);
   const text::Object* object = item.if_object();
   if (object == nullptr) return "";
@@ -76,7 +76,7 @@ struct Items {
   }
 };
 
-Items ItemsOf(const text::Json& list, const Shape& shape) {
+Items ItemsOf(const text::Json& list, const api::Shape& shape) {
   Items items;
   if (!list.is_array()) return items;
   items.all.reserve(list.get_array().size());  // by_element borrows the strings
@@ -94,7 +94,7 @@ bool IsEmptyContainer(const text::Json& value) {
          (value.is_array() && value.get_array().empty());
 }
 
-void AddFields(const text::Json& value, const Shape& shape, FieldSet& set) {
+void AddFields(const text::Json& value, const api::Shape& shape, FieldSet& set) {
   const ShapeForm form = ShapeFormOf(value, shape);
   if (form == ShapeForm::kLeaf) {
     set.AddSelf();
@@ -122,7 +122,7 @@ class Comparer {
  public:
   explicit Comparer(Comparison& out) : out_(out) {}
 
-  void Run(const text::Json* before, const text::Json* after, const Shape& shape) {
+  void Run(const text::Json* before, const text::Json* after, const api::Shape& shape) {
     const text::Json& one = after != nullptr ? *after : *before;
     const bool are_both_empty = (before == nullptr || IsEmptyContainer(*before)) &&
                                 (after == nullptr || IsEmptyContainer(*after));
@@ -148,7 +148,7 @@ class Comparer {
   }
 
   void Step(const std::string& element, const text::Json* before, const text::Json* after,
-            const Shape& shape) {
+            const api::Shape& shape) {
     path_.push_back(element);
     Run(before, after, shape);
     if (before == nullptr) At(out_.added).AddSelf();
@@ -156,7 +156,7 @@ class Comparer {
     path_.pop_back();
   }
 
-  void Fields(const text::Json* before, const text::Json* after, const Shape& shape) {
+  void Fields(const text::Json* before, const text::Json* after, const api::Shape& shape) {
     static const text::Object kNone;
     const text::Object& old_fields = before != nullptr ? before->get_object() : kNone;
     const text::Object& new_fields = after != nullptr ? after->get_object() : kNone;
@@ -173,7 +173,7 @@ class Comparer {
     }
   }
 
-  void ListItems(const text::Json* before, const text::Json* after, const Shape& shape) {
+  void ListItems(const text::Json* before, const text::Json* after, const api::Shape& shape) {
     const Items old_items = before != nullptr ? ItemsOf(*before, shape) : Items{};
     const Items new_items = after != nullptr ? ItemsOf(*after, shape) : Items{};
     for (const auto& [element, item] : new_items.all) {
@@ -195,7 +195,7 @@ class Comparer {
   std::vector<std::string> path_;
 };
 
-text::Json MergedItems(const text::Json& live, const text::Json& applied, const Shape& shape) {
+text::Json MergedItems(const text::Json& live, const text::Json& applied, const api::Shape& shape) {
   const Items old_items = ItemsOf(live, shape);
   const Items new_items = ItemsOf(applied, shape);
   text::Array merged;
@@ -222,7 +222,7 @@ text::Json MergedItems(const text::Json& live, const text::Json& applied, const 
   return merged;
 }
 
-void RemoveItems(text::Json& value, const FieldSet& gone, const Shape& shape) {
+void RemoveItems(text::Json& value, const FieldSet& gone, const api::Shape& shape) {
   text::Array left;
   for (text::Json& item : value.get_array()) {
     const FieldSet* below = gone.Find(ItemElement(item, shape));
@@ -235,19 +235,19 @@ void RemoveItems(text::Json& value, const FieldSet& gone, const Shape& shape) {
 
 }  // namespace
 
-FieldSet FieldsOf(const text::Json& value, const Shape& shape) {
+FieldSet FieldsOf(const text::Json& value, const api::Shape& shape) {
   FieldSet set;
   AddFields(value, shape, set);
   return set;
 }
 
-Comparison Compare(const text::Json& before, const text::Json& after, const Shape& shape) {
+Comparison Compare(const text::Json& before, const text::Json& after, const api::Shape& shape) {
   Comparison comparison;
   Comparer(comparison).Run(&before, &after, shape);
   return comparison;
 }
 
-text::Json Merged(const text::Json& live, const text::Json& applied, const Shape& shape) {
+text::Json Merged(const text::Json& live, const text::Json& applied, const api::Shape& shape) {
   const ShapeForm form = ShapeFormOf(applied, shape);
   if (form == ShapeForm::kLeaf || ShapeFormOf(live, shape) != form) return applied;
   if (form == ShapeForm::kItems) return MergedItems(live, applied, shape);
@@ -259,7 +259,7 @@ text::Json Merged(const text::Json& live, const text::Json& applied, const Shape
   return merged;
 }
 
-void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
+void RemoveFields(text::Json& value, const FieldSet& gone, const api::Shape& shape) {
   const ShapeForm form = ShapeFormOf(value, shape);
   if (form == ShapeForm::kItems) return RemoveItems(value, gone, shape);
   if (form == ShapeForm::kLeaf) return;
@@ -282,7 +282,7 @@ void RemoveFields(text::Json& value, const FieldSet& gone, const Shape& shape) {
   text::EraseKeys(object, emptied);
 }
 
-std::string CheckLists(const text::Json& value, const Shape& shape, const std::string& path) {
+std::string CheckLists(const text::Json& value, const api::Shape& shape, const std::string& path) {
   const ShapeForm form = ShapeFormOf(value, shape);
   if (form == ShapeForm::kFields) {
     for (const auto& [key, field] : value.get_object()) {

@@ -4,94 +4,12 @@
 
 #include <algorithm>
 
+#include "api/schema.h"
+#include "api/unknown_fields.h"
 #include "base/strings.h"
-#include "local/server/schema.h"
 
 namespace local::server {
 namespace {
-
-// Finds and takes out the fields that no type names.
-class UnknownFields {
- public:
-  // kJson: spec.containers[0].imag; kTyped: .spec.containers[name="pytorch"].imag
-  enum class Style { kJson, kTyped };
-  explicit UnknownFields(Style style) : style_(style) {}
-
-  void TakeFrom(text::Json& value, const Shape& shape) {
-    switch (shape.kind) {
-      case Shape::Kind::kObject:
-        if (value.is_object()) TakeFromObject(value, *shape.type);
-        return;
-      case Shape::Kind::kMap:
-        if (!value.is_object() || shape.type == nullptr) return;
-        for (auto& [key, item] : value.get_object()) Below(key, item, shape.Element());
-        return;
-      case Shape::Kind::kList:
-        if (value.is_array() && shape.type != nullptr) TakeFromList(value.get_array(), shape);
-        return;
-      case Shape::Kind::kScalar:
-      case Shape::Kind::kAny:
-        return;
-    }
-  }
-  std::vector<std::string> Paths() && { return std::move(paths_); }
-
- private:
-  void TakeFromObject(text::Json& value, const ObjectType& type) {
-    const bool is_root = path_.empty();
-    std::vector<std::string> gone;
-    for (auto& [key, field] : value.get_object()) {
-      const std::string_view name = key;
-      if (const Shape* const known = type.Find(name)) {
-        Below(name, field, *known);
-      } else if (!type.keeps_unknown && !(is_root && (name == "apiVersion" || name == "kind"))) {
-        const size_t length = Enter(name);
-        paths_.push_back(path_);
-        path_.resize(length);
-        gone.emplace_back(name);
-      }
-    }
-    for (const std::string& name : gone) text::Erase(value, {name});
-  }
-
-  void TakeFromList(text::Array& items, const Shape& shape) {
-    const size_t length = path_.size();
-    for (size_t i = 0; i < items.size(); ++i) {
-      path_ += Index(items[i], shape, i);
-      TakeFrom(items[i], shape.Element());
-      path_.resize(length);
-    }
-  }
-
-  std::string Index(const text::Json& item, const Shape& shape, size_t index) const {
-    if (style_ == Style::kJson || shape.keys.empty()) return fmt::format("[{}]", index);
-    std::vector<std::string> keys;
-    for (const std::string_view key : shape.keys) {
-      const text::Json* const value = text::Find(item, {key});
-      if (value != nullptr) keys.push_back(fmt::format("{}={}", key, text::ToJson(*value)));
-    }
-    std::sort(keys.begin(), keys.end());
-    return fmt::format("[{}]", fmt::join(keys, ","));
-  }
-
-  void Below(std::string_view name, text::Json& value, const Shape& shape) {
-    const size_t length = Enter(name);
-    TakeFrom(value, shape);
-    path_.resize(length);
-  }
-
-  // The length of the path before.
-  size_t Enter(std::string_view name) {
-    const size_t length = path_.size();
-    if (style_ == Style::kTyped || !path_.empty()) path_ += '.';
-    path_ += name;
-    return length;
-  }
-
-  const Style style_;
-  std::string path_;
-  std::vector<std::string> paths_;
-};
 
 // Of a text that has been parsed once: here only its names matter.
 class DuplicateScan {
@@ -184,11 +102,13 @@ class DuplicateScan {
   std::vector<std::string> found_;
 };
 
-Shape ShapeOf(const api::Resource& resource) {
-  Shape shape;
-  shape.type = TypeOf(resource);
-  if (shape.type != nullptr) shape.kind = Shape::Kind::kObject;
-  return shape;
+std::vector<std::string> TakeUnknown(const api::Resource& resource, text::Json& object,
+                                     api::PathStyle style) {
+  std::vector<std::string> paths;
+  for (auto& field : api::TakeUnknownFields(object, api::ShapeOf(resource), style)) {
+    paths.push_back(std::move(field.path));
+  }
+  return paths;
 }
 
 // Bodies in which a member may stand twice: JSON objects. Our YAML refuses them by itself.
@@ -210,11 +130,9 @@ std::string StrictWords(const std::vector<std::string>& faults) {
 }  // namespace
 
 std::vector<std::string> TakeUnknownFields(const api::Resource& resource, text::Json& object) {
-  UnknownFields unknown(UnknownFields::Style::kJson);
-  unknown.TakeFrom(object, ShapeOf(resource));
-  std::vector<std::string> paths = std::move(unknown).Paths();
+  std::vector<std::string> paths = TakeUnknown(resource, object, api::PathStyle::kJson);
   // What a CRD defines is pruned once its metadata has been read.
-  if (IsCustom(resource)) {
+  if (api::IsCustom(resource)) {
     const auto rest = std::stable_partition(
         paths.begin(), paths.end(), [](const auto& path) { return path.starts_with("metadata."); });
     std::sort(rest, paths.end());
@@ -234,9 +152,9 @@ std::vector<std::string> TakeFieldFaults(FieldValidation mode, const api::Resour
   if (MayHaveDuplicates(http)) {
     for (const std::string& path : DuplicateFields(http.body)) {
       // What a built-in kind does not know is not looked at.
-      const bool is_unknown =
-          !IsCustom(resource) && std::any_of(unknown.begin(), unknown.end(),
-                                             [&](const auto& field) { return IsIn(path, field); });
+      const bool is_unknown = !api::IsCustom(resource) &&
+                              std::any_of(unknown.begin(), unknown.end(),
+                                          [&](const auto& field) { return IsIn(path, field); });
       if (!is_unknown) faults.push_back(fmt::format("duplicate field \"{}\"", path));
     }
   }
@@ -261,10 +179,8 @@ ApiError StrictPatch(const text::Json& patched, const std::vector<std::string>& 
 }
 
 std::string UndeclaredFields(const api::Resource& resource, const text::Json& applied) {
-  UnknownFields unknown(UnknownFields::Style::kTyped);
   text::Json copy = applied;
-  unknown.TakeFrom(copy, ShapeOf(resource));
-  const std::vector<std::string> paths = std::move(unknown).Paths();
+  const std::vector<std::string> paths = TakeUnknown(resource, copy, api::PathStyle::kTyped);
   std::string why = paths.size() > 1 ? "errors:" : "";
   for (const std::string& path : paths) {
     why += fmt::format("{}{}: field not declared in schema", paths.size() > 1 ? "\n  " : "", path);

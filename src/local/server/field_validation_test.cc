@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "local/server/admission.h"
 #include "local/server/test_server.h"
 
 namespace local::server {
@@ -114,6 +115,33 @@ TEST(FieldValidationTest, IgnoreIsSilent) {
   EXPECT_EQ(made.status, 201);
   EXPECT_TRUE(WarningsOf(made).empty());
   EXPECT_EQ(made.body.find("colour"), std::string::npos);
+}
+
+TEST(FieldValidationTest, ATypoInAPodTemplateIsAnsweredAsByTheWebhook) {
+  TestServer server;
+  text::Json job = JobObject("j");
+  text::Set(
+      text::Find(job, {"spec", "pytorchReplicaSpecs", "Master", "template", "spec", "containers"})
+          ->get_array()[0],
+      {"comand"}, text::Array());
+  const std::string told =
+      "unknown field \"spec.pytorchReplicaSpecs.Master.template.spec.containers[0].comand\": did "
+      "you mean \"command\"?";
+  const text::Json refusal =
+      server.Expect(403, "POST", std::string(kJobsPath) + "?fieldValidation=Strict", job);
+  EXPECT_EQ(text::GetString(refusal, {"message"}),
+            "admission webhook \"validator.pytorchjob.training-operator.kubeflow.org\" denied the "
+            "request: " +
+                told);
+  const auto made = server.Send("POST", kJobsPath, text::ToJson(job));
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(WarningsOf(made), FieldPaths{WarningHeader(told)});
+  // It is kept, and not told again.
+  EXPECT_NE(made.body.find("comand"), std::string::npos);
+  const auto changed = server.Send("PATCH", Path(kJobsPath, "j?fieldValidation=Strict"),
+                                   R"({"metadata":{"labels":{"a":"b"}}})",
+                                   {{"Content-Type", "application/merge-patch+json"}});
+  EXPECT_EQ(changed.status, 200) << changed.body;
 }
 
 TEST(FieldValidationTest, OtherWordsAreRefused) {

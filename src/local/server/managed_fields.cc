@@ -7,11 +7,11 @@
 #include <map>
 #include <tuple>
 
+#include "api/schema.h"
 #include "base/strings.h"
 #include "local/server/field_merge.h"
 #include "local/server/field_set.h"
 #include "local/server/field_validation.h"
-#include "local/server/schema.h"
 
 namespace local::server {
 namespace {
@@ -35,13 +35,6 @@ struct Owned {
   std::string time;
 };
 using Managers = std::map<Manager, Owned>;
-
-Shape RootShape(const api::Resource& resource) {
-  Shape shape;
-  shape.type = TypeOf(resource);
-  if (shape.type != nullptr) shape.kind = Shape::Kind::kObject;
-  return shape;
-}
 
 Managers Decode(const text::Json* list) {
   Managers managers;
@@ -134,8 +127,8 @@ text::Json EmptyObject(const api::Resource& resource) {
 Comparison Changes(const api::Resource& resource, const text::Json& before,
                    const text::Json& after) {
   Comparison changes =
-      Compare(before.is_null() ? EmptyObject(resource) : before, after, RootShape(resource));
-  if (!IsCustom(resource)) DropAlwaysThere(changes.added);
+      Compare(before.is_null() ? EmptyObject(resource) : before, after, api::ShapeOf(resource));
+  if (!api::IsCustom(resource)) DropAlwaysThere(changes.added);
   return changes;
 }
 
@@ -284,7 +277,7 @@ void RecordUpdate(const api::Resource& resource, const FieldWriter& writer, base
 Answer<text::Json> ApplyConfiguration(const api::Resource& resource, const FieldWriter& writer,
                                       base::Time now, bool force, const text::Json& live,
                                       const text::Json& applied) {
-  const Shape shape = RootShape(resource);
+  const api::Shape shape = api::ShapeOf(resource);
   std::string why = UndeclaredFields(resource, applied);
   if (why.empty()) why = CheckLists(applied, shape, "");
   if (!why.empty()) {

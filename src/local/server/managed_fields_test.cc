@@ -176,8 +176,8 @@ TEST(FieldSet, SurvivesItsJson) {
 }
 
 TEST(FieldMerge, KeepsTheOrderOfBothLists) {
-  Shape list;
-  list.kind = Shape::Kind::kList;
+  api::Shape list;
+  list.kind = api::Shape::Kind::kList;
   list.keys = {"name"};
   const auto items = [](std::initializer_list<const char*> names) {
     text::Array out;

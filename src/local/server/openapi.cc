@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "api/resources.h"
+#include "api/schema.h"
 #include "base/strings.h"
 #include "local/server/api_error.h"
-#include "local/server/schema.h"
 #include "text/json.h"
 
 namespace local::server {
@@ -48,7 +48,7 @@ class Schemas {
   explicit Schemas(std::string_view prefix, bool is_v3) : prefix_(prefix), is_v3_(is_v3) {}
 
   void AddKind(const api::Resource& resource) {
-    const ObjectType* type = TypeOf(resource);
+    const api::ObjectType* type = api::TypeOf(resource);
     if (type == nullptr) return;
     Add(*type);
     text::Object& schema = schemas_[Name(*type)].as_object();
@@ -65,46 +65,49 @@ class Schemas {
   text::Object Take() { return std::move(schemas_); }
 
  private:
-  static std::string Name(const ObjectType& type) { return fmt::format("muster.v1.{}", type.name); }
+  static std::string Name(const api::ObjectType& type) {
+    return fmt::format("muster.v1.{}", type.name);
+  }
 
-  void Add(const ObjectType& type) {
+  void Add(const api::ObjectType& type) {
     if (!seen_.insert(type.name).second) return;
     text::Object properties;
     AddProperties(type, properties);
     text::Object schema{{"type", "object"}, {"properties", std::move(properties)}};
-    if (const auto words = Describe(type.name, ""); !words.empty()) schema["description"] = words;
+    if (const auto words = api::Describe(type.name, ""); !words.empty())
+      schema["description"] = words;
     if (type.is_atomic) schema["x-kubernetes-map-type"] = "atomic";
     if (type.keeps_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
     schemas_[Name(type)] = std::move(schema);
   }
 
-  void AddProperties(const ObjectType& type, text::Object& properties) {
-    for (const TypeField& field : type.fields) {
+  void AddProperties(const api::ObjectType& type, text::Object& properties) {
+    for (const api::TypeField& field : type.fields) {
       if (field.name == "~") {
         AddProperties(*field.shape.type, properties);
         continue;
       }
       text::Object property = SchemaOf(field.shape);
-      if (const auto words = Describe(type.name, field.name); !words.empty()) {
+      if (const auto words = api::Describe(type.name, field.name); !words.empty()) {
         property["description"] = words;
       }
       properties[field.name] = std::move(property);
     }
   }
 
-  text::Object SchemaOf(const Shape& shape) {
+  text::Object SchemaOf(const api::Shape& shape) {
     switch (shape.kind) {
-      case Shape::Kind::kScalar:
+      case api::Shape::Kind::kScalar:
         return Scalar(shape.scalar);
-      case Shape::Kind::kObject:
+      case api::Shape::Kind::kObject:
         Add(*shape.type);
         return Reference(*shape.type);
-      case Shape::Kind::kMap: {
+      case api::Shape::Kind::kMap: {
         text::Object map{{"type", "object"}, {"additionalProperties", SchemaOf(shape.Element())}};
         if (shape.is_atomic) map["x-kubernetes-map-type"] = "atomic";
         return map;
       }
-      case Shape::Kind::kList: {
+      case api::Shape::Kind::kList: {
         text::Object list{{"type", "array"}, {"items", SchemaOf(shape.Element())}};
         if (!shape.keys.empty()) {
           list["x-kubernetes-list-type"] = "map";
@@ -116,13 +119,13 @@ class Schemas {
         }
         return list;
       }
-      case Shape::Kind::kAny:
+      case api::Shape::Kind::kAny:
         break;
     }
     return text::Object{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
   }
 
-  text::Object Reference(const ObjectType& type) const {
+  text::Object Reference(const api::ObjectType& type) const {
     const text::Object to{{"$ref", prefix_ + Name(type)}};
     // Beside a $ref, v3 allows no description.
     if (!is_v3_) return to;

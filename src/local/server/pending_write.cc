@@ -120,7 +120,7 @@ Answer<Next> CreateObject(PendingWrite& pending, text::Json object, View& view) 
   SetManagedFields(pending, nullptr, std::move(sent), object);
   if (&resource == &api::kServices) SetServiceFamilies(object);
   auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
-                        object, nullptr);
+                        pending.validation, object, nullptr);
   if (!warnings) return Refuse(std::move(warnings.error()));
   pending.warnings = std::move(*warnings);
   Next next{Next::Action::kPut, std::move(object), {}};
@@ -152,7 +152,7 @@ Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change
   SetManagedFields(pending, current.object, std::move(sent), next);
   if (part == Part::kMain) {
     auto warnings = Admit(pending.backend->admission, Operation::kUpdate, resource,
-                          pending.call.http, next, &current.object);
+                          pending.call.http, pending.validation, next, &current.object);
     if (!warnings) return Refuse(std::move(warnings.error()));
     pending.warnings = std::move(*warnings);
   }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "api/schema.h"
 #include "base/clock.h"
 #include "base/strings.h"
-#include "local/server/schema.h"
 #include "text/utf8.h"
 
 namespace local::server {
@@ -99,7 +99,7 @@ class Wire {
   std::string_view bytes_;
 };
 
-Result<text::Json> ReadMessage(const ObjectType& type, std::string_view bytes, int depth);
+Result<text::Json> ReadMessage(const api::ObjectType& type, std::string_view bytes, int depth);
 
 Result<text::Json> ReadString(std::string_view bytes) {
   if (text::IsUtf8(bytes)) return text::Json(bytes);
@@ -202,13 +202,14 @@ Result<text::Json> ReadScalar(char scalar, const WireField& field) {
   }
 }
 
-Result<text::Json> ReadElement(const Shape& shape, const WireField& field, int depth) {
+Result<text::Json> ReadElement(const api::Shape& shape, const WireField& field, int depth) {
   if (shape.scalar != 0) return ReadScalar(shape.scalar, field);
   return ReadMessage(*shape.type, field.bytes, depth + 1);
 }
 
 // {1: key, 2: value}
-base::Status ReadEntry(const Shape& shape, std::string_view bytes, int depth, text::Object& map) {
+base::Status ReadEntry(const api::Shape& shape, std::string_view bytes, int depth,
+                       text::Object& map) {
   Wire wire(bytes);
   std::string_view key;
   text::Json value = shape.scalar == 's' || shape.scalar == 'y' ? text::Json("") : text::Json();
@@ -226,7 +227,7 @@ base::Status ReadEntry(const Shape& shape, std::string_view bytes, int depth, te
 }
 
 // What Go sends of fields that are not set, and JSON leaves out.
-bool IsUnset(const TypeField& field, const text::Json& value) {
+bool IsUnset(const api::TypeField& field, const text::Json& value) {
   if (value.is_null()) return true;
   if (value.is_string()) return value.get_string().empty();
   if (value.is_bool()) return !value.get_bool();
@@ -235,7 +236,7 @@ bool IsUnset(const TypeField& field, const text::Json& value) {
          kMeaningfulZeros.end();
 }
 
-base::Status ReadField(const ObjectType& type, const WireField& wire, int depth,
+base::Status ReadField(const api::ObjectType& type, const WireField& wire, int depth,
                        text::Object& object) {
   const auto found = std::find_if(type.fields.begin(), type.fields.end(),
                                   [&](const auto& field) { return field.number == wire.number; });
@@ -244,7 +245,7 @@ base::Status ReadField(const ObjectType& type, const WireField& wire, int depth,
                 fmt::format("{}.{} cannot be read from protobuf: send JSON", type.name, name));
   };
   if (found == type.fields.end()) return refuse(fmt::format("(field {})", wire.number));
-  const Shape& shape = found->shape;
+  const api::Shape& shape = found->shape;
   if (shape.scalar == 0 && shape.type == nullptr) {
     if (wire.bytes.empty()) return {};
     return refuse(found->name);
@@ -254,13 +255,13 @@ base::Status ReadField(const ObjectType& type, const WireField& wire, int depth,
     for (const auto& [key, value] : inlined.get_object()) object[key] = value;
     return {};
   }
-  if (shape.kind == Shape::Kind::kMap) {
+  if (shape.kind == api::Shape::Kind::kMap) {
     text::Json& map = object[found->name];
     if (!map.is_object()) map = text::Object{};
     return ReadEntry(shape, wire.bytes, depth, map.get_object());
   }
   TRY_ASSIGN(text::Json value, ReadElement(shape, wire, depth));
-  if (shape.kind == Shape::Kind::kList) {
+  if (shape.kind == api::Shape::Kind::kList) {
     text::Json& list = object[found->name];
     if (!list.is_array()) list = text::Array{};
     list.get_array().push_back(std::move(value));
@@ -270,7 +271,7 @@ base::Status ReadField(const ObjectType& type, const WireField& wire, int depth,
   return {};
 }
 
-Result<text::Json> ReadMessage(const ObjectType& type, std::string_view bytes, int depth) {
+Result<text::Json> ReadMessage(const api::ObjectType& type, std::string_view bytes, int depth) {
   if (depth > kMaxDepth) return Fail(Code::kInvalidArgument, "the object is nested too deeply");
   text::Object object;
   Wire wire(bytes);
@@ -306,7 +307,7 @@ Result<text::Json> DecodeProtobuf(std::string_view body) {
     if (field->number == 1) api_version = field->bytes;
     if (field->number == 2) kind = field->bytes;
   }
-  const ObjectType* type = FindType(kind);
+  const api::ObjectType* type = api::FindType(kind);
   if (type == nullptr || type->fields.empty() || type->fields.front().number == 0) {
     return Fail(
         Code::kInvalidArgument,

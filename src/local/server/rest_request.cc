@@ -46,9 +46,7 @@ Answer<bool> RestRequest::IsDryRun(std::string_view method) const {
 
 Answer<FieldValidation> RestRequest::HowToValidate(std::string_view method) const {
   const std::string_view value = target.Query("fieldValidation");
-  if (value.empty() || value == "Warn") return FieldValidation::kWarn;
-  if (value == "Ignore") return FieldValidation::kIgnore;
-  if (value == "Strict") return FieldValidation::kStrict;
+  if (const auto how = api::ParseFieldValidation(value)) return *how;
   return Refuse(UnsupportedOption(
       method, "fieldValidation",
       fmt::format("Unsupported value: \"{}\": supported values: \"\", \"Ignore\", \"Strict\", "

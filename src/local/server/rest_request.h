@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "api/resources.h"
+#include "api/unknown_fields.h"
 #include "local/server/api_error.h"
 #include "local/store/object.h"
 #include "net/http.h"
 
 namespace local::server {
 
-// What is to become of fields that an object should not have.
-enum class FieldValidation { kIgnore, kWarn, kStrict };
+using api::FieldValidation;
 
 // /api/v1/namespaces/{ns}/{plural}/{name}/{subresource}, /apis/{group}/{version}/...
 struct RestRequest {

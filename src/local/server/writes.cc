@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "api/object.h"
+#include "api/schema.h"
 #include "api/selector.h"
 #include "base/uid.h"
 #include "local/server/apply.h"
@@ -12,7 +13,6 @@
 #include "local/server/field_validation.h"
 #include "local/server/object_rules.h"
 #include "local/server/pending_write.h"
-#include "local/server/schema.h"
 
 namespace local::server {
 namespace {
@@ -129,7 +129,7 @@ void HandlePatch(Backend& backend, Call call) {
   if (IsApply(call.http)) return HandleApply(backend, std::move(call));
   auto pending = MakePending(backend, std::move(call));
   if (!pending) return;
-  auto change = ParsePatch(pending->call.http, IsCustom(*pending->call.rest.resource));
+  auto change = ParsePatch(pending->call.http, api::IsCustom(*pending->call.rest.resource));
   if (!change) return pending->call.responder->Send(ToResponse(change.error()));
   const Part part = pending->call.rest.subresource == "status" ? Part::kStatus : Part::kMain;
   SubmitUpdate(pending, part,

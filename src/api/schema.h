@@ -18,7 +18,7 @@
 
 #include "api/resources.h"
 
-namespace local::server {
+namespace api {
 
 struct ObjectType;
 
@@ -53,10 +53,12 @@ struct ObjectType {
 
 // nullptr when unknown.
 const ObjectType* FindType(std::string_view name);
-const ObjectType* TypeOf(const api::Resource& resource);
+const ObjectType* TypeOf(const Resource& resource);
+// An object of that type; anything when it is unknown.
+Shape ShapeOf(const Resource& resource);
 // Whether on Kubernetes a CRD defines the kind.
-bool IsCustom(const api::Resource& resource);
+bool IsCustom(const Resource& resource);
 // What the type, or one of its fields, is for; "" when we have no words.
 std::string_view Describe(std::string_view type, std::string_view field);
 
-}  // namespace local::server
+}  // namespace api

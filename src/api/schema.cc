@@ -1,13 +1,13 @@
-#include "local/server/schema.h"
+#include "api/schema.h"
 
 #include <cstdlib>
 #include <map>
 #include <memory>
 
+#include "api/schema_text.h"
 #include "base/strings.h"
-#include "local/server/schema_text.h"
 
-namespace local::server {
+namespace api {
 namespace {
 
 using Types = std::map<std::string_view, std::unique_ptr<ObjectType>>;
@@ -217,9 +217,16 @@ const ObjectType* FindType(std::string_view name) {
   return found == AllTypes().end() ? nullptr : found->second.get();
 }
 
-const ObjectType* TypeOf(const api::Resource& resource) { return FindType(resource.kind); }
+const ObjectType* TypeOf(const Resource& resource) { return FindType(resource.kind); }
 
-bool IsCustom(const api::Resource& resource) {
+Shape ShapeOf(const Resource& resource) {
+  Shape shape;
+  shape.type = TypeOf(resource);
+  if (shape.type != nullptr) shape.kind = Shape::Kind::kObject;
+  return shape;
+}
+
+bool IsCustom(const Resource& resource) {
   return resource.group.find('.') != std::string_view::npos &&
          (!resource.group.ends_with(".k8s.io") || resource.group == "scheduling.x-k8s.io");
 }
@@ -235,4 +242,4 @@ std::string_view Describe(std::string_view type, std::string_view field) {
   return "";
 }
 
-}  // namespace local::server
+}  // namespace api

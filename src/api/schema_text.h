@@ -1,9 +1,9 @@
 // The text that schema.cc reads its types from.
 #pragma once
 
-namespace local::server {
+namespace api {
 
 extern const char* const kKubernetesTypes;
 extern const char* const kJobTypes;
 
-}  // namespace local::server
+}  // namespace api

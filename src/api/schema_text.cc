@@ -1,8 +1,8 @@
 // The fields of the kinds that we serve: facts of k8s.io/api v0.33 (core/v1, apps/v1, ...) and of
 // deploy/crd.yaml. How the lines read is said in schema.h.
-#include "local/server/schema_text.h"
+#include "api/schema_text.h"
 
-namespace local::server {
+namespace api {
 
 const char* const kKubernetesTypes = R"(
 Pod: 1 metadata ObjectMeta; 2 spec PodSpec; 3 status PodStatus
@@ -288,4 +288,4 @@ JobCondition: 0 lastTransitionTime t; 0 lastUpdateTime t; 0 message s; 0 reason 
 ReplicaStatus: 0 active i; 0 failed i; 0 labelSelector any; 0 selector s; 0 succeeded i
 )";
 
-}  // namespace local::server
+}  // namespace api

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "api/unknown_fields.h"
+#include "base/strings.h"
+
+namespace api {
+namespace {
+
+// Kubernetes has these since 1.34 and 1.35; schema.h knows 1.33.
+struct Newer {
+  std::string_view type;
+  std::string_view field;
+};
+constexpr Newer kNewer[] = {{"PodSpec", "hostnameOverride"},
+                            {"PodSpec", "workloadRef"},
+                            {"Container", "restartPolicyRules"},
+                            {"EnvVarSource", "fileKeyRef"}};
+
+bool IsNewer(const UnknownField& field) {
+  return std::any_of(std::begin(kNewer), std::end(kNewer), [&](const Newer& newer) {
+    return newer.type == field.type->name && newer.field == field.name;
+  });
+}
+
+// image_pull_policy and imagePullPolicy are one name to who types it.
+std::string Plain(std::string_view name) {
+  std::string plain = base::ToLower(name);
+  plain.erase(
+      std::remove_if(plain.begin(), plain.end(), [](char c) { return c == '_' || c == '-'; }),
+      plain.end());
+  return plain;
+}
+
+struct Nearest {
+  std::string_view name;
+  size_t distance = 0;
+};
+
+void FindNearest(const ObjectType& type, std::string_view plain, Nearest& nearest) {
+  for (const TypeField& field : type.fields) {
+    if (field.name == "~") {
+      FindNearest(*field.shape.type, plain, nearest);
+      continue;
+    }
+    const size_t distance = base::EditDistance(plain, Plain(field.name));
+    if (distance < nearest.distance) nearest = {field.name, distance};
+  }
+}
+
+// What was meant, as far as one can tell; "" when nothing is near.
+std::string Advice(const UnknownField& field) {
+  const std::string plain = Plain(field.name);
+  // Of a third of a name's letters one may be wrong, and two letters of longer names.
+  Nearest nearest{"", std::min<size_t>(plain.size() / 3, 2) + 1};
+  FindNearest(*field.type, plain, nearest);
+  if (!nearest.name.empty()) return fmt::format(": did you mean \"{}\"?", nearest.name);
+  // Indented too far, or not far enough.
+  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
+  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
+  return " (--validate=warn lets it in)";
+}
+
+std::vector<UnknownField> FieldsOf(const text::Json& job) {
+  std::vector<UnknownField> found;
+  const text::Object* const replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr) return found;
+  Shape shape;
+  shape.kind = Shape::Kind::kObject;
+  shape.type = FindType("PodTemplateSpec");
+  for (const auto& [type, replica] : *replicas) {
+    const text::Json* const pod_template = text::Find(replica, {"template"});
+    if (pod_template == nullptr) continue;
+    text::Json copy = *pod_template;
+    auto fields = TakeUnknownFields(
+        copy, shape, PathStyle::kJson,
+        fmt::format("spec.pytorchReplicaSpecs.{}.template", std::string_view(type)));
+    std::move(fields.begin(), fields.end(), std::back_inserter(found));
+  }
+  std::erase_if(found, IsNewer);
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> UnknownTemplateFields(const text::Json& job, const text::Json* old) {
+  std::vector<UnknownField> found = FieldsOf(job);
+  if (!found.empty() && old != nullptr) {
+    const std::vector<UnknownField> before = FieldsOf(*old);
+    std::erase_if(found, [&](const UnknownField& field) {
+      return std::any_of(before.begin(), before.end(),
+                         [&](const UnknownField& other) { return other.path == field.path; });
+    });
+  }
+  std::vector<std::string> told;
+  told.reserve(found.size());
+  for (const UnknownField& field : found) {
+    told.push_back(fmt::format("unknown field \"{}\"{}", field.path, Advice(field)));
+  }
+  return told;
+}
+
+}  // namespace api
