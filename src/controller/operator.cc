@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "controller/operator_http.h"
+#include "controller/own_image.h"
 #include "controller/rival.h"
 
 namespace controller {
@@ -65,6 +66,11 @@ class Call {
   bool leads() const {
     const std::lock_guard lock(mutex_);
     return leads_;
+  }
+  // False at the end.
+  bool Rest(base::Duration duration) {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, duration, [&] { return is_over_; });
   }
   // Blocks until it is another than `works`, or to begin anew; nothing at the end.
   std::optional<bool> AwaitOther(bool works) {
@@ -189,6 +195,11 @@ void Operator::TellOfRival(const std::string& pod) {
 }
 
 void Operator::WorkWhenCalled() {
+  std::string& init_image = options_.controller.reconcile.init_container_image;
+  if (init_image.empty()) {
+    init_image = FindOwnImage(client_, options_.webhook.namespace_name, options_.pod_name,
+                              [this](base::Duration duration) { return call_.Rest(duration); });
+  }
   bool works = false;
   while (const auto next = call_.AwaitOther(works)) {
     if (works && *next) {

@@ -51,7 +51,23 @@ std::optional<text::Array> FromTemplate(const Options& options, std::string_view
   return Parse(yaml);
 }
 
-text::Array BuiltIn(const Options& options, std::string_view master) {
+// What Kubernetes' "restricted" profile asks of a container, and the user whom the job runs as:
+// who may not be root is not root here either, and images that know no other user still start.
+text::Object LeastPrivileges(const api::PyTorchJob& job) {
+  text::Object context{{"allowPrivilegeEscalation", false},
+                       {"capabilities", text::Object{{"drop", text::Array{"ALL"}}}},
+                       {"seccompProfile", text::Object{{"type", "RuntimeDefault"}}}};
+  const text::Json* const main = MainContainer(job.Worker()->template_json);
+  if (main == nullptr) return context;
+  for (const std::string_view field : {"runAsNonRoot", "runAsUser", "runAsGroup"}) {
+    if (const text::Json* const value = text::Find(*main, {"securityContext", field})) {
+      context[field] = *value;
+    }
+  }
+  return context;
+}
+
+text::Array BuiltIn(const api::PyTorchJob& job, const Options& options, std::string_view master) {
   text::Object container;
   container["name"] = api::kInitContainerName;
   container["image"] = options.init_container_image;
@@ -61,9 +77,11 @@ text::Array BuiltIn(const Options& options, std::string_view master) {
                    {"requests", text::Object{{"cpu", "50m"}, {"memory", "10Mi"}}}};
   container["command"] = text::Array{
       "sh", "-c",
-      fmt::format("err=1;for i in $(seq {}); do if nslookup {}; then err=0 && break; fi;"
-                  "echo waiting for master; sleep 2; done; exit $err",
+      // Small images have the one or the other; the operator's own has getent.
+      fmt::format("err=1;for i in $(seq {0}); do if nslookup {1} 2>/dev/null || getent hosts {1}; "
+                  "then err=0 && break; fi;echo waiting for master; sleep 2; done; exit $err",
                   options.init_container_max_tries, master)};
+  container["securityContext"] = LeastPrivileges(job);
   text::Array containers;
   containers.emplace_back(std::move(container));
   return containers;
@@ -83,18 +101,13 @@ constexpr std::string_view kPortScript =
 
 text::Array ForPort(const api::PyTorchJob& job, const Options& options, std::string_view master,
                     std::optional<int> master_port) {
-  text::Array containers = BuiltIn(options, master);
+  text::Array containers = BuiltIn(job, options, master);
   text::Object& container = containers.front().get_object();
   if (const text::Json* const main = MainContainer(job.Worker()->template_json)) {
     container["image"] = text::GetString(*main, {"image"});
     const std::string_view pull = text::GetString(*main, {"imagePullPolicy"});
     if (!pull.empty()) container["imagePullPolicy"] = pull;
   }
-  // What Kubernetes' "restricted" profile asks of a container.
-  container["securityContext"] =
-      text::Object{{"allowPrivilegeEscalation", false},
-                   {"capabilities", text::Object{{"drop", text::Array{"ALL"}}}},
-                   {"seccompProfile", text::Object{{"type", "RuntimeDefault"}}}};
   // Starting Python takes more than looking up a name.
   container["resources"] =
       text::Object{{"limits", text::Object{{"cpu", "500m"}, {"memory", "128Mi"}}},
@@ -131,7 +144,7 @@ text::Array InitContainers(const api::PyTorchJob& job, std::string_view type, co
   const std::string master = api::ReplicaName(job.name, api::kMaster, 0);
   if (step == InitStep::kPort) return ForPort(job, options, master, master_port);
   if (auto containers = FromTemplate(options, master)) return *std::move(containers);
-  return BuiltIn(options, master);
+  return BuiltIn(job, options, master);
 }
 
 bool IsInitContainerTemplate(std::string_view yaml) {

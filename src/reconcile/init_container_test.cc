@@ -26,7 +26,9 @@ TEST(InitContainer, OneInEveryWorkerNoneInTheMaster) {  // I2, I3, golden `basic
         "name":"init-pytorch","image":"alpine:3.10","imagePullPolicy":"IfNotPresent",
         "resources":{"limits":{"cpu":"100m","memory":"20Mi"},
                      "requests":{"cpu":"50m","memory":"10Mi"}},
-        "command":["sh","-c","err=1;for i in $(seq 100); do if nslookup j-master-0; then err=0 && break; fi;echo waiting for master; sleep 2; done; exit $err"]}])"));
+        "command":["sh","-c","err=1;for i in $(seq 100); do if nslookup j-master-0 2>/dev/null || getent hosts j-master-0; then err=0 && break; fi;echo waiting for master; sleep 2; done; exit $err"],
+        "securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},
+                           "seccompProfile":{"type":"RuntimeDefault"}}}])"));
   }
 }
 
@@ -44,6 +46,23 @@ TEST(InitContainer, ComesAfterTheTemplates) {
   EXPECT_EQ(text::GetString(all[0], {"name"}), "mine");
   EXPECT_EQ(text::GetString(all[1], {"image"}), "x:1");
   EXPECT_NE(text::GetString(all[1].at("command").at(2), {}).find("seq 7"), std::string::npos);
+}
+
+TEST(InitContainer, RunsAsTheUserOfTheJob) {
+  for (const char* const step : {"dns", "port"}) {
+    TestJob job;
+    job.pod_template =
+        R"({"spec":{"containers":[{"name":"pytorch","securityContext":{"runAsNonRoot":true,)"
+        R"("runAsUser":1000,"privileged":true}}]}})";
+    Options options;
+    options.init_step = step;
+    FakeCluster cluster(job, options);
+    cluster.Settle();
+    EXPECT_EQ(InitContainersOf(cluster, "j-worker-0")->front().at("securityContext"), Parse(R"({
+        "allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},
+        "seccompProfile":{"type":"RuntimeDefault"},"runAsNonRoot":true,"runAsUser":1000})"))
+        << step;
+  }
 }
 
 TEST(InitContainer, CanBeSwitchedOff) {
