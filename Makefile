@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz install clean
+.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz image install clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,9 @@ fmt: ## format the sources
 lint: ## formatting and clang-tidy on what changed
 	@scripts/install-packages build test lint
 	@scripts/lint
+
+image: ## build the operator's image (IMAGE=muster:0.1.0) with podman or docker
+	@scripts/image $(IMAGE)
 
 install: build ## copy muster to PREFIX (default /usr/local)
 	install -Dm755 build/muster $(DESTDIR)$(PREFIX)/bin/muster

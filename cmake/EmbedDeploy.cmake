@@ -3,8 +3,10 @@ function(muster_embed_deploy target)
   set(out ${CMAKE_BINARY_DIR}/generated/deploy_files.cc)
   set(text "// Made from deploy/ by cmake/EmbedDeploy.cmake.\n#include \"arena/deploy_files.h\"\n\nnamespace arena {\n\n")
   foreach(pair
-          kDeployCrd=crd.yaml kDeployNamespace=operator/namespace.yaml kDeployRbac=operator/rbac.yaml
-          kDeployService=operator/service.yaml kDeployWebhook=operator/webhook.yaml
+          kDeployCrd=crd.yaml kDeployRoles=roles.yaml kDeployNamespace=operator/namespace.yaml
+          kDeployRbac=operator/rbac.yaml
+          kDeployService=operator/service.yaml kDeployDisruption=operator/disruption.yaml
+          kDeployWebhook=operator/webhook.yaml
           kDeployDeployment=operator/deployment.yaml kDeployNamespacedRbac=namespaced/rbac.yaml
           kDeployServiceMonitor=monitoring/service-monitor.yaml)
     string(REGEX MATCH "^([^=]+)=(.*)$" ignored ${pair})

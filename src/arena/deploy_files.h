@@ -6,9 +6,11 @@
 namespace arena {
 
 extern const std::string_view kDeployCrd;
+extern const std::string_view kDeployRoles;
 extern const std::string_view kDeployNamespace;
 extern const std::string_view kDeployRbac;
 extern const std::string_view kDeployService;
+extern const std::string_view kDeployDisruption;
 extern const std::string_view kDeployWebhook;
 extern const std::string_view kDeployDeployment;
 extern const std::string_view kDeployNamespacedRbac;

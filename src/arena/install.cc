@@ -34,7 +34,20 @@ constexpr std::string_view kInstallHelp =
     "\n"
     "--dry-run prints the manifests as YAML and asks nobody; --dry-run=server has the cluster "
     "check\n"
-    "them.";
+    "them.\n"
+    "\n"
+    "The image is made by `make image` in muster's source tree, with podman or docker, and nodes "
+    "get "
+    "it\n"
+    "  from a registry:  podman push registry.local/muster:" MUSTER_VERSION
+    ", and --image names it so\n"
+    "  without one:      podman save -o muster.tar docker.io/library/muster:" MUSTER_VERSION
+    "\n"
+    "                    (docker save -o muster.tar muster:" MUSTER_VERSION
+    "), and then\n"
+    "    kind            kind load image-archive muster.tar\n"
+    "    minikube        minikube image load muster.tar\n"
+    "    k3s             sudo k3s ctr images import muster.tar";
 
 struct InstallFlags {
   InstallOptions plan;
@@ -58,6 +71,8 @@ class Installation {
   base::Status CheckNamespaced();
   base::Status CheckElsewhere();
   base::Status CheckOther();
+  // Whether everything could be put there: else nothing is.
+  base::Status CheckAll(const std::vector<text::Json>& objects);
   base::Status Put(const text::Json& object);
   base::Status Await();
 
@@ -69,7 +84,11 @@ class Installation {
     return out_.Write(fmt::format("{} {}{}\n", object.Label(), verb,
                                   flags_.is_server_dry_run() ? " (server dry run)" : ""));
   }
-  base::Status SkipOrRefuse(const ManifestObject& wanted, const text::Json& live, bool* skips);
+  base::Result<ManifestObject> Find(const text::Json& object);
+  base::Result<bool> IsKept(const ManifestObject& wanted);
+  base::Status Check(const ManifestObject& wanted);
+  base::Result<AppliedObject> Apply(const ManifestObject& wanted, bool is_dry_run);
+  base::Error Explain(base::Error error, const ManifestObject& wanted) const;
 
   Context& context_;
   const InstallFlags& flags_;
@@ -127,53 +146,81 @@ base::Status Installation::CheckOther() {
   return out_.Write(fmt::format("{} handed over PyTorchJobs\n", other.Text()));
 }
 
-// What is there and was not made by us.
-base::Status Installation::SkipOrRefuse(const ManifestObject& wanted, const text::Json& live,
-                                        bool* skips) {
+// Whether what is there was made by somebody else and is left as it is.
+base::Result<bool> Installation::IsKept(const ManifestObject& wanted) {
+  TRY_ASSIGN(const auto live, FindLive(client_, wanted));
+  if (!live || IsOurs(*live) || flags_.force_conflicts) return false;
   const std::string_view kind = wanted.resource->kind;
-  if (IsOurs(live) || flags_.force_conflicts) return {};
-  if (kind == "Namespace") {
-    *skips = true;
-    return Say(wanted, "unchanged");
+  if (kind == "Namespace") return true;
+  if (kind == "CustomResourceDefinition") return !flags_.replaces;
+  return Fail(Code::kConflict,
+              "is there and was not made by muster install: --force-conflicts takes it over");
+}
+
+// What is said to who may not: the first line of it, as a refused role lists all its rules.
+base::Error Installation::Explain(base::Error error, const ManifestObject& wanted) const {
+  if (error.code == Code::kPermissionDenied) {
+    error.message = error.message.substr(0, error.message.find('\n'));
+    error.message += !flags_.plan.is_namespaced
+                         ? " (installing takes a cluster administrator; --namespaced takes an "
+                           "administrator of one namespace)"
+                     : wanted.resource->kind == "Role"
+                         ? " (an administrator of the cluster runs `muster install --crd-only`, "
+                           "which lets administrators of namespaces give these rights)"
+                         : " (--namespaced takes an administrator of the namespace)";
   }
-  if (kind != "CustomResourceDefinition") {
-    return Fail(Code::kConflict,
-                "is there and was not made by muster install: --force-conflicts takes it over");
+  return error.Wrap(wanted.Label());
+}
+
+base::Result<AppliedObject> Installation::Apply(const ManifestObject& wanted, bool is_dry_run) {
+  // A definition is one whole: half of another's would be none.
+  const bool force = flags_.force_conflicts || wanted.resource->kind == "CustomResourceDefinition";
+  return ApplyObject(client_, wanted, {"muster-install", force, is_dry_run});
+}
+
+base::Status Installation::Check(const ManifestObject& wanted) {
+  TRY_ASSIGN(const bool is_kept, IsKept(wanted));
+  if (is_kept) return {};
+  const auto applied = Apply(wanted, true);
+  if (applied) return {};
+  // What is in a namespace that is made first, and bindings of roles that are.
+  const bool comes_later = !flags_.plan.is_namespaced || wanted.resource->kind.ends_with("Binding");
+  if (applied.error().code == Code::kNotFound && comes_later) return {};
+  return Fail(applied.error());
+}
+
+base::Status Installation::CheckAll(const std::vector<text::Json>& objects) {
+  for (const text::Json& object : objects) {
+    TRY_ASSIGN(const ManifestObject wanted, Find(object));
+    if (const auto checked = Check(wanted); !checked) {
+      return Fail(Explain(checked.error(), wanted).Wrap("nothing is installed"));
+    }
   }
-  *skips = !flags_.replaces;
-  if (!*skips) return {};
-  return Say(wanted, "kept as it is: it is not muster's, and does (--replace puts muster's there)");
+  return {};
+}
+
+base::Result<ManifestObject> Installation::Find(const text::Json& object) {
+  TRY_ASSIGN(const api::Resource* resource, kinds_.Find(text::GetString(object, {"apiVersion"}),
+                                                        text::GetString(object, {"kind"})));
+  return ManifestObject{object, resource};
 }
 
 base::Status Installation::Put(const text::Json& object) {
-  TRY_ASSIGN(const api::Resource* resource, kinds_.Find(text::GetString(object, {"apiVersion"}),
-                                                        text::GetString(object, {"kind"})));
-  const ManifestObject wanted{object, resource};
-  const auto explain = [&](base::Error error) {
-    if (error.code == Code::kPermissionDenied && !flags_.plan.is_namespaced) {
-      error.message +=
-          " (installing takes a cluster administrator; --namespaced takes an administrator of one "
-          "namespace)";
-    }
-    return Fail(error.Wrap(wanted.Label()));
-  };
-  TRY_ASSIGN(const auto live, FindLive(client_, wanted));
-  bool skips = false;
-  if (live) {
-    if (const auto checked = SkipOrRefuse(wanted, *live, &skips); !checked) {
-      return explain(checked.error());
-    }
+  TRY_ASSIGN(const ManifestObject wanted, Find(object));
+  const auto is_kept = IsKept(wanted);
+  if (!is_kept) return Fail(Explain(is_kept.error(), wanted));
+  if (*is_kept) {
+    return Say(wanted, wanted.resource->kind == "Namespace"
+                           ? "unchanged"
+                           : "kept as it is: it is not muster's, and does (--replace puts muster's "
+                             "there)");
   }
-  if (skips) return {};
-  // A definition is one whole: half of another's would be none.
-  const bool force = flags_.force_conflicts || resource->kind == "CustomResourceDefinition";
-  const auto applied =
-      ApplyObject(client_, wanted, {"muster-install", force, flags_.is_server_dry_run()});
+  const auto applied = Apply(wanted, flags_.is_server_dry_run());
   if (applied) return Say(wanted, applied->verb);
   if (flags_.is_server_dry_run() && applied.error().code == Code::kNotFound) {
     return Say(wanted, "created, unchecked: its namespace is not there yet");
   }
-  return explain(applied.error());
+  return Fail(Explain(applied.error(), wanted));
 }
 
 base::Status Installation::Await() {
@@ -252,6 +299,7 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
   Installation installation(context, flags, *client, call.out);
   TRY(installation.CheckNamespaced());
   TRY(installation.CheckElsewhere());
+  if (!flags.is_server_dry_run()) TRY(installation.CheckAll(objects));
   TRY(installation.CheckOther());
   for (const text::Json& object : objects) TRY(installation.Put(object));
   if (flags.is_server_dry_run()) return 0;
@@ -297,9 +345,10 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
 void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
   InstallOptions& plan = flags.plan;
   set.String(&plan.image, "image", plan.image,
-             "the operator's image, made with deploy/Dockerfile and where the nodes find it");
+             "the operator's image, made by `make image` and where the nodes find it (see above)");
   set.Int(&plan.replicas, "replicas", 1, "pods of the operator: one works, all answer the webhook");
-  set.Bool(&plan.is_crd_only, "crd-only", false, "only the definition of PyTorchJobs");
+  set.Bool(&plan.is_crd_only, "crd-only", false,
+           "only the definition of PyTorchJobs, and the roles that go with it");
   set.Bool(&plan.is_namespaced, "namespaced", false,
            "an operator for the namespace it is in (-n) alone, without any right of the cluster's");
   set.String(&plan.failure_policy, "failure-policy", "Fail",

@@ -11,6 +11,8 @@
 namespace arena {
 namespace {
 
+constexpr std::string_view kPolicyFlag = "--webhook-failure-policy=";
+
 base::Status AddObjects(std::string_view yaml, std::vector<text::Json>& objects) {
   TRY_ASSIGN(auto documents, text::ParseYamlDocuments(yaml));
   for (text::Json& document : documents) objects.push_back(std::move(document));
@@ -25,10 +27,6 @@ void MoveToNamespace(const std::string& name, text::Json& object) {
   if (text::Json* const subjects = text::Find(object, {"subjects"})) {
     for (text::Json& subject : subjects->as_array())
       text::Set(subject, {"namespace"}, text::Json(name));
-  }
-  if (kind != "ValidatingWebhookConfiguration") return;
-  for (text::Json& webhook : text::Find(object, {"webhooks"})->as_array()) {
-    text::Set(webhook, {"clientConfig", "service", "namespace"}, text::Json(name));
   }
 }
 
@@ -55,6 +53,12 @@ void FitDeployment(const InstallOptions& options, text::Json& deployment) {
     args.emplace_back("--webhook-server-port=0");
     args.emplace_back("--namespace=" + options.namespace_name);
     EraseNamed(*text::Find(container, {"ports"}), "webhook");
+  } else {
+    for (text::Json& arg : args) {
+      if (text::GetString(arg, {}).starts_with(kPolicyFlag)) {
+        arg = std::string(kPolicyFlag) + options.failure_policy;
+      }
+    }
   }
   for (const std::string& arg : options.operator_args) args.emplace_back(arg);
 }
@@ -66,18 +70,16 @@ void Fit(const InstallOptions& options, text::Json& object) {
   if (kind == "Service" && options.is_namespaced) {
     EraseNamed(*text::Find(object, {"spec", "ports"}), "webhook");
   }
-  if (kind == "ValidatingWebhookConfiguration") {
-    for (text::Json& webhook : text::Find(object, {"webhooks"})->as_array()) {
-      text::Set(webhook, {"failurePolicy"}, text::Json(options.failure_policy));
-    }
-  }
 }
 
 }  // namespace
 
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options) {
   std::vector<text::Json> objects;
-  if (!options.is_namespaced) TRY(AddObjects(kDeployCrd, objects));
+  if (!options.is_namespaced) {
+    TRY(AddObjects(kDeployCrd, objects));
+    TRY(AddObjects(kDeployRoles, objects));
+  }
   if (options.is_crd_only) return objects;
   if (options.is_namespaced) {
     TRY(AddObjects(kDeployNamespacedRbac, objects));
@@ -87,11 +89,16 @@ base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options)
   }
   TRY(AddObjects(kDeployService, objects));
   if (options.has_monitoring) TRY(AddObjects(kDeployServiceMonitor, objects));
+  TRY(AddObjects(kDeployDisruption, objects));
   TRY(AddObjects(kDeployDeployment, objects));
-  // Last: from then on a job is refused until the operator answers.
   if (!options.is_namespaced) TRY(AddObjects(kDeployWebhook, objects));
   for (text::Json& object : objects) Fit(options, object);
   return objects;
+}
+
+bool IsOfDefinition(const text::Json& object) {
+  return text::GetString(object, {"kind"}) == "CustomResourceDefinition" ||
+         api::Name(object).starts_with("muster-pytorchjobs-");
 }
 
 bool IsOurs(const text::Json& object) {

@@ -32,6 +32,10 @@ struct InstallOptions {
 // PyTorchJobs, no Namespace and no webhook: those are the whole cluster's.
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options);
 
+// The definition of PyTorchJobs and the roles that go with it (`--crd-only`), which stay when the
+// operator goes.
+bool IsOfDefinition(const text::Json& object);
+
 // Made by `muster install` or from deploy/.
 bool IsOurs(const text::Json& object);
 

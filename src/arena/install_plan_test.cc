@@ -49,11 +49,13 @@ TEST(InstallPlan, PutsEverythingIntoTheNamespace) {
   }
   EXPECT_EQ(text::GetString(objects.front(), {"kind"}), "CustomResourceDefinition");
   EXPECT_EQ(text::GetString(objects.back(), {"kind"}), "ValidatingWebhookConfiguration");
+  // The operator puts the webhook in once it answers: nobody is locked out before.
+  EXPECT_EQ(text::Find(objects.back(), {"webhooks"}), nullptr);
   EXPECT_EQ(api::Name(*FindKind(objects, "Namespace")), "training");
   EXPECT_NE(FindKind(objects, "ServiceMonitor"), nullptr);
-  const text::Json& webhook = text::FindArray(objects.back(), {"webhooks"})->front();
-  EXPECT_EQ(text::GetString(webhook, {"failurePolicy"}), "Ignore");
-  EXPECT_EQ(text::GetString(webhook, {"clientConfig", "service", "namespace"}), "training");
+  const auto args = ArgsOf(objects);
+  EXPECT_NE(std::find(args.begin(), args.end(), "--webhook-failure-policy=Ignore"), args.end());
+  EXPECT_NE(FindKind(objects, "PodDisruptionBudget"), nullptr);
   const text::Json* const deployment = FindKind(objects, "Deployment");
   EXPECT_EQ(text::GetInt(*deployment, {"spec", "replicas"}), 2);
   EXPECT_NE(text::ToJson(*deployment).find("\"registry.local/muster:2\""), std::string::npos);
@@ -71,7 +73,7 @@ TEST(InstallPlan, ANamespacedOperatorTouchesNothingOfTheWholeCluster) {
     kinds.emplace(text::GetString(object, {"kind"}));
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"ServiceAccount", "Role", "RoleBinding", "Service",
-                                          "Deployment"}));
+                                          "PodDisruptionBudget", "Deployment"}));
   const auto args = ArgsOf(objects);
   EXPECT_NE(std::find(args.begin(), args.end(), "--namespace=team"), args.end());
   EXPECT_NE(std::find(args.begin(), args.end(), "--webhook-server-port=0"), args.end());
@@ -82,12 +84,50 @@ TEST(InstallPlan, ANamespacedOperatorTouchesNothingOfTheWholeCluster) {
   }
 }
 
-TEST(InstallPlan, TheDefinitionAlone) {
+TEST(InstallPlan, TheDefinitionComesWithTheRolesOfThoseWhoHaveJobs) {
   InstallOptions options;
   options.is_crd_only = true;
+  std::vector<std::string> names;
+  for (const text::Json& object : Plan(options)) {
+    EXPECT_TRUE(IsOfDefinition(object));
+    names.emplace_back(api::Name(object));
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"pytorchjobs.kubeflow.org", "muster-pytorchjobs-admin",
+                                      "muster-pytorchjobs-edit", "muster-pytorchjobs-view"}));
+}
+
+// What a namespaced operator gets and administrators of a namespace do not have from Kubernetes.
+TEST(InstallPlan, ANamespacedOperatorsRightsAreGivenByTheRolesOfTheDefinition) {
+  using Right = std::pair<std::string, std::string>;
+  const auto rights = [](const text::Json& role) {
+    std::set<Right> found;
+    for (const text::Json& rule : *text::FindArray(role, {"rules"})) {
+      for (const text::Json& group : *text::FindArray(rule, {"apiGroups"})) {
+        const std::string name(text::GetString(group, {}));
+        if (name != "kubeflow.org" && !name.starts_with("scheduling.")) continue;
+        for (const text::Json& resource : *text::FindArray(rule, {"resources"})) {
+          for (const text::Json& verb : *text::FindArray(rule, {"verbs"})) {
+            found.emplace(std::string(text::GetString(resource, {})) + "." + name,
+                          text::GetString(verb, {}));
+          }
+        }
+      }
+    }
+    return found;
+  };
+  InstallOptions definition;
+  definition.is_crd_only = true;
+  std::set<Right> given;
+  for (const text::Json& object : Plan(definition)) {
+    if (text::GetString(object, {"kind"}) == "ClusterRole") given.merge(rights(object));
+  }
+  InstallOptions options;
+  options.is_namespaced = true;
   const auto objects = Plan(options);
-  ASSERT_EQ(objects.size(), 1U);
-  EXPECT_EQ(api::Name(objects.front()), "pytorchjobs.kubeflow.org");
+  for (const Right& right : rights(*FindKind(objects, "Role"))) {
+    EXPECT_TRUE(given.contains(right)) << right.second << " " << right.first;
+  }
 }
 
 // Whoever may create a Secret or look at any may become anybody.

@@ -65,7 +65,7 @@ base::Result<bool> Remove(cluster::Client& client, const ManifestObject& object,
 
 bool Stays(const text::Json& object, const UninstallFlags& flags) {
   const std::string_view kind = text::GetString(object, {"kind"});
-  return (kind == "CustomResourceDefinition" && !flags.deletes_definition) ||
+  return (IsOfDefinition(object) && !flags.deletes_definition) ||
          (kind == "Namespace" && !flags.deletes_namespace);
 }
 
@@ -117,7 +117,7 @@ void AddUninstall(cli::Command& root, Context& context) {
                                context.program))
           .Args(cli::NoArgs());
   verb.flags().Bool(&flags->deletes_definition, "crd", false,
-                    "the definition of PyTorchJobs too, when there are none");
+                    "the definition of PyTorchJobs and its roles too, when there are no jobs");
   verb.flags().Bool(&flags->deletes_namespace, "delete-namespace", false,
                     "the namespace too, with everything in it");
   verb.flags().Bool(&flags->is_namespaced, "namespaced", false,

@@ -70,8 +70,9 @@ void DeclareFlags(cli::FlagSet& set, OperatorFlags& flags) {
              "schedule all pods of a job at once: volcano, or the schedulerName of a "
              "scheduler-plugins scheduler");
   set.Int(&flags.threads, "controller-threads", 8, "jobs worked on at once");
-  set.String(&flags.init_image, "pytorch-init-container-image", "alpine:3.10",
-             "image of the container in which workers wait for the master's name");
+  set.String(&flags.init_image, "pytorch-init-container-image", "",
+             "image of the container in which workers wait for the master's name; the operator's "
+             "own when not given");
   set.String(&flags.init_step, "init-step", "dns",
              "how workers wait for the master: dns (its name resolves), port (its port is open, in "
              "the job's own image) or none; a job's annotation muster.dev/init-step goes first")
@@ -220,6 +221,10 @@ base::Status CheckFlags(const OperatorFlags& flags, const ProgramFlags& program)
   }
   if (flags.init_step != "dns" && flags.init_step != "port" && flags.init_step != "none") {
     return base::Fail(Code::kInvalidArgument, "--init-step: must be dns, port or none");
+  }
+  const std::string& policy = flags.webhook.failure_policy;
+  if (!policy.empty() && policy != "Fail" && policy != "Ignore") {
+    return base::Fail(Code::kInvalidArgument, "--webhook-failure-policy: must be Fail or Ignore");
   }
   if (flags.qps < 0 || flags.burst < 1) {
     return base::Fail(Code::kInvalidArgument,

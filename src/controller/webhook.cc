@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "controller/admission_review.h"
 #include "controller/webhook_certificates.h"
+#include "controller/webhook_entry.h"
 #include "net/tcp_socket.h"
 #include "net/url.h"
 
@@ -20,7 +21,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-constexpr std::string_view kWebhookName = "validator.pytorchjob.training-operator.kubeflow.org";
 constinit const api::Resource kWebhookConfigurations{"admissionregistration.k8s.io",
                                                      "v1",
                                                      "validatingwebhookconfigurations",
@@ -91,6 +91,11 @@ void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options) {
              "Secret that keeps the webhook's certificates, in the operator's namespace");
   set.String(&options.configuration_name, "webhook-configuration-name", options.configuration_name,
              "ValidatingWebhookConfiguration that gets the certificates' authority");
+  set.String(
+         &options.failure_policy, "webhook-failure-policy", "",
+         "what becomes of jobs while the webhook is down: Fail (refused) or Ignore (unchecked); "
+         "when not given, what the configuration says")
+      .Choices({"Fail", "Ignore"});
 }
 
 Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions options,
@@ -227,7 +232,8 @@ base::Result<base::Time> Webhook::Advance() {
   if (!now.is_configuration_known) {
     return Fail(Code::kUnavailable, "the ValidatingWebhookConfiguration is not read yet");
   }
-  if (!now.configuration || FindPyTorchWebhook(*now.configuration) == nullptr) {
+  if (!now.configuration ||
+      (FindPyTorchWebhook(*now.configuration) == nullptr && !AwaitsEntry(*now.configuration))) {
     SayOnce(
         fmt::format("no webhook: jobs are checked by their definition's schema alone (no "
                     "ValidatingWebhookConfiguration {} has {})",
@@ -260,9 +266,11 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
     base::LogInfo("webhook: certificates renewed in Secret {}/{}", options_.namespace_name,
                   options_.secret_name);
   }
-  TRY(Publish(*now.configuration, plan.next.authorities));
+  const bool is_registered = FindPyTorchWebhook(*now.configuration) != nullptr;
+  if (is_registered) TRY(Publish(*now.configuration, plan.next.authorities));
   state_.Lock()->serving = plan.next.serving;
   TRY(Listen());
+  if (!is_registered) TRY(Register(plan.next.authorities));
   SayOnce(fmt::format("webhook: jobs are checked on port {}", options_.port));
   return plan.look_again;
 }
@@ -294,14 +302,19 @@ base::Status Webhook::Publish(const text::Json& configuration, const std::string
   size_t index = 0;
   const text::Json* const webhook = FindPyTorchWebhook(configuration, &index);
   const std::string bundle = base::Base64Encode(authorities);
-  if (text::GetString(*webhook, {"clientConfig", "caBundle"}) == bundle) return {};
-  const std::string path = fmt::format("/webhooks/{}", index);
-  const auto patched = client_.Patch(
-      kWebhookConfigurations, "", options_.configuration_name, cluster::PatchType::kJson,
-      text::Array{
-          text::Object{{"op", "test"}, {"path", path + "/name"}, {"value", kWebhookName}},
-          text::Object{
-              {"op", "add"}, {"path", path + "/clientConfig/caBundle"}, {"value", bundle}}});
+  const text::Array repair = RepairOfEntry(*webhook, index, options_, bundle);
+  if (repair.empty()) return {};
+  const auto patched = client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
+                                     cluster::PatchType::kJson, repair);
+  if (patched) return {};
+  return Fail(patched.error().Wrap(
+      fmt::format("ValidatingWebhookConfiguration {}", options_.configuration_name)));
+}
+
+base::Status Webhook::Register(const std::string& authorities) {
+  const auto patched = client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
+                                     cluster::PatchType::kStrategicMerge,
+                                     EntryPatch(options_, base::Base64Encode(authorities)));
   if (patched) return {};
   return Fail(patched.error().Wrap(
       fmt::format("ValidatingWebhookConfiguration {}", options_.configuration_name)));

@@ -32,6 +32,7 @@ struct WebhookOptions {
   std::string service_name = "training-operator";
   std::string secret_name = "training-operator-webhook-cert";
   std::string configuration_name = "validator.training-operator.kubeflow.org";
+  std::string failure_policy;  // Fail or Ignore; "": as it is, Fail where there is no entry yet
 };
 // `options` outlives the set.
 void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options);
@@ -78,6 +79,7 @@ class Webhook {
   base::Result<text::Json> MakeSecret();
   base::Result<text::Json> Store(const text::Json& secret, const text::Json& data);
   base::Status Publish(const text::Json& configuration, const std::string& authorities);
+  base::Status Register(const std::string& authorities);
   void SayOnce(const std::string& line);
 
   cluster::Client& client_;

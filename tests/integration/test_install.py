@@ -2,16 +2,20 @@
 Deployment has to have pods, the test says that it has."""
 import base64
 import json
+import os
+import subprocess
 import threading
 
 import pytest
 import yaml
 
 from conftest import Muster
-from real_kubernetes import Authority
+from real_kubernetes import ROOT, Authority
 
 IMAGE = "registry.local/muster:1"
 NAME = "muster-operator"
+THEIR_WEBHOOKS = ["validator.pytorchjob.training-operator.kubeflow.org",
+                  "validator.tfjob.training-operator.kubeflow.org"]
 
 
 def lines(done):
@@ -74,10 +78,8 @@ def test_install_upgrade_and_uninstall(real_cluster, muster, place):
     # What the operator writes into these is left alone.
     real_cluster.kubectl("patch", "secret", "muster-operator-webhook-cert", "-n", place,
                          "--type=merge", "-p", '{"stringData": {"tls.crt": "x"}}')
-    real_cluster.kubectl(
-        "patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p",
-        json.dumps([{"op": "add", "path": "/webhooks/0/clientConfig/caBundle",
-                     "value": ca_bundle(real_cluster)}]))
+    real_cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=merge", "-p",
+                         json.dumps({"webhooks": [entry(place, ca_bundle(real_cluster))]}))
     done = muster.run("install", "-n", place, "--image", "registry.local/muster:2")
     changed = [line for line in lines(done) if line.endswith(" configured")]
     assert changed == [f"deployment.apps/{NAME} configured"]
@@ -94,6 +96,14 @@ def test_install_upgrade_and_uninstall(real_cluster, muster, place):
     assert real_cluster.get("namespace", place)
     done = muster.run("uninstall", "-n", place)
     assert done.stdout == f"Nothing of muster is installed in namespace {place}.\n"
+
+
+def entry(place, bundle):
+    """The webhook that the operator puts into its configuration, for no kind that there is."""
+    return {"name": THEIR_WEBHOOKS[0], "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"caBundle": bundle, "service": {"name": NAME, "namespace": place}},
+            "rules": [{"apiGroups": ["none"], "apiVersions": ["v1"], "operations": ["CREATE"],
+                       "resources": ["none"]}]}
 
 
 def ca_bundle(cluster):
@@ -160,27 +170,169 @@ def test_without_rights_one_line_says_which(real_cluster, muster_as, namespace):
     assert 'User "ines" cannot' in done.stderr
 
 
-NAMESPACE_ADMIN = [
-    {"apiGroups": ["", "apps", "rbac.authorization.k8s.io", "coordination.k8s.io", "autoscaling",
-                   "scheduling.volcano.sh", "scheduling.x-k8s.io", "kubeflow.org"],
-     "resources": ["*"], "verbs": ["*"]}]
+def aggregate(cluster):
+    """What the controller manager does: Kubernetes' roles get the rules of those that are labelled so."""
+    for role in ("view", "edit", "admin"):
+        rules = [rule for other in cluster.get("clusterroles", "-l", (
+            f"rbac.authorization.k8s.io/aggregate-to-{role}=true"))["items"] for rule in other["rules"] or []]
+        cluster.kubectl("patch", "clusterrole", role, "--type=merge", "-p", json.dumps({"rules": rules}))
 
 
-def test_a_namespace_s_administrator_installs_there(real_cluster, muster_as, namespace):
-    real_cluster.allow(namespace, "owners", NAMESPACE_ADMIN)
-    owner = muster_as(real_cluster.user_kubeconfig("olga", ["owners"], namespace))
-    done = owner.run("install", "--namespaced", "--image", IMAGE)
+@pytest.fixture
+def owner(real_cluster, muster_as, namespace):
+    """A ServiceAccount that is administrator of `namespace`, as Kubernetes' role `admin` has it, and nothing
+    else; the roles of the definition are not there."""
+    real_cluster.kubectl("delete", "clusterroles", "-l", "app.kubernetes.io/name=muster-operator")
+    aggregate(real_cluster)
+    real_cluster.kubectl("create", "serviceaccount", "owner", "-n", namespace)
+    real_cluster.kubectl("create", "rolebinding", "owner", "-n", namespace, "--clusterrole=admin",
+                         f"--serviceaccount={namespace}:owner")
+    return muster_as(real_cluster.account_kubeconfig(namespace, "owner"))
+
+
+def made_in(cluster, namespace):
+    """What of muster is in the namespace."""
+    kinds = "serviceaccounts,roles,rolebindings,services,deployments,poddisruptionbudgets"
+    return cluster.kubectl("get", kinds, "-n", namespace, "-o", "name", "-l",
+                           "app.kubernetes.io/name=muster-operator").stdout.split()
+
+
+def test_without_the_roles_of_the_definition_nothing_is_half_made(real_cluster, owner, namespace):
+    done = owner.run("install", "--namespaced", "-n", namespace, "--image", IMAGE, code=1)
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert f"nothing is installed: role.rbac.authorization.k8s.io/{NAME}: " in done.stderr
+    assert "an administrator of the cluster runs `muster install --crd-only`" in done.stderr
+    assert made_in(real_cluster, namespace) == []
+
+
+def test_who_is_no_administrator_of_the_namespace_leaves_nothing_there(real_cluster, muster, muster_as,
+                                                                       namespace):
+    real_cluster.allow(namespace, "owners", [{"apiGroups": ["", "rbac.authorization.k8s.io"],
+                                              "resources": ["*"], "verbs": ["*"]}])
+    olga = muster_as(real_cluster.user_kubeconfig("olga", ["owners"], namespace))
+    done = olga.run("install", "--namespaced", "--image", IMAGE, code=1)
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "nothing is installed: " in done.stderr and 'User "olga"' in done.stderr, done.stderr
+    assert made_in(real_cluster, namespace) == []
+
+
+def test_a_namespace_s_administrator_installs_there(real_cluster, muster, owner, namespace):
+    done = muster.run("install", "--crd-only")
+    assert lines(done)[1:] == [f"clusterrole.rbac.authorization.k8s.io/muster-pytorchjobs-{role} created"
+                               for role in ("admin", "edit", "view")]
+    aggregate(real_cluster)
+    done = owner.run("install", "--namespaced", "-n", namespace, "--image", IMAGE)
     assert f"role.rbac.authorization.k8s.io/{NAME} created" in lines(done)
     assert f"starts in namespace {namespace}, for its jobs alone" in done.stdout
     container = real_cluster.get("deployment", NAME, "-n", namespace)["spec"]["template"]["spec"][
         "containers"][0]
     assert f"--namespace={namespace}" in container["args"]
-    assert owner.run("uninstall", "--namespaced").returncode == 0
-    assert real_cluster.get("deployments", "-n", namespace)["items"] == []
+    owner.run("uninstall", "--namespaced", "-n", namespace)
+    assert made_in(real_cluster, namespace) == []
 
 
-THEIR_WEBHOOKS = ["validator.pytorchjob.training-operator.kubeflow.org",
-                  "validator.tfjob.training-operator.kubeflow.org"]
+def test_no_job_is_refused_for_want_of_an_operator_that_never_started(real_cluster, muster, place,
+                                                                      namespace):
+    muster.run("install", "-n", place, "--image", IMAGE)
+    real_cluster.apply({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
+                        "metadata": {"name": "early", "namespace": namespace},
+                        "spec": {"pytorchReplicaSpecs": {}}})
+
+
+def by_name(objects):
+    """Objects as a cluster would have them: an empty map is none."""
+    return {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]): item
+            for item in objects}
+
+
+def test_the_kustomization_holds_what_is_installed(real_cluster, tmp_path):
+    nowhere = Muster(None)
+    deploy = os.path.join(ROOT, "deploy")
+    try:
+        ours = by_name(documents(nowhere.run("install", "--dry-run")))
+        made = real_cluster.kubectl("kustomize", deploy)
+        order = [item["kind"] for item in documents(made)]
+        assert by_name(documents(made)) == ours
+        # Nothing comes before the namespace and the definition that it needs.
+        assert order[0] == "Namespace" and order[-1] == "ValidatingWebhookConfiguration"
+
+        ours = by_name(documents(nowhere.run("install", "--dry-run", "-n", "training", "--image",
+                                             "registry.local/muster:2", "--replicas=2")))
+        (tmp_path / "kustomization.yaml").write_text(json.dumps({
+            "resources": [os.path.relpath(deploy, tmp_path)], "namespace": "training",
+            "replicas": [{"name": NAME, "count": 2}],
+            "images": [{"name": "muster", "newName": "registry.local/muster", "newTag": "2"}]}))
+        assert by_name(documents(real_cluster.kubectl("kustomize", str(tmp_path)))) == ours
+    finally:
+        nowhere.close()
+
+
+def test_the_kustomization_can_be_applied(real_cluster, muster):
+    """By a client-side apply too, twice, and `muster install` goes on from there."""
+    deploy = os.path.join(ROOT, "deploy")
+    try:
+        real_cluster.kubectl("apply", "-k", deploy)
+        real_cluster.kubectl("apply", "-k", deploy)
+        real_cluster.kubectl("apply", "--server-side", "--force-conflicts", "-k", deploy)
+        done = muster.run("install")
+        assert all(line.endswith(" unchanged") for line in lines(done)[:-1]), done.stdout
+    finally:
+        muster.run("uninstall", "--delete-namespace")
+
+
+CHART = os.path.join(ROOT, "deploy", "helm", "muster")
+CHARTS = [
+    ([], []),
+    (["--set", "image=registry.local/muster:2,replicas=2,failurePolicy=Ignore,serviceMonitor=true",
+      "--set-json", 'operatorFlags=["--gang-scheduler-name=volcano"]'],
+     ["--image=registry.local/muster:2", "--replicas=2", "--failure-policy=Ignore", "--service-monitor",
+      "--", "--gang-scheduler-name=volcano"]),
+    (["--set", "namespaced=true"], ["--namespaced"]),
+]
+
+
+@pytest.fixture
+def helm(tmp_path):
+    program = subprocess.run([os.path.join(ROOT, "scripts", "kubernetes-tools"), "helm"], check=True,
+                             text=True, stdout=subprocess.PIPE).stdout.strip()
+
+    def run(*args):
+        done = subprocess.run([program, *args], text=True, capture_output=True, timeout=120,
+                              env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]})
+        assert done.returncode == 0, done.stderr
+        return done
+    return run
+
+
+@pytest.mark.parametrize("values, flags", CHARTS)
+def test_the_chart_renders_what_is_installed(values, flags, helm):
+    nowhere = Muster(None)
+    try:
+        ours = documents(nowhere.run("install", "--dry-run", "-n", "training", *flags))
+        rendered = helm("template", "muster", CHART, "-n", "training", "--include-crds",
+                        "--kube-version=1.33.0", *values)
+        theirs = documents(rendered)
+        # The namespace is helm's (--create-namespace); who has no rights of the cluster's has the definition.
+        assert by_name(item for item in theirs if "--namespaced" not in flags
+                       or item["kind"] != "CustomResourceDefinition") == by_name(
+                           item for item in ours if item["kind"] != "Namespace")
+    finally:
+        nowhere.close()
+
+
+def test_the_chart_is_installed_and_upgraded(real_cluster, helm, place):
+    options = ["muster", CHART, "--namespace", place, "--kubeconfig", real_cluster.kubeconfig]
+    helm("install", *options, "--create-namespace")
+    assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 1
+    # What the operator puts there meanwhile stays.
+    real_cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=merge", "-p",
+                         json.dumps({"webhooks": [entry(place, ca_bundle(real_cluster))]}))
+    helm("upgrade", *options, "--set", "replicas=2")
+    assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 2
+    assert real_cluster.get("validatingwebhookconfiguration", NAME)["webhooks"]
+    helm("uninstall", "muster", "--namespace", place, "--kubeconfig", real_cluster.kubeconfig)
+    assert real_cluster.get("crd", "pytorchjobs.kubeflow.org")
+    assert made_in(real_cluster, place) == []
 
 
 @pytest.fixture
@@ -255,8 +407,8 @@ def test_a_definition_that_is_another_s_stays_unless_it_is_replaced(real_cluster
         done = muster.run("install", "-n", place)
         assert "pytorchjobs.kubeflow.org kept as it is: it is not muster's" in done.stdout
         done = muster.run("install", "--crd-only", "--replace", "--wait")
-        assert lines(done) == [
-            "customresourcedefinition.apiextensions.k8s.io/pytorchjobs.kubeflow.org configured"]
+        assert lines(done)[0] == (
+            "customresourcedefinition.apiextensions.k8s.io/pytorchjobs.kubeflow.org configured")
     finally:
         real_cluster.kubectl("label", "crd", "pytorchjobs.kubeflow.org", f"{label}=muster",
                              "--overwrite")

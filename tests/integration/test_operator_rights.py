@@ -45,14 +45,16 @@ class Installed:
             cluster.apply({"apiVersion": "v1", "kind": "Service",
                            "metadata": {"name": NAME, "namespace": self.place},
                            "spec": {"type": "ExternalName", "externalName": "localhost"}})
-            cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
-                [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
         self.args += [f"--webhook-server-port={self.port}", *flags]
         self.operator = None
 
     def start(self, **options):
         self.operator = Operator(self.kubeconfig, *self.args, **options,
                                  env={"MY_POD_NAMESPACE": self.place, "MY_POD_NAME": "one"})
+        if self.port and options.get("await_ready", True):
+            # The operator has put its webhook in, with the Service's usual port.
+            self.cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
+                [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
         return self.operator
 
     def refused(self):
