@@ -16,7 +16,7 @@ constexpr int kTimeoutSeconds = 10;
 
 bool AwaitsEntry(const text::Json& configuration) {
   return FindPyTorchWebhook(configuration) == nullptr &&
-         api::Label(configuration, "app.kubernetes.io/managed-by") == "muster";
+         api::Label(configuration, "app.kubernetes.io/name") == "muster-operator";
 }
 
 text::Json EntryPatch(const WebhookOptions& options, const std::string& bundle) {

@@ -5,19 +5,19 @@
 namespace controller {
 namespace {
 
-text::Json Configuration(std::string_view managed_by, text::Array webhooks) {
+text::Json Configuration(std::string_view name, text::Array webhooks) {
   return text::Object{
-      {"metadata",
-       text::Object{{"labels", text::Object{{"app.kubernetes.io/managed-by", managed_by}}}}},
+      {"metadata", text::Object{{"labels", text::Object{{"app.kubernetes.io/name", name}}}}},
       {"webhooks", std::move(webhooks)}};
 }
 
 TEST(WebhookEntry, IsAwaitedByOurOwnEmptyConfigurationOnly) {
-  EXPECT_TRUE(AwaitsEntry(Configuration("muster", {})));
-  EXPECT_TRUE(AwaitsEntry(Configuration("muster", {text::Object{{"name", "other"}}})));
-  EXPECT_FALSE(AwaitsEntry(Configuration("muster", {text::Object{{"name", kWebhookName}}})));
+  EXPECT_TRUE(AwaitsEntry(Configuration("muster-operator", {})));
+  EXPECT_TRUE(AwaitsEntry(Configuration("muster-operator", {text::Object{{"name", "other"}}})));
+  EXPECT_FALSE(
+      AwaitsEntry(Configuration("muster-operator", {text::Object{{"name", kWebhookName}}})));
   // Kubeflow's, whose entry `muster install --replace` took out.
-  EXPECT_FALSE(AwaitsEntry(Configuration("kustomize", {})));
+  EXPECT_FALSE(AwaitsEntry(Configuration("training-operator", {})));
   EXPECT_FALSE(AwaitsEntry(text::Object()));
 }
 

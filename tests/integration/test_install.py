@@ -98,6 +98,20 @@ def test_install_upgrade_and_uninstall(real_cluster, muster, place):
     assert done.stdout == f"Nothing of muster is installed in namespace {place}.\n"
 
 
+def test_an_installation_whose_webhook_install_wrote_is_upgraded(real_cluster, muster, place):
+    """As muster did it once: the entry is then the operator's to keep."""
+    muster.run("install", "-n", place)
+    configuration = real_cluster.get("validatingwebhookconfiguration", NAME)
+    before = {**configuration, "metadata": {key: configuration["metadata"][key] for key in ("name", "labels")},
+              "webhooks": [entry(place, "")]}
+    real_cluster.kubectl("apply", "--server-side", "--field-manager=muster-install", "-f", "-",
+                         stdin=json.dumps(before))
+    real_cluster.kubectl(
+        "patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
+            [{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": ca_bundle(real_cluster)}]))
+    muster.run("install", "-n", place)
+
+
 def entry(place, bundle):
     """The webhook that the operator puts into its configuration, for no kind that there is."""
     return {"name": THEIR_WEBHOOKS[0], "sideEffects": "None", "admissionReviewVersions": ["v1"],
@@ -321,9 +335,14 @@ def test_the_chart_renders_what_is_installed(values, flags, helm):
 
 
 def test_the_chart_is_installed_and_upgraded(real_cluster, helm, place):
+    # Helm takes over nothing that `muster install` made.
+    real_cluster.kubectl("delete", "clusterroles", "-l", f"app.kubernetes.io/name={NAME}")
     options = ["muster", CHART, "--namespace", place, "--kubeconfig", real_cluster.kubeconfig]
     helm("install", *options, "--create-namespace")
     assert real_cluster.get("deployment", NAME, "-n", place)["spec"]["replicas"] == 1
+    # By this the operator knows it for its own, although Helm writes another managed-by.
+    configuration = real_cluster.get("validatingwebhookconfiguration", NAME)
+    assert configuration["metadata"]["labels"]["app.kubernetes.io/name"] == NAME
     # What the operator puts there meanwhile stays.
     real_cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=merge", "-p",
                          json.dumps({"webhooks": [entry(place, ca_bundle(real_cluster))]}))
