@@ -1,33 +1,31 @@
 // Events are news, not records: an hour after they were last seen they are deleted, as a Kubernetes
-// API server does.
+// API server does, or some minutes later. There may be hundreds of thousands: nothing of them is
+// remembered, they are looked through when one may be due.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <utility>
 
 #include "base/clock.h"
 #include "cluster/client.h"
-#include "cluster/reflector.h"
 
 namespace local::daemon {
 
 inline constexpr std::chrono::hours kEventLife{1};
 
+// Deletes the events that are due. When to look again: the oldest of those that stay is due then,
+// or whatever comes from now on.
+base::Result<base::Time> DeleteOldEvents(cluster::Client& client, base::Time now);
+
 class EventJanitor {
  public:
-  // Starts its thread, which sleeps until the oldest event is due.
+  // Starts its thread, which sleeps until an event may be due. Both are borrowed.
   EventJanitor(cluster::Client& client, base::Clock& clock);
   ~EventJanitor();
 
  private:
-  using Key = std::pair<std::string, std::string>;  // namespace, name
-  void Note(const text::Json& event);
   void Run();
 
   cluster::Client& client_;
@@ -35,10 +33,6 @@ class EventJanitor {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
-  using LastSeen = std::map<Key, base::Time>;
-  LastSeen last_seen_;
-  std::multimap<base::Time, LastSeen::iterator> by_age_;
-  std::unique_ptr<cluster::Reflector> reflector_;
   std::thread thread_;
 };
 
