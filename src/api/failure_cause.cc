@@ -20,12 +20,19 @@ constexpr size_t kMaxLineBytes = 400;
 constexpr int kSignalBase = 128;  // a shell's and the runtimes' exit code of a signal is 128 + n
 constexpr int kMaxSignal = 64;
 
+// Peers of a process that has gone notice at once or when their watchdogs do: NCCL's take ten
+// minutes. What had been restarted longer before has recovered.
+constexpr std::chrono::minutes kLongestSilence{15};
+
 struct Failure {
   base::Time at = base::Time::max();
   int weight = 0;  // less is likelier the cause, among failures of the same second
   int rank = 0;
   std::string text;
   std::string_view log;
+  const text::Json* pod = nullptr;
+  bool is_last = false;  // it was restarted since
+  std::optional<base::Time> started;
 };
 
 int SignalOf(const Terminated& terminated) {
@@ -151,7 +158,10 @@ std::string DescribeInit(const text::Json& pod, std::string_view container,
 std::optional<std::string> DescribePod(const text::Json& pod) {
   const std::string_view reason = text::GetString(pod, {"status", "reason"});
   const std::string_view message = text::GetString(pod, {"status", "message"});
-  if (Phase(pod) != "Failed" || (reason.empty() && message.empty())) return std::nullopt;
+  if (Phase(pod) != "Failed" || (reason.empty() && message.empty())) {
+    const auto disruption = DisruptionOf(pod);
+    return disruption ? std::optional(OneLine(DescribeDisruption(*disruption))) : std::nullopt;
+  }
   if (reason == kJobEndedReason) return std::nullopt;
   if (reason.empty() || message.empty()) {
     return fmt::format("failed: {}", OneLine(reason.empty() ? message : reason));
@@ -166,30 +176,51 @@ const std::optional<Terminated>& ExitOf(const ContainerStatus& status, bool is_l
   return is_last || is_waiting ? status.last_terminated : status.terminated;
 }
 
+// The end of one container; a failure of the program's or an init container's.
+void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init, bool is_last,
+             const Failure& common, std::vector<Failure>& out) {
+  // What waits for its restart is told of by its present state.
+  if (is_last && !status.terminated && !status.waiting_reason.empty()) return;
+  const std::optional<Terminated>& exit = ExitOf(status, is_last);
+  if (!exit || !HasFailed(*exit)) return;
+  Failure failure = common;
+  failure.at = exit->finished.value_or(base::Time::max());
+  failure.started = exit->started;
+  failure.weight = WeightOf(*exit);
+  failure.log = exit->message;
+  if (is_init) {
+    failure.text = DescribeInit(pod, status.name, *exit);
+  } else {
+    const std::string container =
+        status.name == kContainerName ? "" : fmt::format(" container {}", status.name);
+    failure.text = fmt::format("{}{} {}", common.text, container, DescribeExit(*exit, false));
+  }
+  out.push_back(std::move(failure));
+}
+
 void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
                      std::vector<Failure>& out) {
-  const int rank = NodeRank(pod, has_master);
-  const std::string who = fmt::format("rank {} ({})", rank, Name(pod));
+  Failure common;
+  common.rank = NodeRank(pod, has_master);
+  common.text = fmt::format("rank {} ({})", common.rank, Name(pod));
+  common.pod = &pod;
+  common.is_last = is_last;
   const size_t before = out.size();
   for (const ContainerStatus& status : InitContainerStatuses(pod)) {
-    const std::optional<Terminated>& exit = ExitOf(status, is_last);
-    if (!exit || !HasFailed(*exit)) continue;
-    out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
-                   DescribeInit(pod, status.name, *exit), exit->message});
+    AddExit(pod, status, true, is_last, common, out);
   }
   if (!is_last) {
     if (const auto text = DescribePod(pod)) {
-      out.push_back({base::Time::max(), 0, rank, fmt::format("{} {}", who, *text), {}});
+      Failure whole = common;
+      whole.text = fmt::format("{} {}", common.text, *text);
+      if (const auto disruption = DisruptionOf(pod); disruption && disruption->at) {
+        whole.at = *disruption->at;
+      }
+      out.push_back(std::move(whole));
     }
   }
   for (const ContainerStatus& status : ContainerStatuses(pod)) {
-    const std::optional<Terminated>& exit = ExitOf(status, is_last);
-    if (!exit || !HasFailed(*exit)) continue;
-    const bool is_main = status.name == kContainerName;
-    const std::string container = is_main ? "" : fmt::format(" container {}", status.name);
-    out.push_back({exit->finished.value_or(base::Time::max()), WeightOf(*exit), rank,
-                   fmt::format("{}{} {}", who, container, DescribeExit(*exit, false)),
-                   exit->message});
+    AddExit(pod, status, false, is_last, common, out);
   }
   // What ended the pod as a whole explains its containers' ends: it takes the time of the first.
   if (!is_last && out.size() > before + 1) {
@@ -199,6 +230,25 @@ void CollectFailures(const text::Json& pod, bool has_master, bool is_last,
       if (out[i].at == base::Time::max()) out[i].at = first;
     }
   }
+}
+
+const Failure* FirstOf(const std::vector<Failure>& failures, bool is_last) {
+  const Failure* first = nullptr;
+  for (const Failure& failure : failures) {
+    if (failure.is_last != is_last) continue;
+    const auto key = [](const Failure& of) { return std::tie(of.at, of.weight, of.rank); };
+    if (first == nullptr || key(failure) < key(*first)) first = &failure;
+  }
+  return first;
+}
+
+// Whether an end that a restart in place has followed may be the cause of `later`.
+bool MayBeTheCause(const Failure& earlier, const Failure& later) {
+  return later.at != base::Time::max() &&
+         std::tie(earlier.at, earlier.weight, earlier.rank) <
+             std::tie(later.at, later.weight, later.rank) &&
+         later.at - earlier.at <= kLongestSilence &&
+         (!later.started || earlier.at >= *later.started);
 }
 
 // What follows the first `words` of `text`.
@@ -246,19 +296,23 @@ std::string OneLine(std::string_view text) {
 }
 
 FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
-  // Ends that a restart followed count only when nothing else has failed.
-  for (const bool is_last : {false, true}) {
-    std::vector<Failure> failures;
-    for (const text::Json* const pod : pods) {
-      if (!IsDeleting(*pod)) CollectFailures(*pod, has_master, is_last, failures);
-    }
-    const auto first =
-        std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
-          return std::tie(a.at, a.weight, a.rank) < std::tie(b.at, b.weight, b.rank);
-        });
-    if (first != failures.end()) return {first->text, LastLines(first->log)};
+  std::vector<Failure> failures;
+  for (const text::Json* const pod : pods) {
+    if (IsDeleting(*pod) && !DisruptionOf(*pod)) continue;
+    CollectFailures(*pod, has_master, false, failures);
+    CollectFailures(*pod, has_master, true, failures);
   }
-  return {};
+  const Failure* first = FirstOf(failures, false);
+  if (first != nullptr) {
+    std::erase_if(failures, [last = *first](const Failure& failure) {
+      return failure.is_last && !MayBeTheCause(failure, last);
+    });
+    first = FirstOf(failures, false);
+  }
+  const Failure* const restarted = FirstOf(failures, true);
+  if (restarted != nullptr) first = restarted;
+  if (first == nullptr) return {};
+  return {first->text, LastLines(first->log), first->pod};
 }
 
 FailedReplica ReadFailure(std::string_view line) {

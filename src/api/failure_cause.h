@@ -23,11 +23,14 @@ struct FirstFailure {
   // What the container said last, as the node reports it, at most kMaxLastLines and
   // kMaxLastLineBytes of it.
   std::string last_lines;
+  const text::Json* pod = nullptr;  // of those given
 };
 inline constexpr size_t kMaxLastLines = 64;
 inline constexpr size_t kMaxLastLineBytes = 4096;
 
-// Pods that are being deleted, and those that the end of their job has ended, do not count.
+// By time; a container's end before its restart in place counts as well, if it may be the cause of
+// what failed after it. Pods that are being deleted, unless a disruption does it, and those that
+// the end of their job has ended do not count.
 FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master);
 
 // What such a line says, also behind other words: it outlives the pods.

@@ -25,6 +25,8 @@ inline constexpr std::string_view kWebhookName =
 // Values of spec.runPolicy.managedBy (1.5).
 inline constexpr std::string_view kManagedByUs = "kubeflow.org/training-operator";
 inline constexpr std::string_view kManagedByMultiKueue = "kueue.x-k8s.io/multikueue";
+// The queue that a job waits in for its admission, on the job.
+inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
 // spec/arena.md 3
 inline constexpr std::string_view kArenaCodeContainer = "init-code";
@@ -44,6 +46,12 @@ inline constexpr std::string_view kRestartScopeAnnotation = "muster.dev/restart-
 // On such a job how often each scope was restarted, "worker-0=2,worker-3=1"; on its pods how often
 // theirs had been when they were made.
 inline constexpr std::string_view kRestartsAnnotation = "muster.dev/restarts";
+// Beside it how many of those restarts followed a disruption: they are not counted towards
+// backoffLimit, unless the job's second annotation is "true".
+inline constexpr std::string_view kDisruptionsAnnotation = "muster.dev/disruptions";
+inline constexpr std::string_view kCountDisruptionsAnnotation = "muster.dev/count-disruptions";
+// On pods of a job that has been resumed: its startTime when they were made.
+inline constexpr std::string_view kRunAnnotation = "muster.dev/run";
 // On a job: how workers wait for the master, dns, port or none.
 inline constexpr std::string_view kInitStepAnnotation = "muster.dev/init-step";
 // On a pod of the embedded cluster: its job cannot go on, so its processes are to end. The pod and

@@ -1,6 +1,9 @@
 #include "api/pod.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "api/names.h"
 #include "base/quantity.h"
@@ -153,6 +156,47 @@ const text::Json* PodCondition(const text::Json& pod, std::string_view type) {
     if (text::GetString(condition, {"type"}) == type) return &condition;
   }
   return nullptr;
+}
+
+const text::Json* DisruptionCondition(const text::Json& pod) {
+  const text::Json* const target = PodCondition(pod, "DisruptionTarget");
+  if (target != nullptr && text::GetString(*target, {"status"}) == "True") return target;
+  const text::Json* const ready = PodCondition(pod, "Ready");
+  return ready != nullptr && text::GetString(*ready, {"reason"}) == "Evict" ? ready : nullptr;
+}
+
+std::optional<Disruption> DisruptionOf(const text::Json& pod) {
+  const text::Json* const target = DisruptionCondition(pod);
+  if (target == nullptr || (!IsDeleting(pod) && Phase(pod) != "Failed")) return std::nullopt;
+  Disruption out;
+  out.reason = text::GetString(*target, {"reason"});
+  out.message = text::GetString(*target, {"message"});
+  out.at = GetTime(*target, {"lastTransitionTime"});
+  for (const ContainerStatus& status : ContainerStatuses(pod)) {
+    if (status.name != kContainerName || !status.terminated || !out.at) continue;
+    if (status.terminated->finished && *status.terminated->finished < *out.at) return std::nullopt;
+  }
+  return out;
+}
+
+std::string DescribeDisruption(const Disruption& disruption) {
+  // The words of Kubernetes, also those of before 1.26.
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"EvictionByEvictionAPI", "was evicted"},
+      {"PreemptionByScheduler", "was preempted"},
+      {"PreemptionByKubeScheduler", "was preempted"},
+      {"DeletionByTaintManager", "was evicted from its node"},
+      {"DeletionByPodGC", "was lost with its node"},
+      {"TerminationByKubelet", "was ended by its node"},
+      {"Evict", "was evicted by its scheduler"},
+  };
+  std::string text = "was disrupted";
+  for (const auto& [reason, words] : kWords) {
+    if (disruption.reason == reason) text = words;
+  }
+  const std::string_view detail =
+      disruption.message.empty() ? disruption.reason : disruption.message;
+  return detail.empty() ? text : fmt::format("{} ({})", text, detail);
 }
 
 std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod) {

@@ -33,6 +33,20 @@ std::string_view PodRestartPolicy(const text::Json& pod);  // "Always" when unse
 // The pod's condition of that type, else nullptr.
 const text::Json* PodCondition(const text::Json& pod, std::string_view type);
 
+// Who has asked a pod to go though its program had not ended: an eviction (`kubectl drain`), a
+// preemption, a taint, the node itself.
+struct Disruption {
+  std::string_view reason;   // "EvictionByEvictionAPI", "PreemptionByScheduler", ...
+  std::string_view message;  // "Eviction API: evicting"
+  std::optional<base::Time> at;
+};
+// By such a condition of a pod that is going or has failed. None when its program had ended before.
+std::optional<Disruption> DisruptionOf(const text::Json& pod);
+// DisruptionTarget, or Volcano's word for it: Ready with the reason Evict. nullptr without.
+const text::Json* DisruptionCondition(const text::Json& pod);
+// "was evicted (Eviction API: evicting)"
+std::string DescribeDisruption(const Disruption& disruption);
+
 struct Terminated {
   int exit_code = 0;
   int signal = 0;  // 0 unless the runtime says so; most say 128 + signal as exit code only

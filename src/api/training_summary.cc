@@ -35,13 +35,23 @@ const text::Json* TrueCondition(const text::Json& object, std::string_view type)
   return nullptr;
 }
 
+bool IsPending(const text::Json* pod) { return Phase(*pod) == "Pending"; }
+
+bool IsGoing(const text::Json* pod) { return IsDeleting(*pod) && !IsPodFinished(*pod); }
+
+// Whether the pod that the job stands and falls with is being deleted, or all of them are.
+bool AreGoing(const std::vector<const text::Json*>& pods) {
+  const auto master = std::find_if(pods.begin(), pods.end(),
+                                   [](const text::Json* pod) { return IsMasterPod(*pod); });
+  if (master != pods.end()) return IsGoing(*master);
+  return !pods.empty() && std::all_of(pods.begin(), pods.end(), IsGoing);
+}
+
 std::string_view StatusOf(const text::Json& job, const std::vector<const text::Json*>& pods) {
   for (const auto& [type, word] : kStatusOrder) {
     if (TrueCondition(job, type) == nullptr) continue;
     const bool is_waiting =
-        type == "Running" && std::any_of(pods.begin(), pods.end(), [](const text::Json* pod) {
-          return Phase(*pod) == "Pending";
-        });
+        type == "Running" && (std::any_of(pods.begin(), pods.end(), IsPending) || AreGoing(pods));
     return is_waiting ? "PENDING" : word;
   }
   return "PENDING";
@@ -172,8 +182,12 @@ std::string WhyWaiting(const text::Json& pod) {
 
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) {
   if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
+    const std::string_view queue = Label(job, kKueueQueueLabel);
+    if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);
     return OneLine(text::GetString(*suspended, {"message"}));
   }
+  const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
+  if (!manager.empty() && manager != kManagedByUs) return fmt::format("managed by {}", manager);
   std::vector<const text::Json*> waiting;
   for (const text::Json* const pod : pods) {
     if (!IsPodFinished(*pod) && !IsDeleting(*pod)) waiting.push_back(pod);
@@ -185,7 +199,9 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
     if (std::string why = WhyWaiting(*pod); !why.empty()) return why;
   }
   const text::Json* const restarting = TrueCondition(job, "Restarting");
-  return restarting != nullptr ? OneLine(text::GetString(*restarting, {"message"})) : "";
+  if (restarting != nullptr) return OneLine(text::GetString(*restarting, {"message"}));
+  const auto going = std::find_if(pods.begin(), pods.end(), IsGoing);
+  return going != pods.end() ? fmt::format("{} is being deleted", Name(**going)) : "";
 }
 
 // The pods explain a failure of the job's own; a deadline, a stopped cluster and the like explain
@@ -325,6 +341,7 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "annotations", kFailureAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
+      {"spec", "runPolicy", "managedBy"},
       {"status"}};
   return kParts;
 }

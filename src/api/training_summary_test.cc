@@ -242,6 +242,28 @@ TEST(PendingReason, SaysTheCodeSyncsTellingLine) {
   }
 }
 
+TEST(PendingReason, SaysWhoHoldsTheJob) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Suspended", "True", "PyTorchJobSuspended", "PyTorchJob pt is suspended.");
+  EXPECT_EQ(Of(job).reason, "PyTorchJob pt is suspended.");
+  text::Set(job, {"metadata", "labels", kKueueQueueLabel}, "team-a");
+  EXPECT_EQ(Of(job).reason, "waits for Kueue to admit it, in queue team-a");
+  text::Json remote = MakeJob();
+  text::Set(remote, {"spec", "runPolicy", "managedBy"}, text::Json(kManagedByMultiKueue));
+  EXPECT_EQ(Of(remote).reason, "managed by kueue.x-k8s.io/multikueue");
+}
+
+TEST(TrainingSummary, AJobWhosePodsAreGoingDoesNotRun) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  std::vector<text::Json> pods = {MakePod("master", 0), MakePod("worker", 0)};
+  text::Set(pods[1], {"metadata", "deletionTimestamp"}, text::Json(kCreated));
+  EXPECT_EQ(Of(job, pods).status, "RUNNING") << "an elastic job that shrinks";
+  text::Set(pods[0], {"metadata", "deletionTimestamp"}, text::Json(kCreated));
+  EXPECT_EQ(Of(job, pods).status, "PENDING");
+  EXPECT_EQ(Of(job, pods).reason, "pt-master-0 is being deleted");
+}
+
 TEST(PendingReason, SaysThatTheJobRestarts) {
   text::Json job = MakeJob();
   AddCondition(job, "Restarting", "True", "PyTorchJobRestarting", "job pt is restarting");
@@ -360,6 +382,57 @@ TEST_F(FailedReason, FallsBackToEndsBeforeARestart) {
               {"state", {{"waiting", {{"reason", "CrashLoopBackOff"}}}}},
               {"lastState", {{"terminated", {{"exitCode", 5}}}}}}});
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 5");
+}
+
+// A worker was killed and restarted in place; the master ended two seconds later.
+TEST_F(FailedReason, MayLieBeforeARestartInPlace) {
+  const auto restart_at = [this](std::string_view finished) {
+    pods_[1] = MakePod("worker", 0);
+    text::Json last = text::Object{{"exitCode", 137}, {"reason", "Error"}};
+    text::Set(last, {"finishedAt"}, text::Json(finished));
+    text::Set(pods_[1], {"status", "containerStatuses"},
+              {{{"name", "pytorch"},
+                {"state", {{"running", text::Object()}}},
+                {"lastState", {{"terminated", last}}}}});
+  };
+  Terminate(pods_[0], 1, "2026-07-30T14:12:01Z", "ValueError: x");
+  text::Set(pods_[0].at("status").at("containerStatuses").as_array()[0],
+            {"state", "terminated", "startedAt"}, "2026-07-30T14:00:00Z");
+  const std::string of_worker = "rank 1 (pt-worker-0) was killed by SIGKILL (exit code 137)";
+  const std::string of_master = "rank 0 (pt-master-0) exited with code 1: ValueError: x";
+  restart_at("2026-07-30T14:11:59Z");
+  EXPECT_EQ(Reason(), of_worker);
+  restart_at("2026-07-30T14:02:00Z");
+  EXPECT_EQ(Reason(), of_worker) << "watchdogs take their time";
+  restart_at("2026-07-30T14:12:02Z");
+  EXPECT_EQ(Reason(), of_master) << "it followed";
+  restart_at("2026-07-30T13:59:59Z");
+  EXPECT_EQ(Reason(), of_master) << "the master began after it";
+}
+
+TEST_F(FailedReason, LooksNoFurtherBackThanWatchdogsWait) {
+  pods_[1] = MakePod("worker", 0);
+  text::Set(pods_[1], {"status", "containerStatuses"},
+            {{{"name", "pytorch"},
+              {"lastState",
+               {{"terminated", {{"exitCode", 137}, {"finishedAt", "2026-07-30T10:00:00Z"}}}}}}});
+  Terminate(pods_[0], 1, "2026-07-30T14:12:01Z", "ValueError: x");
+  EXPECT_EQ(Reason(), "rank 0 (pt-master-0) exited with code 1: ValueError: x");
+}
+
+TEST_F(FailedReason, NamesADisruption) {
+  text::Set(pods_[1], {"metadata", "deletionTimestamp"}, "2026-07-30T10:00:40Z");
+  text::Set(pods_[1], {"status", "conditions"},
+            {{{"type", "DisruptionTarget"},
+              {"status", "True"},
+              {"reason", "PreemptionByScheduler"},
+              {"message", "default-scheduler: preempting"},
+              {"lastTransitionTime", "2026-07-30T10:00:10Z"}}});
+  Terminate(pods_[0], 1, "2026-07-30T10:00:12Z", "Connection reset by peer");
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) was preempted (default-scheduler: preempting)");
+  Terminate(pods_[1], 1, "2026-07-30T10:00:05Z", "ValueError: y");
+  text::Erase(pods_[1], {"metadata", "deletionTimestamp"});
+  EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) exited with code 1: ValueError: y") << "before it";
 }
 
 TEST_F(FailedReason, IgnoresPodsThatTheJobsEndHasEnded) {

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "api/names.h"
+#include "api/pod.h"
 #include "api/training_summary.h"
 #include "arena/log_lines.h"
 #include "base/log.h"
@@ -58,6 +58,15 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   return oldest;
 }
 
+// The last init container that runs or has run; "" when none has.
+std::string StartedInitContainer(const text::Json& pod) {
+  std::string started;
+  for (const api::ContainerStatus& status : api::InitContainerStatuses(pod)) {
+    if (status.is_running || status.terminated || status.last_terminated) started = status.name;
+  }
+  return started;
+}
+
 }  // namespace
 
 const std::string& LinePrefixes::Of(const std::string& instance) {
@@ -77,7 +86,9 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
   const text::Json* const pod = job.Pod(instance);
   const std::string status = pod == nullptr ? "" : api::PodStatusText(*pod);
   if (status.starts_with("Init:") || status == "PodInitializing") {
-    return std::string(api::kArenaCodeContainer);
+    if (const std::string container = StartedInitContainer(*pod); !container.empty()) {
+      return container;
+    }
   }
   if (pod == nullptr || text::GetString(*pod, {"status", "phase"}) == "Pending") {
     const std::string why = job.summary.reason.empty() ? "" : ": " + job.summary.reason;

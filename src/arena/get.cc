@@ -9,6 +9,7 @@
 #include "arena/advice.h"
 #include "arena/complete_names.h"
 #include "arena/job_output.h"
+#include "arena/kueue.h"
 #include "arena/machine_output.h"
 #include "arena/other_jobs.h"
 #include "arena/tensorboard.h"
@@ -84,8 +85,8 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
-  TRY_ASSIGN(const TrainingJob job,
-             FindJobOfType(*client, context, namespace_name, name, flags.type));
+  TRY_ASSIGN(TrainingJob job, FindJobOfType(*client, context, namespace_name, name, flags.type));
+  AddWordsOfKueue(*client, job);
   GetExtras extras;
   extras.tensorboard = TensorboardUrl(*client, job);
   if (flags.gpus) {

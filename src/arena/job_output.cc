@@ -181,7 +181,10 @@ bool IsToEnd(const text::Json& pod) {
 std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance) {
   const text::Json* pod = job.Pod(instance.name);
   const std::string_view phase = pod != nullptr ? text::GetString(*pod, {"status", "phase"}) : "";
-  if (IsFinished(job.summary.status) && phase == "Running" && IsToEnd(*pod)) return "TERMINATING";
+  if (phase == "Running" &&
+      (api::IsDeleting(*pod) || (IsFinished(job.summary.status) && IsToEnd(*pod)))) {
+    return "TERMINATING";
+  }
   return phase.empty() ? "PENDING" : base::ToUpper(phase);
 }
 

@@ -232,6 +232,30 @@ TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
   EXPECT_EQ(Run({"logs", "-f", "pt"}).out, "fatal: repository not found\n");
 }
 
+// On Kubernetes workers wait for their master in an init container.
+TEST_F(LogsTest, WhileAnInitContainerRunsTheLogIsItsOwn) {
+  PutJob("Created", "Running");
+  text::Json pod = MakePod("pt", "worker", 0, "Pending");
+  text::Set(pod, {"spec", "initContainers"}, Json(R"([{"name": "init-pytorch"}, {"name": "x"}])"));
+  text::Set(pod, {"status", "containerStatuses"},
+            Json(R"([{"name": "pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
+  text::Set(pod, {"status", "initContainerStatuses"},
+            Json(R"([{"name": "init-pytorch", "state": {"running": {}}},
+                     {"name": "x", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
+  cluster_->Put(kPods, pod);
+  cluster_->on_log = [](const net::Target& target) {
+    FakeLog log;
+    log.body = "log of " + target.Query("container") + "\n";
+    return log;
+  };
+  EXPECT_EQ(Run({"logs", "pt", "-i", "pt-worker-0"}).out, "log of init-pytorch\n");
+  text::Set(pod, {"status", "initContainerStatuses"},
+            Json(R"([{"name": "init-pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
+  cluster_->Put(kPods, pod);
+  const Ended ended = Run({"logs", "pt", "-i", "pt-worker-0"});
+  EXPECT_NE(ended.err.find("instance pt-worker-0 is not running"), std::string::npos) << ended.err;
+}
+
 TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
   const Ended ended = Run({"logs", "--", "help"});
   EXPECT_EQ(ended.exit_code, 0);

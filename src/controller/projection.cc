@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "api/pod.h"
 #include "api/resources.h"
 #include "controller/object_packing.h"
 #include "text/projection.h"
@@ -62,7 +63,8 @@ text::Object MetadataOf(const text::Json& object) {
   if (const text::Object* const notes = text::FindObject(object, {"metadata", "annotations"})) {
     PutUnlessEmpty(
         kept, "annotations",
-        Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation, api::kEndAnnotation}));
+        Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation, api::kRunAnnotation,
+                     api::kEndAnnotation}));
   }
   if (const text::Json* const owner = api::ControllerReference(object)) {
     text::Array owners;
@@ -110,7 +112,11 @@ text::Object StatusOf(const text::Json& pod) {
   }
   // Conditions speak for a pod whose containers have not been started, and date their troubles.
   const text::Json* const conditions = status->if_contains("conditions");
-  if (needs_conditions && conditions != nullptr) kept["conditions"] = *conditions;
+  if (needs_conditions && conditions != nullptr) {
+    kept["conditions"] = *conditions;
+  } else if (const text::Json* const disruption = api::DisruptionCondition(pod)) {
+    kept["conditions"] = text::Array{*disruption};
+  }
   return kept;
 }
 
@@ -129,6 +135,7 @@ const text::Projection& ChildParts() {
                                        {"metadata", "labels", api::kReplicaIndexLabel},
                                        {"metadata", "annotations", api::kMasterPortAnnotation},
                                        {"metadata", "annotations", api::kRestartsAnnotation},
+                                       {"metadata", "annotations", api::kRunAnnotation},
                                        {"metadata", "annotations", api::kEndAnnotation},
                                        {"metadata", "ownerReferences"}};
   return kParts;

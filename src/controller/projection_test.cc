@@ -76,6 +76,19 @@ TEST(Projection, APartOfTheTextIsEnoughForIt) {
   }
 }
 
+TEST(Projection, ADisruptionIsKeptOfARunningPod) {
+  text::Json pod = *text::ParseJson(R"({"metadata": {"name": "p", "annotations":
+      {"muster.dev/run": "2026-07-30T10:00:00Z", "x": "y"}}, "status": {"phase": "Running",
+      "conditions": [{"type": "Ready", "status": "True"},
+                     {"type": "DisruptionTarget", "status": "True", "reason": "r"}],
+      "containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}})");
+  ProjectPod(pod);
+  EXPECT_EQ(text::ToJson(*text::Find(pod, {"status", "conditions"})),
+            R"([{"type":"DisruptionTarget","status":"True","reason":"r"}])");
+  EXPECT_EQ(text::ToJson(*text::Find(pod, {"metadata", "annotations"})),
+            R"({"muster.dev/run":"2026-07-30T10:00:00Z"})");
+}
+
 TEST(Projection, ConditionsSpeakForAPodWithoutContainers) {
   text::Json pod = Parse(R"({"metadata": {"name": "p"}, "status": {"phase": "Pending",
     "containerStatuses": [], "conditions": [{"type": "PodScheduled", "status": "False"}]}})");

@@ -69,6 +69,25 @@ class SimulatedServer {
     text::Set(patch, {"status", "containerStatuses"}, text::Array{std::move(container)});
     Patch(SimKind::kPod, pod, patch);
   }
+  // A pod is to go, or is asked to go once more: its deletionTimestamp is new.
+  void AskForDeletion(const std::string& pod) {
+    text::Json patch = text::Object();
+    text::Set(patch, {"metadata", "deletionTimestamp"},
+              text::Json(base::FormatRfc3339(clock_.Now())));
+    Patch(SimKind::kPod, pod, patch);
+  }
+  // As `kubectl drain` does it.
+  void Evict(const std::string& pod) {
+    text::Json condition = text::Object{{"type", "DisruptionTarget"},
+                                        {"status", "True"},
+                                        {"reason", "EvictionByEvictionAPI"},
+                                        {"message", "Eviction API: evicting"}};
+    text::Set(condition, {"lastTransitionTime"}, text::Json(base::FormatRfc3339(clock_.Now())));
+    text::Json patch = text::Object();
+    text::Set(patch, {"status", "conditions"}, text::Array{std::move(condition)});
+    Patch(SimKind::kPod, pod, patch);
+    AskForDeletion(pod);
+  }
   // Children go whose job is gone.
   void CollectGarbage();
 

@@ -302,6 +302,9 @@ class Lifetime {
     const bool has_ended = api::IsPodFinished(object);
     const int what = Below(20);
     if (api::IsDeleting(object) && what < 10) return server_.Remove(SimKind::kPod, pod);
+    // The kubelet's last request, the eviction's first.
+    if (api::IsDeleting(object) && what < 14) return server_.AskForDeletion(pod);
+    if (what == 18 && !has_ended && Chance(50)) return server_.Evict(pod);
     if (what == 19 && Chance(30)) return server_.Remove(SimKind::kPod, pod);
     if (has_ended) return;
     if (what < 12) return server_.SetPhase(pod, "Running", 0);

@@ -43,7 +43,7 @@ void AnnounceExits(Pass& pass, const Replicas& replicas) {
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod)) continue;
     if (pod.phase == Phase::kFailed && !pod.is_terminating) AnnounceExit(pass, pod);
-    if (pod.phase == Phase::kSucceeded) succeeded.push_back(&pod);
+    if (HasSucceeded(pod)) succeeded.push_back(&pod);
   }
   const auto& stored = pass.job.status.replica_statuses;
   const auto found = stored.find(std::string(replicas.type));

@@ -52,7 +52,8 @@ bool HasNewFailure(const Pass& pass) {
     wanted += replicas->Wanted();
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
-      if (pod.phase == Phase::kFailed) ++failed;
+      if (IsOutdated(pass.job, *replicas, pod)) continue;
+      if (pod.phase == Phase::kFailed && CountsTowardsLimit(pass.job, pod)) ++failed;
       if (pod.phase == Phase::kRunning || pod.phase == Phase::kPending) ++active;
     }
   }

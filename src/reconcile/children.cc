@@ -8,6 +8,8 @@
 #include "api/pod.h"
 #include "base/strings.h"
 #include "reconcile/node_loss.h"
+#include "reconcile/restart_scope.h"
+#include "reconcile/suspend.h"
 
 namespace reconcile {
 namespace {
@@ -77,6 +79,7 @@ void MarkLoss(Pod& pod, base::Duration patience, const Observed& observed, base:
     return;
   }
   pod.is_lost = true;
+  pod.is_disrupted = true;
   pod.phase = Phase::kFailed;
   pod.is_terminating =
       pod.is_terminating &&
@@ -90,8 +93,12 @@ void ReadPods(const Observed& observed, const api::PyTorchJob& job, base::Time n
     const Labelled read = Read(*object, job.uid);
     if (!read.child.is_own) continue;
     Pod pod{read.child, ReadPhase(*object)};
+    pod.is_disrupted = api::DisruptionOf(*object).has_value();
     if (patience) MarkLoss(pod, *patience, observed, now, children);
     Replicas* const replicas = FindType(children, read.type);
+    pod.is_left_over =
+        pod.is_terminating && (IsOfAnEarlierRun(job.status, *object) ||
+                               (replicas != nullptr && IsOutdated(job, *replicas, pod)));
     auto& home = replicas != nullptr && pod.index >= 0 ? replicas->pods : children.stray_pods;
     home.push_back(pod);
   }
@@ -116,14 +123,6 @@ void ReadServices(const Observed& observed, const api::PyTorchJob& job, Children
 }  // namespace
 
 std::optional<int> Pod::ExitCode() const { return api::ExitCodeOf(*object, api::kContainerName); }
-
-std::optional<base::Time> Pod::DeletionAsked() const {
-  const auto end = api::GetTime(*object, {"metadata", "deletionTimestamp"});
-  if (!end) return std::nullopt;
-  const int64_t grace =
-      text::GetInt(*object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0);
-  return *end - std::chrono::seconds(std::clamp<int64_t>(grace, 0, 1'000'000'000));
-}
 
 Children ReadChildren(const Observed& observed, const api::PyTorchJob& job, base::Time now) {
   Children children;

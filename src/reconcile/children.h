@@ -29,11 +29,14 @@ struct Child {
 
 struct Pod : Child {
   Phase phase = Phase::kPending;  // Unknown and unset count as Pending
+  // Somebody else than its program ends it: an eviction, a preemption, its node.
+  bool is_disrupted = false;
+  // It is going and is of an earlier run of the job or of before a restart of its scope: how it
+  // ends says nothing about the job.
+  bool is_left_over = false;
 
   // Of the container `pytorch`, when it has terminated.
   std::optional<int> ExitCode() const;
-  // When the deletion was asked for; nothing while it is not terminating.
-  std::optional<base::Time> DeletionAsked() const;
 };
 
 // The replicas of one type: what is wanted, and what there is. Pods and services are in the order

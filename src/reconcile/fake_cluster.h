@@ -136,6 +136,33 @@ class FakeCluster {
               text::Json(base::FormatRfc3339(now + std::chrono::seconds(grace))));
     text::Set(metadata, {"deletionGracePeriodSeconds"}, grace);
   }
+  // Its containers have ended so, as the kubelet reports before it asks for the deletion once more.
+  void EndDeletion(const std::string& pod, int exit_code) {
+    Phase(pod, exit_code == 0 ? "Succeeded" : "Failed", exit_code);
+    SetFinished(pod);
+    text::Json& metadata = text::Ensure(pods.at(pod), {"metadata"});
+    text::Set(metadata, {"deletionTimestamp"}, text::Json(base::FormatRfc3339(now)));
+    text::Set(metadata, {"deletionGracePeriodSeconds"}, 0);
+  }
+  // A program ends now.
+  void End(const std::string& pod, int exit_code) {
+    Phase(pod, exit_code == 0 ? "Succeeded" : "Failed", exit_code);
+    SetFinished(pod);
+  }
+  // Others want it gone; an eviction and a preemption delete it as well.
+  void Disrupt(const std::string& pod, std::string_view reason, std::string_view message) {
+    text::Json condition = text::Object{{"type", "DisruptionTarget"}, {"status", "True"}};
+    text::Set(condition, {"reason"}, text::Json(reason));
+    text::Set(condition, {"message"}, text::Json(message));
+    text::Set(condition, {"lastTransitionTime"}, text::Json(base::FormatRfc3339(now)));
+    text::Array conditions;
+    conditions.emplace_back(std::move(condition));
+    text::Set(pods.at(pod), {"status", "conditions"}, std::move(conditions));
+  }
+  void Evict(const std::string& pod) {
+    Disrupt(pod, "EvictionByEvictionAPI", "Eviction API: evicting");
+    BeginDeletion(pod);
+  }
   void FinishDeletions() {
     std::erase_if(pods, [](const auto& entry) {
       return text::Find(entry.second, {"metadata", "deletionTimestamp"}) != nullptr;
@@ -200,6 +227,14 @@ class FakeCluster {
   std::map<Counter, int> counters;
 
  private:
+  void SetFinished(const std::string& pod) {
+    for (text::Json& status :
+         text::Ensure(pods.at(pod), {"status", "containerStatuses"}).as_array()) {
+      text::Set(status, {"state", "terminated", "finishedAt"},
+                text::Json(base::FormatRfc3339(now)));
+    }
+  }
+
   std::string JobName() const { return String(*text::Find(job, {"metadata"}), "name"); }
 
   static std::string String(const text::Json& value, std::string_view key) {

@@ -102,7 +102,7 @@ TEST(NodeLoss, ASuspendedJobLetsGoOfALostPod) {
   FakeCluster cluster = RunningOnNodes({.metadata = kPatient});
   cluster.lost_nodes["b"] = cluster.now - seconds(1'000);
   cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
-  cluster.Step();
+  cluster.Settle();
   cluster.FinishDeletions();
   EXPECT_TRUE(cluster.pods.empty());
 }

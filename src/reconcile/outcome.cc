@@ -11,6 +11,7 @@
 #include "reconcile/conditions.h"
 #include "reconcile/pods.h"
 #include "reconcile/restart.h"
+#include "reconcile/restart_scope.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -21,14 +22,37 @@ std::string LongName(const Pass& pass) {
   return fmt::format("{}/{}", pass.job.namespace_name, pass.job.name);
 }
 
-bool IsOfAnEarlierRun(const Pod& pod, const std::optional<base::Time>& start_time) {
-  if (!pod.is_terminating || !start_time) return false;
-  const auto asked = pod.DeletionAsked();
-  return asked && *asked <= *start_time;
+// One that is disrupted has not come to its end even if it says so: programs that save their state
+// when they are told to go end with 0.
+bool CountsAsFailed(const Pod& pod) {
+  return pod.phase == Phase::kFailed || (pod.phase == Phase::kRunning && pod.is_terminating) ||
+         (pod.phase == Phase::kSucceeded && pod.is_disrupted);
 }
 
-bool CountsAsFailed(const Pod& pod) {
-  return pod.phase == Phase::kFailed || (pod.phase == Phase::kRunning && pod.is_terminating);
+// What is to be restarted with others does not fail the job by its own end.
+bool Matters(const Pass& pass, const Replicas& replicas, const Pod& pod) {
+  return replicas.IsWanted(pod) && !pod.is_left_over && !IsOutdated(pass.job, replicas, pod);
+}
+
+// Whether all that `failed` is a consequence of a pod that failed before it and is to be restarted,
+// and `failed` with it.
+bool FollowsARestart(const Pass& pass, const Replicas& of_failed) {
+  const RestartScope scope = ScopeOf(pass.job);
+  if (scope != RestartScope::kJob && scope != RestartScope::kReplica) return false;
+  std::vector<const text::Json*> pods;
+  for (const Replicas* const replicas : pass.Types()) {
+    if (scope == RestartScope::kReplica && replicas != &of_failed) continue;
+    for (const Pod& pod : replicas->pods) {
+      if (Matters(pass, *replicas, pod)) pods.push_back(pod.object);
+    }
+  }
+  const text::Json* const first = api::FindFirstFailure(pods, pass.HasMaster()).pod;
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) {
+      if (pod.object == first) return CallsForRestart(*replicas->spec, pod);
+    }
+  }
+  return false;
 }
 
 std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
@@ -36,8 +60,9 @@ std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
   const api::RestartPolicy policy = replicas.spec->Policy();
   if (policy == api::RestartPolicy::kExitCode) {
     for (const Pod& pod : replicas.pods) {
-      if (!replicas.IsWanted(pod) || pod.is_terminating || pod.phase != Phase::kFailed) continue;
-      if (IsRetryable(pod.ExitCode())) continue;
+      if (!Matters(pass, replicas, pod) || pod.is_terminating) continue;
+      if (pod.phase != Phase::kFailed || IsToBeReplaced(*replicas.spec, pod)) continue;
+      if (FollowsARestart(pass, replicas)) return std::nullopt;
       return Failure{true, fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
                                        pass.job.name, replicas.type)};
     }
@@ -48,8 +73,7 @@ std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
   }
   const auto failed =
       std::count_if(replicas.pods.begin(), replicas.pods.end(), [&](const Pod& pod) {
-        return replicas.IsWanted(pod) && CountsAsFailed(pod) &&
-               !IsOfAnEarlierRun(pod, pass.status.start_time);
+        return Matters(pass, replicas, pod) && CountsAsFailed(pod);
       });
   if (failed == 0) return std::nullopt;
   return Failure{false, fmt::format("PyTorchJob {} is failed because {} {} replica(s) failed.",
@@ -72,16 +96,20 @@ std::string FirstLoss(const Pass& pass) {
 Tally Count(const Replicas& replicas) {
   Tally tally;
   for (const Pod& pod : replicas.pods) {
-    if (!replicas.IsWanted(pod)) continue;
+    if (!replicas.IsWanted(pod) || pod.is_left_over) continue;
     if (CountsAsFailed(pod)) {
       ++tally.failed;
     } else if (pod.phase == Phase::kRunning) {
       ++tally.active;
-    } else if (pod.phase == Phase::kSucceeded) {
+    } else if (HasSucceeded(pod)) {
       ++tally.succeeded;
     }
   }
   return tally;
+}
+
+bool HasSucceeded(const Pod& pod) {
+  return pod.phase == Phase::kSucceeded && !pod.is_left_over && !pod.is_disrupted;
 }
 
 bool HasSucceeded(const Pass& pass) {
@@ -111,7 +139,9 @@ void AddFirstFailure(const Pass& pass, std::string_view before, Failure& failure
   if (!pass.options.tells_first_failure) return;
   std::vector<const text::Json*> pods;
   for (const Replicas* const replicas : pass.Types()) {
-    for (const Pod& pod : replicas->pods) pods.push_back(pod.object);
+    for (const Pod& pod : replicas->pods) {
+      if (Matters(pass, *replicas, pod)) pods.push_back(pod.object);
+    }
   }
   api::FirstFailure first = api::FindFirstFailure(pods, pass.HasMaster());
   if (first.text.empty()) first.text = FirstLoss(pass);

@@ -10,13 +10,17 @@
 
 namespace reconcile {
 
-// What replicaStatuses says of a type. Pods beyond the number of replicas are not counted.
+// What replicaStatuses says of a type. Pods beyond the number of replicas are not counted, nor those
+// that are left over.
 struct Tally {
   int32_t active = 0;     // Running
   int32_t succeeded = 0;  // Succeeded
-  int32_t failed = 0;     // Failed, and Running ones that are being deleted
+  int32_t failed = 0;     // Failed, Running ones that are being deleted, disrupted ones
 };
 Tally Count(const Replicas& replicas);
+
+// Whether its program came to its end: not when it was told to go before.
+bool HasSucceeded(const Pod& pod);
 
 // With a master it alone decides; without, all workers, or any worker of an elastic job.
 bool HasSucceeded(const Pass& pass);
@@ -30,8 +34,8 @@ struct Failure {
   std::string last_lines = {};
 };
 // A failure that the restart policies do not heal: any pod under Never, a permanent exit code under
-// ExitCode. Under Never a running pod that somebody deletes counts, as it does in v1; one whose
-// deletion was asked for before the job's start (by suspending it) does not.
+// ExitCode, unless it follows from one that is to be restarted with it. Under Never a running pod
+// that somebody deletes counts, as it does in v1; one that is left over does not.
 std::optional<Failure> FindFailure(const Pass& pass);
 
 // Adds to the message `before` and the pod that failed first, and how: "rank 1 (j-worker-0) exited

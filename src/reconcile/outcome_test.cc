@@ -324,8 +324,8 @@ std::vector<Failing> GoldenFailures() {
        1,
        false,
        {kCreatedLine, kRunningFalse, kByBackoff},
-       "a1 s0 f0",
-       "a2 s0 f0",
+       "a0 s0 f0",
+       "a0 s0 f1",
        1,
        by_backoff},
       {"backoffLimit 1",
@@ -470,6 +470,85 @@ TEST(Outcome, PodsThatAreStillGoingFromBeforeTheResumptionDoNotFailTheJob) {
   cluster.AllRunning();
   cluster.Settle();
   EXPECT_EQ(cluster.Types(), "Created=True Suspended=False Running=True");
+}
+
+// A kubelet asks once more, at the end: the time of that is after the resumption. The program may
+// have saved its state and ended with 0.
+TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
+  for (const char* const policy : {"Never", "OnFailure", "ExitCode"}) {
+    for (const int code : {0, 1, 143}) {
+      SCOPED_TRACE(std::string(policy) + " " + std::to_string(code));
+      FakeCluster cluster(TestJob{.master_policy = policy,
+                                  .worker_policy = policy,
+                                  .run_policy = R"({"backoffLimit":0})"});
+      cluster.is_graceful = true;
+      cluster.Settle();
+      cluster.AllRunning();
+      cluster.Settle();
+      cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+      cluster.Settle();
+      cluster.now += std::chrono::seconds(5);
+      cluster.PatchJob({"spec", "runPolicy", "suspend"}, "false");
+      cluster.Settle();
+      for (const auto& [name, pod] : cluster.pods) {
+        EXPECT_NE(text::Find(pod, {"metadata", "deletionTimestamp"}), nullptr);
+      }
+      cluster.now += std::chrono::seconds(25);
+      for (const std::string& name : FakeCluster::Names(cluster.pods)) {
+        cluster.EndDeletion(name, code);
+        cluster.Settle();
+      }
+      EXPECT_EQ(cluster.Types(), "Created=True Running=False Suspended=False");
+      EXPECT_EQ(cluster.Counts("Worker"), "a0 s0 f0");
+      cluster.FinishDeletions();
+      cluster.Settle();
+      cluster.AllRunning();
+      cluster.Settle();
+      EXPECT_EQ(cluster.Types(), "Created=True Suspended=False Running=True");
+      cluster.Phase("j-master-0", "Succeeded", 0);
+      cluster.Settle();
+      EXPECT_EQ(cluster.Types(), "Created=True Suspended=False Running=False Succeeded=True");
+    }
+  }
+}
+
+// All in one second: runs are told apart nevertheless.
+TEST(Outcome, SuspendedAndResumedTwiceInASecond) {
+  FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
+  cluster.is_graceful = true;
+  cluster.Settle();
+  for (int round = 0; round < 3; ++round) {
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+    cluster.Settle();
+    cluster.PatchJob({"spec", "runPolicy", "suspend"}, "false");
+    cluster.Settle();
+    for (const std::string& name : FakeCluster::Names(cluster.pods)) cluster.EndDeletion(name, 143);
+    cluster.Settle();
+    EXPECT_EQ(cluster.Types().find("Failed"), std::string::npos) << round;
+    cluster.FinishDeletions();
+    cluster.Settle();
+    EXPECT_EQ(cluster.pods.size(), 3U);
+  }
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.BeginDeletion("j-worker-0");
+  cluster.Settle();
+  EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos) << "that one is of this run";
+}
+
+// The pods were asked to go, but the resumption came before that was told.
+TEST(Outcome, ASuspensionIsOnRecordBeforeAPodIsTouched) {
+  FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
+  const Plan first = cluster.Step();
+  EXPECT_TRUE(first.writes.empty());
+  EXPECT_TRUE(first.status);
+  EXPECT_FALSE(cluster.Step().writes.empty());
 }
 
 TEST(Outcome, SurplusPodsOfAShrinkingJobFailNothing) {

@@ -13,6 +13,7 @@
 #include "reconcile/restart.h"
 #include "reconcile/restart_scope.h"
 #include "reconcile/services.h"
+#include "reconcile/suspend.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -45,10 +46,15 @@ text::Json BuildMetadata(const Pass& pass, const Replicas& replicas, int index) 
     const text::Json* const value = text::Find(pod_template, {"metadata", kept});
     if (value != nullptr && !value->is_null()) metadata[kept] = *value;
   }
-  if (const int restarts = RestartsOf(pass, replicas, index); restarts > 0) {
+  if (const int restarts = RestartsOf(pass.job, replicas, index); restarts > 0) {
     text::Json& annotations = metadata["annotations"];
     if (!annotations.is_object()) annotations.emplace_object();
     annotations.get_object()[api::kRestartsAnnotation] = fmt::to_string(restarts);
+  }
+  if (std::string run = RunOf(pass.status); !run.empty()) {
+    text::Json& annotations = metadata["annotations"];
+    if (!annotations.is_object()) annotations.emplace_object();
+    annotations.get_object()[api::kRunAnnotation] = std::move(run);
   }
   metadata["ownerReferences"] = OwnerReferences(pass.job);
   return metadata;

@@ -122,6 +122,9 @@ bool RecordEnd(Pass& pass) {
     return true;
   }
   if (auto limit = FindExceededLimit(pass)) {
+    RecordCounts(pass);
+    // What runs is deleted.
+    for (auto& [type, status] : pass.status.replica_statuses) status.active = 0;
     RecordFailure(pass, *std::move(limit));
     return true;
   }
@@ -149,7 +152,7 @@ void Run(Pass& pass) {
   if (pass.status.IsFinished()) return KeepFinished(pass);
   RecordCreation(pass);
   if (pass.job.run_policy.suspend) return Suspend(pass);
-  ResumeIfSuspended(pass);
+  if (ResumeIfSuspended(pass)) return RecordCounts(pass);
   AnnounceAbnormalPods(pass);
   if (RecordEnd(pass)) return;
   if (RecordRestarts(pass)) {
@@ -157,6 +160,7 @@ void Run(Pass& pass) {
     pass.status = pass.job.status;
     pass.plan.events.clear();
     pass.plan.counters.clear();
+    AnnounceDisruptions(pass);
     return;
   }
   ReconcileAutoscaler(pass);

@@ -12,6 +12,43 @@ namespace {
 
 constexpr int kFirstRetryableExitCode = 128;
 
+// "pod j-worker-0 was evicted (Eviction API: evicting)"
+std::string Describe(const Pod& pod) {
+  if (pod.is_lost) {
+    return fmt::format("pod {} is lost with its node {}", pod.name, api::NodeName(*pod.object));
+  }
+  const auto disruption = api::DisruptionOf(*pod.object);
+  return fmt::format("pod {} {}", pod.name,
+                     disruption ? api::DescribeDisruption(*disruption) : "was disrupted");
+}
+
+Event Disrupted(const Pod& pod) {
+  std::string message = Describe(pod);
+  message[0] = 'P';
+  return Warning(pod.is_lost ? "NodeLost" : "Disrupted", std::move(message));
+}
+
+// What becomes of pods that others than their programs end: nothing more is to be done for those
+// that are going. Returns whether there is one.
+bool RecordDisruptions(Pass& pass, const Replicas& replicas) {
+  if (replicas.spec == nullptr) return false;
+  bool any = false;
+  for (const Pod& pod : replicas.pods) {
+    if (!replicas.IsWanted(pod) || !pod.is_disrupted) continue;
+    if (!CallsForRestart(*replicas.spec, pod)) continue;
+    any = true;
+    const std::string message =
+        fmt::format("job {} is restarting because {}.", pass.job.name, Describe(pod));
+    const bool is_new =
+        SetCondition(pass.status, kRestarting, true, kRestartingReason, message, pass.stamp);
+    if (is_new) pass.plan.events.push_back(Warning(kRestartingReason, message));
+    if (is_new && ScopeOf(pass.job) == RestartScope::kUnset) {
+      pass.plan.events.push_back(Disrupted(pod));
+    }
+  }
+  return any;
+}
+
 // How many of the pods that go have failed: with a scope, others go with them.
 int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
   if (replicas.spec == nullptr) return 0;
@@ -20,14 +57,9 @@ int ReplaceFailedPods(Pass& pass, const Replicas& replicas) {
   for (const Pod& pod : replicas.pods) {
     if (!replicas.IsWanted(pod) || pod.is_terminating) continue;
     const bool has_failed = IsToBeReplaced(*replicas.spec, pod);
-    if (has_scope ? !IsOutdated(pass, replicas, pod) : !has_failed) continue;
+    if (has_scope ? !IsOutdated(pass.job, replicas, pod) : !has_failed) continue;
     pass.plan.writes.push_back(DeleteChild(api::kPods, pod));
     if (!has_failed) continue;
-    if (pod.is_lost) {
-      pass.plan.events.push_back(Warning(
-          "NodeLost",
-          fmt::format("Pod {} is lost with its node {}", pod.name, api::NodeName(*pod.object))));
-    }
     pass.plan.counters.push_back(Counter::kRestarted);
     ++failed;
   }
@@ -51,24 +83,30 @@ bool IsRetryable(std::optional<int> exit_code) {
   return !exit_code || *exit_code >= kFirstRetryableExitCode;
 }
 
+bool IsRestartedAtAll(const api::ReplicaSpec& spec) {
+  const api::RestartPolicy policy = spec.Policy();
+  return policy != api::RestartPolicy::kNever && policy != api::RestartPolicy::kUnknown;
+}
+
 bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod) {
-  if (pod.phase != Phase::kFailed) return false;
-  switch (spec.Policy()) {
-    case api::RestartPolicy::kAlways:
-    case api::RestartPolicy::kOnFailure:
-      return true;
-    case api::RestartPolicy::kExitCode:
-      return IsRetryable(pod.ExitCode());
-    case api::RestartPolicy::kNever:
-    case api::RestartPolicy::kUnknown:
-      return false;
+  if (pod.phase != Phase::kFailed || !IsRestartedAtAll(spec)) return false;
+  return spec.Policy() != api::RestartPolicy::kExitCode || pod.is_disrupted ||
+         IsRetryable(pod.ExitCode());
+}
+
+void AnnounceDisruptions(Pass& pass) {
+  for (const Replicas* const replicas : pass.Types()) {
+    for (const Pod& pod : replicas->pods) {
+      if (!replicas->IsWanted(pod) || !pod.is_disrupted || pod.is_left_over) continue;
+      pass.plan.events.push_back(Disrupted(pod));
+    }
   }
-  return false;
 }
 
 bool ReplaceFailedPods(Pass& pass) {
   bool any = false;
   for (const Replicas* const replicas : pass.Types()) {
+    any |= RecordDisruptions(pass, *replicas);
     const int replaced = ReplaceFailedPods(pass, *replicas);
     if (replaced == 0) continue;
     any = true;

@@ -19,12 +19,18 @@ std::string PodRestartPolicy(const api::PyTorchJob& job, const api::ReplicaSpec&
 // 128 and above; an exit code that nobody knows too.
 bool IsRetryable(std::optional<int> exit_code);
 
-// Whether a failed pod under `spec` is replaced.
+// Whether the policy has pods replaced or restarted when something goes wrong.
+bool IsRestartedAtAll(const api::ReplicaSpec& spec);
+
+// Whether a failed pod under `spec` is replaced. One that was disrupted is, whatever its exit code.
 bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod);
+
+// Says once what disrupts pods of a job that has a scope: when their restart is put on record.
+void AnnounceDisruptions(Pass& pass);
 
 // Deletes the failed pods that are to be replaced (the next passes make their successors), sets
 // Restarting, and says so once. Returns whether there was one. Pods that are being deleted already
-// are left alone: they have been spoken of.
+// are left alone: they have been spoken of, but for those that are disrupted.
 bool ReplaceFailedPods(Pass& pass);
 
 }  // namespace reconcile

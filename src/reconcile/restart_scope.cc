@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 
 #include "api/names.h"
@@ -31,9 +30,10 @@ int ReadCount(std::string_view text) {
 }
 
 // "worker-0=2,worker-3=1"
-Record ReadRecord(const api::PyTorchJob& job) {
+Record ReadRecord(const api::PyTorchJob& job,
+                  std::string_view annotation = api::kRestartsAnnotation) {
   Record record;
-  for (const std::string& entry : base::Split(AnnotationOf(job, api::kRestartsAnnotation), ',')) {
+  for (const std::string& entry : base::Split(AnnotationOf(job, annotation), ',')) {
     const size_t equals = entry.find('=');
     if (equals == std::string::npos) continue;
     record[entry.substr(0, equals)] = ReadCount(std::string_view(entry).substr(equals + 1));
@@ -63,19 +63,39 @@ int CountOf(const Pod& pod) {
   return ReadCount(api::Annotation(*pod.object, api::kRestartsAnnotation));
 }
 
-// The scopes that failed pods call to restart, and that have not been since.
-std::set<std::string> FindNew(const Pass& pass, RestartScope scope, const Record& record) {
-  std::set<std::string> keys;
+std::string ToText(const Record& record) {
+  std::string text;
+  for (const auto& [key, count] : record) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, count);
+  }
+  return text;
+}
+
+int64_t SumOf(const Record& record) {
+  int64_t sum = 0;
+  for (const auto& [key, count] : record) sum += count;
+  return sum;
+}
+
+// The scopes that failed and disrupted pods call to restart, and that have not been since; whether
+// a disruption does it.
+std::map<std::string, bool> FindNew(const Pass& pass, RestartScope scope, const Record& record) {
+  std::map<std::string, bool> keys;
   for (const Replicas* const replicas : pass.Types()) {
     if (replicas->spec == nullptr) continue;
     for (const Pod& pod : replicas->pods) {
-      if (!replicas->IsWanted(pod) || pod.is_terminating) continue;
-      if (!IsToBeReplaced(*replicas->spec, pod)) continue;
+      if (!replicas->IsWanted(pod) || !CallsForRestart(*replicas->spec, pod)) continue;
+      // One that is going is gone by itself: only others may have to go with it.
+      if (pod.is_left_over) continue;
       const std::string key = KeyOf(scope, *replicas, pod.index);
-      if (CountOf(pod) >= CountOf(record, key)) keys.insert(key);
+      if (CountOf(pod) >= CountOf(record, key)) keys[key] |= pod.is_disrupted;
     }
   }
   return keys;
+}
+
+bool CountsDisruptions(const api::PyTorchJob& job) {
+  return AnnotationOf(job, api::kCountDisruptionsAnnotation) == "true";
 }
 
 }  // namespace
@@ -88,35 +108,54 @@ RestartScope ScopeOf(const api::PyTorchJob& job) {
   return RestartScope::kUnset;
 }
 
+bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod) {
+  return !pod.is_disrupted || CountsDisruptions(job);
+}
+
 bool HasSpentRestarts(const Pass& pass) {
   const RestartScope scope = ScopeOf(pass.job);
   const auto& limit = pass.job.run_policy.backoff_limit;
   if (scope == RestartScope::kUnset || !limit) return false;
   const Record record = ReadRecord(pass.job);
-  const std::set<std::string> fresh = FindNew(pass, scope, record);
+  const std::map<std::string, bool> fresh = FindNew(pass, scope, record);
   if (fresh.empty()) return false;
-  int64_t spent = static_cast<int64_t>(fresh.size());
-  for (const auto& [key, count] : record) spent += count;
-  return spent > *limit;
+  const bool counts_all = CountsDisruptions(pass.job);
+  int64_t spent = SumOf(record);
+  if (!counts_all) spent -= SumOf(ReadRecord(pass.job, api::kDisruptionsAnnotation));
+  const auto counted = std::count_if(fresh.begin(), fresh.end(), [&](const auto& entry) {
+    return counts_all || !entry.second;
+  });
+  return counted > 0 && spent + counted > *limit;
 }
 
 bool RecordRestarts(Pass& pass) {
   const RestartScope scope = ScopeOf(pass.job);
   if (scope == RestartScope::kUnset) return false;
   Record record = ReadRecord(pass.job);
-  const std::set<std::string> fresh = FindNew(pass, scope, record);
+  const std::map<std::string, bool> fresh = FindNew(pass, scope, record);
   if (fresh.empty()) return false;
-  for (const std::string& key : fresh) ++record[key];
-  std::string text;
-  for (const auto& [key, count] : record) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, count);
+  Record disruptions = ReadRecord(pass.job, api::kDisruptionsAnnotation);
+  for (const auto& [key, is_disruption] : fresh) {
+    ++record[key];
+    if (is_disruption) ++disruptions[key];
   }
-  pass.plan.writes.push_back(AnnotateJob(pass.job, api::kRestartsAnnotation, text));
+  Write write = AnnotateJob(pass.job, api::kRestartsAnnotation, ToText(record));
+  if (!disruptions.empty()) {
+    text::Set(write.object, {"metadata", "annotations", api::kDisruptionsAnnotation},
+              text::Json(ToText(disruptions)));
+  }
+  pass.plan.writes.push_back(std::move(write));
   return true;
 }
 
-bool IsOutdated(const Pass& pass, const Replicas& replicas, const Pod& pod) {
-  return CountOf(pod) < RestartsOf(pass, replicas, pod.index);
+bool CallsForRestart(const api::ReplicaSpec& spec, const Pod& pod) {
+  if (!pod.is_terminating) return IsToBeReplaced(spec, pod);
+  return pod.is_disrupted && IsRestartedAtAll(spec);
+}
+
+bool IsOutdated(const api::PyTorchJob& job, const Replicas& replicas, const Pod& pod) {
+  if (ScopeOf(job) == RestartScope::kUnset) return false;
+  return CountOf(pod) < RestartsOf(job, replicas, pod.index);
 }
 
 bool MustWaitForRestart(const Pass& pass, const Replicas& replicas) {
@@ -124,16 +163,16 @@ bool MustWaitForRestart(const Pass& pass, const Replicas& replicas) {
   if (scope != RestartScope::kReplica && scope != RestartScope::kJob) return false;
   const auto has_outdated = [&pass](const Replicas& type) {
     return std::any_of(type.pods.begin(), type.pods.end(),
-                       [&](const Pod& pod) { return IsOutdated(pass, type, pod); });
+                       [&](const Pod& pod) { return IsOutdated(pass.job, type, pod); });
   };
   if (scope == RestartScope::kReplica) return has_outdated(replicas);
   return has_outdated(pass.children.master) || has_outdated(pass.children.worker);
 }
 
-int RestartsOf(const Pass& pass, const Replicas& replicas, int index) {
-  const RestartScope scope = ScopeOf(pass.job);
+int RestartsOf(const api::PyTorchJob& job, const Replicas& replicas, int index) {
+  const RestartScope scope = ScopeOf(job);
   if (scope == RestartScope::kUnset) return 0;
-  return CountOf(ReadRecord(pass.job), KeyOf(scope, replicas, index));
+  return CountOf(ReadRecord(job), KeyOf(scope, replicas, index));
 }
 
 }  // namespace reconcile

@@ -3,6 +3,9 @@
 //   pod      nothing, but replacements are counted towards backoffLimit
 //   replica  all pods of its type
 //   job      all pods: ranks meet anew
+// So does one that is disrupted, from the moment on that its deletion is asked for; that is counted
+// apart, in muster.dev/disruptions, and not towards backoffLimit unless the job says
+// muster.dev/count-disruptions.
 // A restart is put on record in the job's annotation muster.dev/restarts before a pod is touched,
 // and pods carry the count they were made under: those of an older count go, whoever crashes when.
 #pragma once
@@ -18,6 +21,9 @@ enum class RestartScope { kUnset, kPod, kReplica, kJob };
 // A word that is none of the three is kUnset.
 RestartScope ScopeOf(const api::PyTorchJob& job);
 
+// Failures do, disruptions only of a job that says so.
+bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod);
+
 // Whether the restarts on record and those that failed pods call for are more than backoffLimit.
 // Never without a scope or a limit.
 bool HasSpentRestarts(const Pass& pass);
@@ -27,12 +33,16 @@ bool HasSpentRestarts(const Pass& pass);
 bool RecordRestarts(Pass& pass);
 
 // Whether the pod is of before a restart on record.
-bool IsOutdated(const Pass& pass, const Replicas& replicas, const Pod& pod);
+bool IsOutdated(const api::PyTorchJob& job, const Replicas& replicas, const Pod& pod);
+
+// Whether the job has that pod go by its restart policy and the scope, if there is one: it has
+// failed so, or is disrupted where anything is restarted at all.
+bool CallsForRestart(const api::ReplicaSpec& spec, const Pod& pod);
 
 // Whether pods of this type have to wait with their creation for outdated ones to be gone.
 bool MustWaitForRestart(const Pass& pass, const Replicas& replicas);
 
 // The count that a pod of that place is made under; 0 without a scope.
-int RestartsOf(const Pass& pass, const Replicas& replicas, int index);
+int RestartsOf(const api::PyTorchJob& job, const Replicas& replicas, int index);
 
 }  // namespace reconcile

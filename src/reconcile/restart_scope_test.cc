@@ -144,6 +144,190 @@ TEST(RestartScope, TakesARecordThatIsNone) {
   EXPECT_EQ(cluster.pods.size(), 3U);
 }
 
+TEST(Disruption, RestartsTheScopeAtOnceAndIsNotCounted) {
+  FakeCluster cluster(ScopedJob("job", R"({"backoffLimit":0})"));
+  cluster.is_graceful = true;
+  cluster.Settle();
+  for (int round = 1; round <= 3; ++round) {
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.TakeEvents();
+    const auto before = Uids(cluster);
+    cluster.Evict("j-worker-1");
+    cluster.Settle();
+    const std::string count = std::to_string(round);
+    EXPECT_EQ(OnRecord(cluster), "job=" + count);
+    EXPECT_EQ(text::GetString(cluster.job,
+                              {"metadata", "annotations", api::kDisruptionsAnnotation}),
+              "job=" + count);
+    EXPECT_NE(cluster.Types().find("Restarting=True"), std::string::npos);
+    const Strings events = cluster.TakeEvents();
+    EXPECT_EQ(std::count(events.begin(), events.end(),
+                         "Warning Disrupted: Pod j-worker-1 was evicted (Eviction API: evicting)"),
+              1);
+    EXPECT_EQ(std::count(events.begin(), events.end(),
+                         "Warning PyTorchJobRestarting: job j is restarting because pod j-worker-1 "
+                         "was evicted (Eviction API: evicting)."),
+              1);
+    // None of these ends is the job's.
+    cluster.EndDeletion("j-master-0", round == 1 ? 0 : 1);
+    cluster.EndDeletion("j-worker-0", 1);
+    cluster.Settle();
+    cluster.EndDeletion("j-worker-1", 143);
+    cluster.Settle();
+    EXPECT_TRUE(cluster.TakeEvents().empty());
+    cluster.FinishDeletions();
+    cluster.Settle();
+    EXPECT_EQ(Replaced(before, cluster), (Strings{"j-master-0", "j-worker-0", "j-worker-1"}));
+  }
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-0", "Failed", 137);
+  cluster.Settle();
+  EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos);
+}
+
+TEST(Disruption, CountsWhereTheJobSaysSo) {
+  TestJob built = ScopedJob("job", R"({"backoffLimit":1})");
+  built.metadata =
+      R"({"annotations":{"muster.dev/restart-scope":"job","muster.dev/count-disruptions":"true"}})";
+  FakeCluster cluster(built);
+  cluster.Settle();
+  for (int round = 1; round <= 2; ++round) {
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.Evict("j-worker-1");
+    cluster.Settle();
+    cluster.FinishDeletions();
+    cluster.Settle();
+    EXPECT_EQ(cluster.Types().find("Failed=True") != std::string::npos, round == 2) << round;
+  }
+}
+
+// A node under pressure deletes nothing; the exit code is the program's own.
+TEST(Disruption, OfANodeReplacesWhateverTheExitCode) {
+  for (const char* const scope : {"", "job"}) {
+    FakeCluster cluster(ScopedJob(scope, R"({"backoffLimit":0})"));
+    cluster.Settle();
+    cluster.AllRunning();
+    cluster.Settle();
+    const auto before = Uids(cluster);
+    cluster.Disrupt("j-worker-0", "TerminationByKubelet", "The node was low on memory.");
+    cluster.End("j-worker-0", 1);
+    cluster.Settle();
+    EXPECT_EQ(Replaced(before, cluster).size(), *scope == '\0' ? 1U : 3U) << scope;
+    const Strings events = cluster.TakeEvents();
+    EXPECT_EQ(std::count(events.begin(), events.end(),
+                         "Warning Disrupted: Pod j-worker-0 was ended by its node (The node was low "
+                         "on memory.)"),
+              1);
+  }
+}
+
+// Volcano has its own word, which the kubelet overwrites soon.
+TEST(Disruption, ByVolcanoIsOne) {
+  FakeCluster cluster(ScopedJob("job"));
+  cluster.is_graceful = true;
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  text::Set(cluster.pods.at("j-worker-0"), {"status", "conditions"},
+            Parse(R"([{"type":"Ready","status":"False","reason":"Evict",
+                       "message":"Pod is evicted, because of preempt"}])"));
+  cluster.BeginDeletion("j-worker-0");
+  cluster.Step();
+  text::Erase(cluster.pods.at("j-worker-0"), {"status", "conditions"});
+  cluster.Settle();
+  EXPECT_EQ(OnRecord(cluster), "job=1");
+  const Strings events = cluster.TakeEvents();
+  EXPECT_EQ(std::count(events.begin(), events.end(),
+                       "Warning Disrupted: Pod j-worker-0 was evicted by its scheduler (Pod is "
+                       "evicted, because of preempt)"),
+            1);
+}
+
+TEST(Disruption, OfAMasterIsNoSuccess) {
+  FakeCluster cluster(TestJob{});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Evict("j-master-0");
+  cluster.Settle();
+  cluster.now += std::chrono::seconds(5);
+  cluster.EndDeletion("j-master-0", 0);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Types(), "Created=True Restarting=True");
+  cluster.FinishDeletions();
+  cluster.Settle();
+  EXPECT_EQ(cluster.pods.size(), 3U);
+  // It had ended before: that is what it came to.
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.End("j-master-0", 0);
+  cluster.now += std::chrono::seconds(5);
+  cluster.Evict("j-master-0");
+  cluster.Settle();
+  EXPECT_EQ(cluster.Types(), "Created=True Running=False Succeeded=True");
+}
+
+TEST(Disruption, UnderNeverFailsTheJobAndIsNamed) {
+  Options options;
+  options.tells_first_failure = true;
+  FakeCluster cluster(TestJob{.master_policy = "Never", .worker_policy = "Never"}, options);
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Evict("j-worker-0");
+  cluster.Settle();
+  EXPECT_TRUE(cluster.Conditions().back().ends_with(
+      "failed. rank 1 (j-worker-0) was evicted (Eviction API: evicting)"))
+      << cluster.Conditions().back();
+}
+
+struct TwoEnds {
+  const char* scope;
+  int between;  // seconds from the worker's kill to the master's exit
+  const char* types;
+};
+
+TEST(RestartScope, TheFirstOfTwoEndsDecides) {
+  const TwoEnds cases[] = {
+      {"job", 3, "Created=True Restarting=True"},
+      {"job", 0, "Created=True Restarting=True"},
+      {"job", -3, "Created=True Running=False Failed=True"},
+      {"replica", 3, "Created=True Running=False Failed=True"},
+      {"", 3, "Created=True Running=False Failed=True"},
+  };
+  for (const TwoEnds& test : cases) {
+    SCOPED_TRACE(std::string(test.scope) + " " + std::to_string(test.between));
+    FakeCluster cluster(ScopedJob(test.scope, R"({"backoffLimit":9})"));
+    cluster.Settle();
+    cluster.AllRunning();
+    cluster.Settle();
+    cluster.now += std::chrono::seconds(10);
+    cluster.End("j-worker-1", 137);
+    cluster.now += std::chrono::seconds(test.between);
+    cluster.End("j-master-0", 1);
+    cluster.now += std::chrono::seconds(10);
+    cluster.Settle();
+    EXPECT_EQ(cluster.Types(), test.types);
+  }
+}
+
+// The restart is on record, and another ends by itself before it is asked to go.
+TEST(RestartScope, AnEndBetweenTheRecordAndTheDeletionFailsNothing) {
+  FakeCluster cluster(ScopedJob("job", R"({"backoffLimit":1})"));
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.Phase("j-worker-0", "Failed", 137);
+  cluster.Step();
+  cluster.Phase("j-master-0", "Failed", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Types(), "Created=True Restarting=True");
+  EXPECT_EQ(cluster.pods.size(), 3U);
+}
+
 TEST(MasterPort, FollowsFromTheJob) {
   TestJob built;
   built.metadata = R"({"annotations":{"muster.dev/master-port":"auto"}})";

@@ -53,6 +53,10 @@ class Life {
     if (!job.has_master && Chance(40)) {
       job.spec = R"({"elasticPolicy":{"minReplicas":1,"maxReplicas":4,"metrics":[{"type":"x"}]}})";
     }
+    if (Chance(40)) {
+      job.metadata = R"({"annotations":{"muster.dev/restart-scope":")" +
+                     std::string(Pick<const char*>({"pod", "replica", "job"})) + R"("}})";
+    }
     return job;
   }
 
@@ -73,9 +77,13 @@ class Life {
     return phase == "Succeeded" || phase == "Failed";
   }
 
+  bool IsGoing(const std::string& pod) const {
+    return text::Find(cluster_.pods.at(pod), {"metadata", "deletionTimestamp"}) != nullptr;
+  }
+
   void DisturbPod() {
     const std::string pod = RandomPod();
-    switch (Below(8)) {
+    switch (Below(10)) {
       case 0:
       case 1:
       case 2:
@@ -89,6 +97,15 @@ class Life {
         break;
       case 5:
         cluster_.BeginDeletion(pod);
+        break;
+      case 8:
+        if (!HasEnded(pod)) {
+          cluster_.Disrupt(pod, "EvictionByEvictionAPI", "Eviction API: evicting");
+          cluster_.BeginDeletion(pod);
+        }
+        break;
+      case 9:
+        if (!HasEnded(pod) && IsGoing(pod)) cluster_.EndDeletion(pod, Pick({0, 1, 143}));
         break;
       case 6:
         if (Chance(30)) cluster_.pods.erase(pod);

@@ -28,7 +28,7 @@ TEST(Suspend, FromCreationThroughTwoResumptions) {
   cluster.Settle();
   EXPECT_EQ(cluster.Conditions(), (Strings{kCreatedLine, kResumedLine}));
   const Strings resumed = cluster.TakeEvents();
-  EXPECT_EQ(resumed.back(), "Normal PyTorchJobResumed: PyTorchJob j is resumed.");
+  EXPECT_EQ(resumed.front(), "Normal PyTorchJobResumed: PyTorchJob j is resumed.");
   EXPECT_EQ(resumed.size(), 7u);
   cluster.AllRunning();
   cluster.Settle();
