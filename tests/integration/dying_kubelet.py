@@ -138,10 +138,10 @@ class DyingKubelet(threading.Thread):
             "apiVersion": "policy/v1", "kind": "Eviction",
             "metadata": {"name": name, "namespace": self.namespace}})
 
-    def _disrupt(self, name, reason, message, **more):
+    def _disrupt(self, name, by, words, **more):
         self.api.ask("PATCH", self.api.path("pods", self.namespace, name) + "/status", {"status": {
-            "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": reason,
-                            "message": message, "lastTransitionTime": now()}], **more}},
+            "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": by,
+                            "message": words, "lastTransitionTime": now()}], **more}},
                      "application/strategic-merge-patch+json")
 
     def preempt(self, name):
@@ -156,10 +156,15 @@ class DyingKubelet(threading.Thread):
         self.api.ask("DELETE", self.api.path("pods", self.namespace, name))
 
     def press(self, name):
-        """The node runs out of memory."""
+        """The node runs out of memory: it says so, then ends the containers."""
         message = "The node was low on resource: memory."
         with self._lock:
             self._disrupt(name, "TerminationByKubelet", message, phase="Failed", reason="Evicted",
                           message=message)
             pod = self._mine.get("pods", self.namespace, name)
-            self._write(pod, "Failed", self._ended(pod, 137))
+            if pod is None:
+                return  # a pod that has failed is deleted at once
+            try:
+                self._write(pod, "Failed", self._ended(pod, 137))
+            except Refused as refused:
+                assert refused.status in (404, 409)
