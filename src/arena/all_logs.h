@@ -15,8 +15,9 @@ struct AllLogsRequest {
   bool has_colours = false;     // a prefix's colour is its instance's
 };
 
-// The container whose log an instance has now: `wanted`, else the last init container's that has begun
-// while the instance is initialised, else its own ("" is that). kInvalidArgument, saying why, before there is any.
+// The container whose log an instance has now: `wanted`, else the last init container's that has
+// begun while the instance is initialised, else its own ("" is that). kInvalidArgument, saying why,
+// before there is any.
 base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::string& instance,
                                           const std::string& wanted);
 

@@ -11,8 +11,8 @@ namespace arena {
 namespace {
 
 // Served since Kueue 0.2; later versions serve it still.
-constinit const api::Resource kWorkloads{
-    "kueue.x-k8s.io", "v1beta1", "workloads", "workload", "Workload", true, true};
+constinit const api::Resource kWorkloads{"kueue.x-k8s.io", "v1beta1", "workloads", "workload",
+                                         "Workload",       true,      true};
 constexpr std::string_view kJobUidLabel = "kueue.x-k8s.io/job-uid";
 
 // Why it has no quota or, before Kueue has looked at it again, why it lost it.
@@ -20,8 +20,8 @@ std::string WordsOf(const text::Json& workload) {
   for (const std::string_view type : {"QuotaReserved", "Evicted"}) {
     const text::Json* const condition = api::PodCondition(workload, type);
     if (condition == nullptr) continue;
-    const bool is_told = text::GetString(*condition, {"status"}) ==
-                         (type == "Evicted" ? "True" : "False");
+    const bool is_told =
+        text::GetString(*condition, {"status"}) == (type == "Evicted" ? "True" : "False");
     const std::string_view message = text::GetString(*condition, {"message"});
     if (is_told && !message.empty()) return api::OneLine(message);
   }

@@ -249,8 +249,9 @@ TEST_F(LogsTest, WhileAnInitContainerRunsTheLogIsItsOwn) {
     return log;
   };
   EXPECT_EQ(Run({"logs", "pt", "-i", "pt-worker-0"}).out, "log of init-pytorch\n");
-  text::Set(pod, {"status", "initContainerStatuses"},
-            Json(R"([{"name": "init-pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
+  text::Set(
+      pod, {"status", "initContainerStatuses"},
+      Json(R"([{"name": "init-pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
   cluster_->Put(kPods, pod);
   const Ended ended = Run({"logs", "pt", "-i", "pt-worker-0"});
   EXPECT_NE(ended.err.find("instance pt-worker-0 is not running"), std::string::npos) << ended.err;

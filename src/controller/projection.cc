@@ -61,10 +61,9 @@ text::Object MetadataOf(const text::Json& object) {
                                   api::kReplicaTypeLabel, api::kReplicaIndexLabel}));
   }
   if (const text::Object* const notes = text::FindObject(object, {"metadata", "annotations"})) {
-    PutUnlessEmpty(
-        kept, "annotations",
-        Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation, api::kRunAnnotation,
-                     api::kEndAnnotation}));
+    PutUnlessEmpty(kept, "annotations",
+                   Pick(*notes, {api::kMasterPortAnnotation, api::kRestartsAnnotation,
+                                 api::kRunAnnotation, api::kEndAnnotation}));
   }
   if (const text::Json* const owner = api::ControllerReference(object)) {
     text::Array owners;

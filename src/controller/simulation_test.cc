@@ -163,8 +163,7 @@ class SimulatedOperator {
   // Its key.
   text::Json Put(SimKind kind, const text::Json& object) {
     text::Json projected = Projected(kind, object);
-    text::Json key(kind == SimKind::kJob ? JobKey(projected)
-                                         : ChildKey(ChildOf(kind), projected));
+    text::Json key(kind == SimKind::kJob ? JobKey(projected) : ChildKey(ChildOf(kind), projected));
     if (kind == SimKind::kJob) {
       worker_.PutJob(std::move(projected));
     } else {

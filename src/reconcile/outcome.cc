@@ -71,10 +71,9 @@ std::optional<Failure> FindFailure(const Pass& pass, const Replicas& replicas) {
   if (policy != api::RestartPolicy::kNever && policy != api::RestartPolicy::kUnknown) {
     return std::nullopt;
   }
-  const auto failed =
-      std::count_if(replicas.pods.begin(), replicas.pods.end(), [&](const Pod& pod) {
-        return Matters(pass, replicas, pod) && CountsAsFailed(pod);
-      });
+  const auto failed = std::count_if(
+      replicas.pods.begin(), replicas.pods.end(),
+      [&](const Pod& pod) { return Matters(pass, replicas, pod) && CountsAsFailed(pod); });
   if (failed == 0) return std::nullopt;
   return Failure{false, fmt::format("PyTorchJob {} is failed because {} {} replica(s) failed.",
                                     pass.job.name, failed, replicas.type)};

@@ -10,8 +10,8 @@
 
 namespace reconcile {
 
-// What replicaStatuses says of a type. Pods beyond the number of replicas are not counted, nor those
-// that are left over.
+// What replicaStatuses says of a type. Pods beyond the number of replicas are not counted, nor
+// those that are left over.
 struct Tally {
   int32_t active = 0;     // Running
   int32_t succeeded = 0;  // Succeeded

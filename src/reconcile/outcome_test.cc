@@ -478,9 +478,8 @@ TEST(Outcome, WhatOldPodsComeToAfterTheResumptionSaysNothing) {
   for (const char* const policy : {"Never", "OnFailure", "ExitCode"}) {
     for (const int code : {0, 1, 143}) {
       SCOPED_TRACE(std::string(policy) + " " + std::to_string(code));
-      FakeCluster cluster(TestJob{.master_policy = policy,
-                                  .worker_policy = policy,
-                                  .run_policy = R"({"backoffLimit":0})"});
+      FakeCluster cluster(TestJob{
+          .master_policy = policy, .worker_policy = policy, .run_policy = R"({"backoffLimit":0})"});
       cluster.is_graceful = true;
       cluster.Settle();
       cluster.AllRunning();

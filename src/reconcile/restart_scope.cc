@@ -122,9 +122,8 @@ bool HasSpentRestarts(const Pass& pass) {
   const bool counts_all = CountsDisruptions(pass.job);
   int64_t spent = SumOf(record);
   if (!counts_all) spent -= SumOf(ReadRecord(pass.job, api::kDisruptionsAnnotation));
-  const auto counted = std::count_if(fresh.begin(), fresh.end(), [&](const auto& entry) {
-    return counts_all || !entry.second;
-  });
+  const auto counted = std::count_if(
+      fresh.begin(), fresh.end(), [&](const auto& entry) { return counts_all || !entry.second; });
   return counted > 0 && spent + counted > *limit;
 }
 

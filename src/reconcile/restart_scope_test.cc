@@ -157,9 +157,9 @@ TEST(Disruption, RestartsTheScopeAtOnceAndIsNotCounted) {
     cluster.Settle();
     const std::string count = std::to_string(round);
     EXPECT_EQ(OnRecord(cluster), "job=" + count);
-    EXPECT_EQ(text::GetString(cluster.job,
-                              {"metadata", "annotations", api::kDisruptionsAnnotation}),
-              "job=" + count);
+    EXPECT_EQ(
+        text::GetString(cluster.job, {"metadata", "annotations", api::kDisruptionsAnnotation}),
+        "job=" + count);
     EXPECT_NE(cluster.Types().find("Restarting=True"), std::string::npos);
     const Strings events = cluster.TakeEvents();
     EXPECT_EQ(std::count(events.begin(), events.end(),
@@ -217,10 +217,11 @@ TEST(Disruption, OfANodeReplacesWhateverTheExitCode) {
     cluster.Settle();
     EXPECT_EQ(Replaced(before, cluster).size(), *scope == '\0' ? 1U : 3U) << scope;
     const Strings events = cluster.TakeEvents();
-    EXPECT_EQ(std::count(events.begin(), events.end(),
-                         "Warning Disrupted: Pod j-worker-0 was ended by its node (The node was low "
-                         "on memory.)"),
-              1);
+    EXPECT_EQ(
+        std::count(events.begin(), events.end(),
+                   "Warning Disrupted: Pod j-worker-0 was ended by its node (The node was low "
+                   "on memory.)"),
+        1);
   }
 }
 

@@ -15,8 +15,8 @@ void Suspend(Pass& pass);
 // are made by later passes only, for they carry the new run.
 bool ResumeIfSuspended(Pass& pass);
 
-// What pods of a job that has been resumed carry as kRunAnnotation: its startTime, never that of the
-// run before. "" before the first resumption.
+// What pods of a job that has been resumed carry as kRunAnnotation: its startTime, never that of
+// the run before. "" before the first resumption.
 std::string RunOf(const api::JobStatus& status);
 
 // Whether a pod that is being deleted was made before the job's last resumption. Not told by times:
