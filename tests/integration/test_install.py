@@ -93,6 +93,7 @@ def test_install_upgrade_and_uninstall(real_cluster, muster, place):
     assert lines(done)[0] == f"validatingwebhookconfiguration.admissionregistration.k8s.io/{NAME} deleted"
     assert real_cluster.get("deployments", "-n", place)["items"] == []
     assert real_cluster.get("crd", "pytorchjobs.kubeflow.org")
+    assert real_cluster.get("clusterrole", "muster-pytorchjobs-edit")
     assert real_cluster.get("namespace", place)
     done = muster.run("uninstall", "-n", place)
     assert done.stdout == f"Nothing of muster is installed in namespace {place}.\n"
