@@ -25,6 +25,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/interrupt_notice.h"
 #include "controller/operator_command.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
@@ -121,7 +122,8 @@ class OpctlCluster {
 
   base::Result<int> Follow(const ads::Cluster& cluster, const text::Json& job, cli::Output& out) {
     const std::string name(text::GetString(job, {"metadata", "name"}));
-    const arena::InterruptNotice notice(arena_.program, arena::RunsOn(arena_.program, name));
+    const cli::InterruptNotice notice(arena::RunsOn(arena_.program, name),
+                                      arena::InterruptCode(arena_.program));
     TRY_ASSIGN(const arena::TrainingJob found,
                arena::FindJob(*cluster.client, arena_, cluster.namespace_name, name));
     const arena::AllLogsRequest request{found, {}, out.IsTerminal()};

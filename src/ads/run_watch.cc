@@ -183,7 +183,7 @@ base::Result<int> FollowOrTell(RunWatch& watch, const std::string& program,
       "what runs in the cloud goes on: `{0} opctl watch {1}` follows it again, `{0} opctl cancel "
       "{1}` ends it",
       program, ocid);
-  const cli::InterruptNotice notice("\n" + words + "\n", cli::kExitInterrupted);
+  const cli::InterruptNotice notice(words, cli::kExitInterrupted);
   auto code = watch.Follow();
   if (!code) code.error().message += "; " + words;
   return code;

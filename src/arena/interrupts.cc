@@ -1,81 +1,18 @@
 #include "arena/interrupts.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <array>
-#include <atomic>
 
 #include "cli/command.h"
 
 namespace arena {
-namespace {
-
-constexpr std::array<int, 3> kInterrupts = {SIGINT, SIGTERM, SIGHUP};
-
-// For the signal handler, which may do little and may run on any thread.
-std::atomic<const std::string*> g_words = nullptr;
-std::atomic<const std::string*> g_in_doubt = nullptr;
-std::atomic<bool> g_is_held = false;
-std::atomic<bool> g_has_come = false;
-std::atomic<int> g_code = cli::kExitInterrupted;
-std::array<struct sigaction, kInterrupts.size()> g_previous;
-
-void EndWith(const std::string& words) {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words.data(), words.size());
-  ::_exit(g_code);
-}
-
-void OnInterrupt(int) {
-  // In this order: Release looks at them in the other.
-  const bool is_first = !g_has_come.exchange(true);
-  if (!g_is_held) EndWith(*g_words);
-  if (!is_first) EndWith(*g_in_doubt);
-}
-
-}  // namespace
-
-InterruptNotice::InterruptNotice(const std::string& program, std::string words) {
-  // Arena knows 0 and 1 only.
-  g_code = program == "arena" ? cli::kExitFailure : cli::kExitInterrupted;
-  g_has_come = false;
-  Say(std::move(words));
-  struct sigaction action{};
-  action.sa_handler = OnInterrupt;
-  action.sa_flags = SA_RESTART;
-  for (size_t i = 0; i < kInterrupts.size(); ++i) {
-    ::sigaction(kInterrupts[i], nullptr, &g_previous[i]);
-    if (g_previous[i].sa_handler != SIG_IGN) ::sigaction(kInterrupts[i], &action, nullptr);
-  }
-}
-
-InterruptNotice::~InterruptNotice() {
-  for (size_t i = 0; i < kInterrupts.size(); ++i) {
-    ::sigaction(kInterrupts[i], &g_previous[i], nullptr);
-  }
-}
-
-const std::string* InterruptNotice::Keep(std::string words) {
-  // Behind the ^C of the terminal.
-  return &lines_.emplace_back(fmt::format("\n{}\n", words));
-}
-
-void InterruptNotice::Say(std::string words) { g_words = Keep(std::move(words)); }
-
-void InterruptNotice::Hold(std::string in_doubt) {
-  g_in_doubt = Keep(std::move(in_doubt));
-  g_is_held = true;
-}
-
-void InterruptNotice::Release() {
-  g_is_held = false;
-  if (g_has_come) EndWith(*g_words);
-}
 
 std::string RunsOn(const std::string& program, const std::string& job) {
   return fmt::format("The job {0} runs on: `{1} logs {0} -f` follows it, `{1} delete {0}` ends it",
                      job, program);
+}
+
+int InterruptCode(const std::string& program) {
+  return program == "arena" ? cli::kExitFailure : cli::kExitInterrupted;
 }
 
 }  // namespace arena

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/uid.h"
+#include "cli/interrupt_notice.h"
 
 namespace arena {
 namespace {
@@ -230,9 +231,9 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   }
   const std::string& name = options_.flags.name;
   const bool makes_one = options_.flags.dry_run == "none";
-  std::optional<InterruptNotice> notice;
+  std::optional<cli::InterruptNotice> notice;
   if (makes_one) {
-    notice.emplace(context_.program, fmt::format("The job {} was not made", name));
+    notice.emplace(fmt::format("The job {} was not made", name), InterruptCode(context_.program));
   }
   base::Status prepared = Prepare();
   if (!prepared) {

@@ -1,25 +1,33 @@
-// InterruptNotice: the last words of a command that may be interrupted at any time.
+// The last words of a command that may be interrupted at any time.
 #pragma once
 
-#include <signal.h>
-
-#include <array>
+#include <deque>
 #include <string>
 
 namespace cli {
 
-// As long as it lives, Ctrl-C and SIGTERM say `notice` on stderr, whole as it is, and end the
-// program with `exit_code`, whatever it waits for. One at a time.
+// As long as it lives, Ctrl-C, SIGTERM and a hang-up say one line on stderr and end the program,
+// whatever it waits for. One lives at a time. A signal that the program was started to ignore
+// (nohup) stays ignored.
 class InterruptNotice {
  public:
-  explicit InterruptNotice(std::string notice, int exit_code);
+  InterruptNotice(std::string words, int exit_code);
   InterruptNotice(const InterruptNotice&) = delete;
   InterruptNotice& operator=(const InterruptNotice&) = delete;
   ~InterruptNotice();
 
+  // What a signal says from now on.
+  void Say(std::string words);
+  // Until Release a signal waits, so that what is being made is whole or not there at all; whoever
+  // insists by a second one hears `in_doubt`.
+  void Hold(std::string in_doubt);
+  // Ends the program when a signal has come meanwhile, with the words of the last Say.
+  void Release();
+
  private:
-  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, kSignals.size()> before_{};
+  const std::string* Keep(std::string words);
+
+  std::deque<std::string> lines_;  // all of them: a handler may be reading one
 };
 
 }  // namespace cli
