@@ -451,3 +451,29 @@ def test_the_embedded_cluster_needs_nothing():
         assert "nothing to uninstall" in here.run("uninstall").stdout
     finally:
         here.close()
+
+
+# tests/e2e/test_operator_image.py runs the first; there is no registry here for the second.
+ELSEWHERE = ("make image IMAGE=registry.local/muster:0.1.0", "podman push registry.local/muster:0.1.0")
+
+
+def test_the_commands_that_the_document_prints_are_taken(real_cluster, helm):
+    with open(os.path.join(ROOT, "docs", "operator.md")) as file:
+        text = file.read()
+    chapter = text[text.index("\nINSTALLING\n"):text.index("\nFLAGS\n")]
+    commands = [line.split("  #")[0].strip() for line in chapter.splitlines() if line.startswith("    ")]
+    assert len(commands) >= 8
+    nowhere = Muster(None)
+    try:
+        for command in commands:
+            words = command.replace("...", "x").replace(" deploy", f" {ROOT}/deploy").split()
+            if words[0] == "muster":
+                assert documents(nowhere.run(*words[1:], "--dry-run")), command
+            elif words[0] == "helm":
+                assert documents(helm("template", *words[2:], "--kube-version=1.33.0")), command
+            elif words[0] == "kubectl":
+                real_cluster.kubectl(*words[1:], "--dry-run=client")
+            else:
+                assert command in ELSEWHERE, command
+    finally:
+        nowhere.close()
