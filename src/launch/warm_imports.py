@@ -14,14 +14,44 @@ class WatchedEnviron(os._Environ):
     """Notes what is read of it."""
 
     read = {"HOME"}  # by the module site, before anybody watched
+    prefixes = set()  # what names were looked for by
+    walks = set()  # through all of it, of which nobody knows what was looked for
 
     def __getitem__(self, name):
-        self.read.add(name)
+        if not isinstance(name, WalkedName):
+            self.read.add(name)
         return super().__getitem__(name)
 
     def __iter__(self):
-        self.read.add(None)  # all of it
-        return super().__iter__()
+        walk = object()
+        self.walks.add(walk)
+        return (WalkedName(name, walk) for name in super(WatchedEnviron, self).__iter__())
+
+    def copy(self):
+        self.walks.add(object())
+        return {str(name): self._data_of(name) for name in super().__iter__()}
+
+    def _data_of(self, name):
+        return super().__getitem__(name)
+
+
+class WalkedName(str):
+    """Of a walk through the environment. Libraries look for names with a prefix of their own, as
+    tqdm does for TQDM_, and read no others."""
+
+    def __new__(cls, name, walk):
+        self = super().__new__(cls, name)
+        self.walk = walk
+        return self
+
+    def startswith(self, prefix, *place):
+        if not place:
+            WatchedEnviron.walks.discard(self.walk)
+            WatchedEnviron.prefixes.update(prefix if isinstance(prefix, tuple) else (prefix,))
+        return super().startswith(prefix, *place)
+
+    def __reduce__(self):
+        return str, (str(self),)
 
 
 def import_one(name):
@@ -81,8 +111,13 @@ class Imports:
 
     def check_environment(self, entries):
         given = dict(entry.partition("=")[::2] for entry in entries)
-        read = WatchedEnviron.read
-        for name in sorted(set(self.before) | set(given) if None in read else read):
+        prefixes = tuple(WatchedEnviron.prefixes)
+        read = WatchedEnviron.read | {name for name in set(self.before) | set(given)
+                                      if name.startswith(prefixes)}
+        if WatchedEnviron.walks:
+            # The rank's own names were not there.
+            read.update(self.before)
+        for name in sorted(read):
             if given.get(name) != self.before.get(name):
                 raise Refused("%s is read by the imports, and was another one there" % name)
         paths = [path for path in given.get("PYTHONPATH", "").split(":") if path]

@@ -295,6 +295,35 @@ def test_environment_that_the_imports_read(launch, modules):
     assert (other.out, len(modules.alone())) == ("b None\n", 2)
 
 
+# tqdm looks for TQDM_ so, fsspec for FSSPEC_; others copy all of it.
+@pytest.mark.parametrize("walk", [
+    "{k: v for k, v in os.environ.items() if k.startswith('FLAVOUR')}",
+    "{k: os.environ[k] for k in list(os.environ) if k.startswith(('FLAVOUR', 'TASTE'))}",
+])
+def test_environment_that_the_imports_walk_through(launch, modules, walk):
+    launch.script("import os\nflavours = %s" % walk, "modules/extra.py")
+    text = "import extra, os; print(extra.flavours, os.environ['RANK'], os.environ.get('OTHER'))"
+    flags = ["--warm", "--preload", "extra", launch.script(text)]
+    for other in "12":
+        done = launch.run(*flags, env={**modules.env, "OTHER": other})
+        assert done.out == "{} 0 %s\n" % other
+        assert "warm start" not in done.err
+    out = cold(launch, modules, text, "FLAVOUR_X is read by the imports", "--preload", "extra",
+               env={"FLAVOUR_X": "sweet", "OTHER": "3"})
+    assert sorted(out.splitlines()) == ["{'FLAVOUR_X': 'sweet'} %d 3" % rank for rank in (0, 1)]
+
+
+@pytest.mark.parametrize("walk", ["dict(os.environ)", "os.environ.copy()", "list(os.environ)"])
+def test_a_copy_of_the_environment_may_have_been_read_whole(launch, modules, walk):
+    launch.script("import os\nkept = %s" % walk, "modules/extra.py")
+    text = "import extra; print('HOME' in extra.kept)"
+    flags = ["--warm", "--preload", "extra", launch.script(text)]
+    done = launch.run(*flags, env={**modules.env, "OTHER": "1"})
+    assert done.out == "True\n" and "warm start" not in done.err
+    cold(launch, modules, text, "OTHER is read by the imports", "--preload", "extra",
+         env={"OTHER": "2"})
+
+
 def test_environment_that_the_imports_change(launch, modules):
     launch.script("import os\nos.environ['SET'] = 'by extra'\nos.environ.pop('TAKEN', None)",
                   "modules/extra.py")
