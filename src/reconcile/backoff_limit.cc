@@ -44,7 +44,7 @@ int64_t RestartsOfRunningPods(const Pass& pass) {
   return restarts;
 }
 
-bool HasNewFailure(const Pass& pass) {
+bool HasFailure(const Pass& pass) {
   int64_t failed = 0;
   int64_t active = 0;
   int64_t wanted = 0;
@@ -57,9 +57,7 @@ bool HasNewFailure(const Pass& pass) {
       if (pod.phase == Phase::kRunning || pod.phase == Phase::kPending) ++active;
     }
   }
-  int64_t recorded = 0;
-  for (const auto& [type, status] : pass.status.replica_statuses) recorded += status.failed;
-  return failed > recorded && active != wanted;
+  return failed > 0 && active != wanted;
 }
 
 }  // namespace
@@ -68,7 +66,7 @@ bool HasReachedBackoffLimit(const Pass& pass) {
   const auto& limit = pass.job.run_policy.backoff_limit;
   if (!limit) return false;
   if (HasSpentRestarts(pass)) return true;
-  if (*limit < 1 && HasNewFailure(pass)) return true;
+  if (*limit < 1 && HasFailure(pass)) return true;
   const int64_t restarts = RestartsOfRunningPods(pass);
   return *limit == 0 ? restarts > 0 : restarts >= *limit;
 }

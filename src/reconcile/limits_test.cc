@@ -92,6 +92,26 @@ TEST(BackoffLimit, OfZeroRestartsNothing) {
   EXPECT_NE(worker.find("seq 43200"), std::string::npos) << worker;
 }
 
+// That one is counted among the failed ones must not hide the failure of another.
+TEST(BackoffLimit, OfZeroSeesAFailureBesideAPodThatIsGoing) {
+  for (const bool is_evicted : {false, true}) {
+    FakeCluster cluster(TestJob{.run_policy = R"({"backoffLimit":0})"});
+    cluster.Settle();
+    cluster.AllRunning();
+    cluster.Settle();
+    if (is_evicted) {
+      cluster.Evict("j-worker-0");
+    } else {
+      cluster.BeginDeletion("j-worker-0");
+    }
+    cluster.Settle();
+    EXPECT_EQ(cluster.Counts("Worker"), "a1 s0 f1");
+    cluster.Phase("j-worker-1", "Failed", 1);
+    cluster.Settle();
+    EXPECT_NE(cluster.Types().find("Failed=True"), std::string::npos) << is_evicted;
+  }
+}
+
 TEST(BackoffLimit, NeverAndPodsThatDoNotRunAreNotCounted) {
   FakeCluster cluster(TestJob{.worker_policy = "Never", .run_policy = R"({"backoffLimit":1})"});
   cluster.Settle();

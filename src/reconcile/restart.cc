@@ -97,7 +97,8 @@ bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod) {
 void AnnounceDisruptions(Pass& pass) {
   for (const Replicas* const replicas : pass.Types()) {
     for (const Pod& pod : replicas->pods) {
-      if (!replicas->IsWanted(pod) || !pod.is_disrupted || pod.is_left_over) continue;
+      if (!replicas->IsWanted(pod) || !pod.is_disrupted) continue;
+      if (pod.is_left_over || IsOutdated(pass.job, *replicas, pod)) continue;
       pass.plan.events.push_back(Disrupted(pod));
     }
   }

@@ -2,6 +2,7 @@
 scheduler-plugins' controller (spec/pytorchjob-operator.md 2.11)."""
 import pytest
 
+from dying_kubelet import DyingKubelet
 from running_operator import Api, Operator, job, wait_until
 
 ALL = ["j-master-0", "j-worker-0", "j-worker-1"]
@@ -81,6 +82,31 @@ def test_volcano_lets_pods_in(api, namespace, operator):
                api.messages(namespace))
     assert ours.metrics()["created_pod_groups_total"] == 2
     assert ours.metrics()["deleted_pod_groups_total"] == 1
+
+
+def test_what_volcano_preempts_takes_its_scope_with_it(real_cluster, api, namespace, operator):
+    operator("volcano")
+    body = gang_job()
+    body["metadata"]["annotations"] = {"muster.dev/restart-scope": "job"}
+    with DyingKubelet(real_cluster, namespace):
+        api.create("pytorchjobs", namespace, body)
+        wait_until("a PodGroup", lambda: api.get("volcano", namespace, "j"))
+        api.patch("volcano", namespace, "j", {"status": {"phase": "Running"}}, "/status")
+        running = ["Running"] * 3
+        wait_until("all run", lambda: [pod["status"].get("phase") for pod in
+                                       api.items("pods", namespace).values()] == running)
+        before = {pod["metadata"]["uid"] for pod in api.items("pods", namespace).values()}
+        # As its evictor does it.
+        api.patch("pods", namespace, "j-worker-0", {"status": {"conditions": [
+            {"type": "Ready", "status": "False", "reason": "Evict",
+             "message": "Pod is evicted, because of preempt"}]}}, "/status")
+        api.ask("DELETE", api.path("pods", namespace, "j-worker-0"))
+        wait_until("others run", lambda: [
+            pod["status"].get("phase") for pod in api.items("pods", namespace).values()
+            if pod["metadata"]["uid"] not in before] == running)
+        assert api.get("pytorchjobs", namespace, "j")["metadata"]["annotations"][
+            "muster.dev/disruptions"] == "job=1"
+        wait_until("it is told", lambda: "Disrupted" in {r for r, _ in api.messages(namespace)})
 
 
 def test_scheduler_plugins_need_a_label(api, namespace, operator):

@@ -34,6 +34,7 @@ EXPLAINED = [
      r"|worker-only .*)$", "not reached: see above; in tests/integration/test_operator.py"),
     (r"/failures/Never .*/(events|status/conditions.*)", "the message goes on with the cause"),
     (r"/(index_hole|self_heal)/events", "the first of these came in an event of all pods"),
+    (r"/restart_count_backoff/.*/replicaStatuses", "none is active once a limit has ended the job"),
     (r"/self_heal/foreign pod", "a stranger's pod holds up nothing but its own index"),
     (r"/managed_by/(update_managedBy|then_pods)", "managedBy cannot be changed"),
     (r"/managed_by/create", "the two supported values in a fixed order"),
