@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -245,7 +247,7 @@ TEST_F(LogsTest, WhileAnInitContainerRunsTheLogIsItsOwn) {
   cluster_->Put(kPods, pod);
   cluster_->on_log = [](const net::Target& target) {
     FakeLog log;
-    log.body = "log of " + target.Query("container") + "\n";
+    log.body = fmt::format("log of {}\n", target.Query("container"));
     return log;
   };
   EXPECT_EQ(Run({"logs", "pt", "-i", "pt-worker-0"}).out, "log of init-pytorch\n");
@@ -254,7 +256,7 @@ TEST_F(LogsTest, WhileAnInitContainerRunsTheLogIsItsOwn) {
       Json(R"([{"name": "init-pytorch", "state": {"waiting": {"reason": "PodInitializing"}}}])"));
   cluster_->Put(kPods, pod);
   const Ended ended = Run({"logs", "pt", "-i", "pt-worker-0"});
-  EXPECT_NE(ended.err.find("instance pt-worker-0 is not running"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.log.find("instance pt-worker-0 is not running"), std::string::npos) << ended.log;
 }
 
 TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
