@@ -44,6 +44,19 @@ void CheckName(const text::Json& object, std::vector<std::string>& errors) {
       fmt::format("metadata.name: Invalid value: {}: should match: {}", Quote(name), why));
 }
 
+// The first pod of each type has a service of its name, which is a DNS label.
+void CheckServiceName(const text::Json& object, std::string_view type,
+                      std::vector<std::string>& errors) {
+  const std::string_view job = text::GetString(object, {"metadata", "name"});
+  const std::string service = ReplicaName(job, type, 0);
+  if (service.size() <= kMaxLabelLength || job.size() > kMaxLabelLength) return;
+  errors.push_back(fmt::format(
+      "metadata.name: Invalid value: {}: must be no more than {} characters: the job's service {} "
+      "would have a name of {}, and {} are possible",
+      Quote(job), kMaxLabelLength - (service.size() - job.size()), service, service.size(),
+      kMaxLabelLength));
+}
+
 void CheckManagedBy(const text::Json& object, const text::Json* old,
                     std::vector<std::string>& errors) {
   const text::Path path = {"spec", "runPolicy", "managedBy"};
@@ -141,7 +154,9 @@ Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
     return out;
   }
   for (const auto& [type, spec] : *specs) {
-    if (!spec.is_null()) CheckReplicaSpec(type, spec, out.errors);
+    if (spec.is_null()) continue;
+    CheckReplicaSpec(type, spec, out.errors);
+    if (old == nullptr) CheckServiceName(object, type, out.errors);
   }
   if (fields == FieldValidation::kIgnore) return out;
   auto& told = fields == FieldValidation::kStrict ? out.errors : out.warnings;

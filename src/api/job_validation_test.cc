@@ -35,6 +35,22 @@ class JobValidation : public Test {
 
 using Strings = std::vector<std::string>;
 
+TEST_F(JobValidation, RefusesANameThatItsServicesCannotHave) {
+  const auto named = [this](size_t length) {
+    text::Set(job_, {"metadata", "name"}, text::Json(std::string(length, 'a')));
+    return Errors();
+  };
+  EXPECT_EQ(named(54), Strings());
+  const Strings errors = named(55);
+  ASSERT_EQ(errors.size(), 2U);  // of the master, of the worker
+  EXPECT_NE(errors[0].find("must be no more than 54 characters: the job's service aaaa"),
+            std::string::npos)
+      << errors[0];
+  EXPECT_EQ(named(63).size(), 2U);
+  // One that is there may be edited.
+  EXPECT_EQ(ValidatePyTorchJob(job_, &job_).errors, Strings());
+}
+
 TEST_F(JobValidation, W1_AcceptsOurManagerAndElasticPolicy) {
   text::Set(job_, {"spec", "runPolicy", "managedBy"}, text::Json(kManagedByUs));
   text::Set(job_, {"spec", "elasticPolicy", "rdzvBackend"}, "c10d");

@@ -43,8 +43,7 @@ inline constexpr std::string_view kEnvironmentAnnotation = "muster.dev/environme
 inline constexpr std::string_view kMasterPortAnnotation = "muster.dev/master-port";
 // On a job of a Kubernetes cluster: what a failed pod takes with it when it is replaced.
 inline constexpr std::string_view kRestartScopeAnnotation = "muster.dev/restart-scope";
-// On such a job how often each scope was restarted, "worker-0=2,worker-3=1"; on its pods how often
-// theirs had been when they were made.
+// On the pods of such a job: how often their scope had been restarted when they were made.
 inline constexpr std::string_view kRestartsAnnotation = "muster.dev/restarts";
 // Beside it how many of those restarts followed a disruption: they are not counted towards
 // backoffLimit, unless the job's second annotation is "true".

@@ -188,6 +188,12 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   }
   const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
   if (!manager.empty() && manager != kManagedByUs) return fmt::format("managed by {}", manager);
+  if (const text::Json* const created = TrueCondition(job, "Created")) {
+    const std::string_view message = text::GetString(*created, {"message"});
+    if (const size_t mark = message.find(kRefusedMark); mark != std::string_view::npos) {
+      return OneLine(message.substr(mark + kRefusedMark.size()));
+    }
+  }
   std::vector<const text::Json*> waiting;
   for (const text::Json* const pod : pods) {
     if (!IsPodFinished(*pod) && !IsDeleting(*pod)) waiting.push_back(pod);

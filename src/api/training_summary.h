@@ -51,6 +51,10 @@ struct TrainingSummary {
   std::string trainer = "pytorchjob";  // the job's kind, in lower case
 };
 
+// Between a Created's own message and what the API server said when it refused to make a pod or
+// service of the job, as long as it does.
+inline constexpr std::string_view kRefusedMark = " Refused: ";
+
 // Arena has one word for both.
 constexpr bool IsWaiting(std::string_view status) {
   return status == "PENDING" || status == "SUSPENDED";

@@ -101,13 +101,18 @@ std::vector<base::Result<net::HttpResponse>> Controlled::SendAll(
 
 class Shared final : public Transport {
  public:
-  explicit Shared(std::shared_ptr<Transport> to) : to_(std::move(to)) {}
+  Shared(std::shared_ptr<Transport> to, std::chrono::milliseconds deadline)
+      : to_(std::move(to)), deadline_(deadline) {}
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-    return to_->Send(request);
+    if (deadline_.count() == 0) return to_->Send(request);
+    net::HttpRequest bounded = request;
+    bounded.lifetime = deadline_;
+    return to_->Send(bounded);
   }
   std::vector<base::Result<net::HttpResponse>> SendAll(
       std::span<const net::HttpRequest> requests) override {
-    return to_->SendAll(requests);
+    if (deadline_.count() == 0) return to_->SendAll(requests);
+    return Transport::SendAll(requests);
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
     return to_->Open(request);
@@ -115,6 +120,7 @@ class Shared final : public Transport {
 
  private:
   const std::shared_ptr<Transport> to_;
+  const std::chrono::milliseconds deadline_;
 };
 
 }  // namespace
@@ -240,8 +246,9 @@ std::unique_ptr<Transport> FlowControlled(std::shared_ptr<Transport> to, FlowCon
   return std::make_unique<Controlled>(std::move(to), flow, lane);
 }
 
-std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to) {
-  return std::make_unique<Shared>(std::move(to));
+std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to,
+                                           std::chrono::milliseconds deadline) {
+  return std::make_unique<Shared>(std::move(to), deadline);
 }
 
 }  // namespace cluster

@@ -95,7 +95,9 @@ inline constexpr int kMaxTriesWhenBusy = 8;
 std::unique_ptr<Transport> FlowControlled(std::shared_ptr<Transport> to, FlowControl& flow,
                                           FlowControl::Lane lane);
 
-// The same transport for several clients.
-std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to);
+// The same transport for several clients. Each request of this one has its whole answer within
+// `deadline`, or fails; 0 is the transport's own.
+std::unique_ptr<Transport> SharedTransport(std::shared_ptr<Transport> to,
+                                           std::chrono::milliseconds deadline = {});
 
 }  // namespace cluster

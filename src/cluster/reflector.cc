@@ -1,10 +1,13 @@
 #include "cluster/reflector.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "base/backoff.h"
@@ -26,6 +29,8 @@ constexpr int kRefusals = 6;
 constexpr int64_t kWatchSeconds = 300;
 // Objects a page (client-go's number): what is read before it is trimmed.
 constexpr int64_t kPageObjects = 500;
+
+constexpr std::string_view kNameSelector = "metadata.name=";
 
 // Of two versions that are numbers, as those of every API server of today.
 bool IsBefore(std::string_view version, std::string_view other) {
@@ -121,8 +126,11 @@ base::Result<std::string> Reflector::Impl::Replace(const std::stop_token& stop) 
 base::Result<bool> Reflector::Impl::HasHistoryGoneBack(const std::string& version) {
   ListOptions options;
   options.namespace_name = options_.namespace_name;
-  // As good as nothing, for the version that comes with it.
-  options.field_selector = "metadata.name=none";
+  // As good as nothing, for the version that comes with it. Whoever watches one name may have the
+  // right to that name alone.
+  const bool is_named = options_.field_selector.starts_with(kNameSelector);
+  options.field_selector =
+      is_named ? options_.field_selector : fmt::format("{}none", kNameSelector);
   TRY_ASSIGN(const ObjectList list, client_.List(resource_, options));
   return IsBefore(list.resource_version, version);
 }
@@ -140,7 +148,7 @@ base::Status Reflector::Impl::WatchFrom(std::string& version, const std::stop_to
       return base::Fail(base::Code::kExpired, "the server's history has gone back");
   }
   TRY_ASSIGN(auto opened, client_.OpenWatch(resource_, options));
-  refusals_ = 0;
+  if (std::exchange(refusals_, 0) >= kRefusals && handler_.recovered) handler_.recovered();
   Watch& watch = *opened;
   {
     const std::lock_guard lock(mutex_);

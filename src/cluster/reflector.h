@@ -23,6 +23,8 @@ struct ReflectorHandler {
   std::function<void(const base::Error& error)> refused{};
   // Before a `replace` whose versions begin anew below those of before.
   std::function<void()> history_lost{};
+  // After `refused`: it is watched again, with or without a new list.
+  std::function<void()> recovered{};
 };
 
 class Reflector {

@@ -119,6 +119,21 @@ TEST_F(ReflectorTest, ResumesAfterAWatchThatBroke) {
   EXPECT_NE(server.Line(4).find("resourceVersion=5&"), std::string::npos);
 }
 
+// Rights to one name do not allow a look at another.
+TEST_F(ReflectorTest, AfterABrokenWatchOfOneNameItAsksForThatNameAlone) {
+  server.QueueJson(List("5", {}));
+  server.Queue([](const std::shared_ptr<net::Responder>& responder) {
+    responder->Start(200, {});  // and goes away
+  });
+  server.QueueJson(List("9", {}));
+  server.QueueStream(Event("ADDED", "b", "10"));
+  const auto reflector =
+      Start({.namespace_name = "team", .field_selector = "metadata.name=mine"});
+  EXPECT_EQ(diary.Line(0), "replace");
+  EXPECT_EQ(diary.Line(1), "added b");
+  EXPECT_EQ(server.Line(2), "GET /api/v1/namespaces/team/pods?fieldSelector=metadata.name%3Dmine");
+}
+
 TEST_F(ReflectorTest, ListsAgainWhenTheServerComesBackWithAnOlderHistory) {
   server.QueueJson(List("50", {"a"}));
   server.Queue([](const std::shared_ptr<net::Responder>& responder) {

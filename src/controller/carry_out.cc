@@ -72,6 +72,12 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write& write, const std::string& nam
   return batch;
 }
 
+// Whether trying again will not help by itself.
+bool IsRefusal(const base::Error& error) {
+  return error.code == base::Code::kPermissionDenied ||
+         error.code == base::Code::kInvalidArgument || error.code == base::Code::kInternal;
+}
+
 // The answer to an own write is news too: applied at once, it stands in for the expectations of the
 // original (2.9).
 void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answer) {
@@ -90,10 +96,55 @@ void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answ
 }  // namespace
 
 base::Status JobWorker::CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                                 std::optional<int> master_port) {
+                                 std::optional<int> master_port, bool may_status_wait) {
+  std::vector<reconcile::Event> events;
+  std::string refusal;
+  const base::Status written = WriteChildren(snapshot, plan, master_port, events, refusal);
+  Tell(*snapshot.job, std::move(events));
+  if (!written && written.error().code == base::Code::kCancelled) return written;
+  if (written && may_status_wait) {
+    plan.status.reset();
+    plan.counters.clear();
+  } else {
+    // What was refused does not keep the job from having a status, a deadline and a reason.
+    RecordRefusal(*snapshot.job, refusal, plan);
+  }
+  if (plan.status && MayCountsWait(*snapshot.job, *plan.status)) plan.status.reset();
+  if (plan.status) {
+    TRY(WriteStatus(*snapshot.job, *plan.status, written.has_value()));
+    if (!options_.is_operator) TRY(RecordFailure(snapshot, *plan.status));
+  }
+  if (written || plan.status) CountPlan(snapshot, plan);
+  Tell(*snapshot.job, std::move(plan.events));
+  return written;
+}
+
+void JobWorker::RecordRefusal(const text::Json& job, const std::string& refusal,
+                              reconcile::Plan& plan) const {
+  const text::Json* const stored = text::Find(job, {"status"});
+  if (!plan.status && stored == nullptr) return;
+  text::Json status = plan.status ? *plan.status : *stored;
+  text::Json* const conditions = text::Find(status, {"conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return;
+  for (text::Json& condition : conditions->get_array()) {
+    if (text::GetString(condition, {"type"}) != "Created") continue;
+    const std::string before(text::GetString(condition, {"message"}));
+    std::string message = before.substr(0, before.find(api::kRefusedMark));
+    if (!refusal.empty()) message.append(api::kRefusedMark).append(refusal);
+    if (message == before) return;
+    text::Set(condition, {"message"}, text::Json(message));
+    text::Set(condition, {"lastUpdateTime"}, text::Json(base::FormatRfc3339(clock_.Now())));
+    plan.status = std::move(status);
+    return;
+  }
+}
+
+base::Status JobWorker::WriteChildren(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                                      std::optional<int> master_port,
+                                      std::vector<reconcile::Event>& events,
+                                      std::string& refusal) {
   const std::string namespace_name(text::GetString(*snapshot.job, {"metadata", "namespace"}));
   base::Status failure;
-  std::vector<reconcile::Event> events;
   // The embedded store commits a whole batch at once.
   const size_t at_once = options_.is_operator ? kWritesAtOnce : plan.writes.size();
   for (size_t begin = 0; begin < plan.writes.size(); begin += at_once) {
@@ -109,31 +160,23 @@ base::Status JobWorker::CarryOut(const JobCache::Snapshot& snapshot, reconcile::
     }
     auto answers = client_.Batch(batch);
     for (size_t i = begin; i < end; ++i) {
-      const base::Status taken =
-          TakeAnswer(snapshot, plan.writes[i], std::move(answers[i - begin]), events);
-      if (!taken && failure) failure = taken;
+      const reconcile::Write& write = plan.writes[i];
+      const base::Status taken = TakeAnswer(snapshot, write, std::move(answers[i - begin]), events);
+      if (taken) continue;
+      if (refusal.empty() && write.verb == Verb::kCreate && IsRefusal(taken.error())) {
+        refusal = fmt::format("{} {}", write.resource->singular, taken.error().message);
+      }
+      if (failure) failure = taken;
     }
   }
-  Tell(*snapshot.job, std::move(events));
-  TRY(failure);
-  if (plan.status) {
-    TRY(WriteStatus(*snapshot.job, *plan.status));
-    if (!options_.is_operator) TRY(RecordFailure(snapshot, *plan.status));
-  }
-  Tell(*snapshot.job, std::move(plan.events));
-  return {};
+  return failure;
 }
 
 base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
                                    const reconcile::Write& write, base::Result<text::Json> answer,
                                    std::vector<reconcile::Event>& events) {
   if (answer) {
-    if (write.resource == &api::kPyTorchJobs && write.verb == Verb::kPatch) {
-      ProjectJob(*answer);
-      Enqueue(cache_.PutJob(std::move(*answer)));
-    } else {
-      ApplyAnswer(cache_, write, std::move(*answer));
-    }
+    ApplyAnswer(cache_, write, std::move(*answer));
     if (write.resource == &api::kHorizontalPodAutoscalers && write.verb == Verb::kCreate) {
       // Looked for from now on, even if the job's metrics go before the next pass.
       autoscaled_.Lock()->emplace(text::GetString(*snapshot.job, {"metadata", "uid"}));
@@ -221,7 +264,8 @@ base::Status JobWorker::RecordFailure(const JobCache::Snapshot& snapshot,
   return {};
 }
 
-base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& status) {
+base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& status,
+                                    bool is_news) {
   const text::Json* const stored = text::Find(job, {"status"});
   const text::Json none = text::Object();
   // The version that the status was computed from, and the job it was computed for, or nothing.
@@ -235,9 +279,11 @@ base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& sta
   TRY_ASSIGN(text::Json written, client_.Patch(api::kPyTorchJobs, namespace_name, name,
                                                cluster::PatchType::kMerge, patch, "status"));
   if (options_.is_operator) LogConditions(job, status);
+  if (options_.metrics != nullptr) ++options_.metrics->status_writes;
   ProjectJob(written);
   // The watch will find this version known already: the pass that it calls for is asked for here.
-  Enqueue(cache_.PutJob(std::move(written)));
+  const std::string key = cache_.PutJob(std::move(written));
+  if (is_news) Enqueue(key);
   return {};
 }
 

@@ -124,6 +124,7 @@ std::unique_ptr<cluster::Reflector> Controller::Reflect(const api::Resource& res
   handler.refused = [this, &resource](const base::Error& error) {
     SayTrouble(resource, fmt::format("list {}: {}", resource.plural, error.message));
   };
+  handler.recovered = [this, &resource] { SayTrouble(resource, ""); };
   if (options_.history_lost) {
     handler.history_lost = [this] {
       // What is known and what comes now do not fit together: no pass is to see both.

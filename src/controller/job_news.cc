@@ -1,4 +1,5 @@
 // The part of JobWorker that takes news.
+#include <chrono>
 #include <utility>
 
 #include "api/object.h"
@@ -14,6 +15,9 @@ int32_t PriorityValue(const text::Json& priority_class) {
 std::string ClassName(const text::Json& priority_class) {
   return std::string(text::GetString(priority_class, {"metadata", "name"}));
 }
+
+// Pods of a job change together; what comes within this of the first is seen by one pass.
+constexpr std::chrono::milliseconds kChildRest{50};
 
 // Since when a node has not been heard of: its kubelet renews what Kubernetes calls Unknown then.
 std::optional<base::Time> LostSince(const text::Json& node) {
@@ -57,10 +61,15 @@ void JobWorker::KeepChildren(ChildKind kind, const std::vector<text::Json>& keys
 }
 
 void JobWorker::TakeChild(ChildKind kind, cluster::WatchEvent event) {
-  if (event.type != cluster::WatchEvent::Type::kDeleted) {
-    return PutChild(kind, std::move(event.object));
+  const std::string key = event.type == cluster::WatchEvent::Type::kDeleted
+                              ? cache_.RemoveChild(kind, event.object)
+                              : cache_.PutChild(kind, std::move(event.object));
+  if (key.empty()) return;
+  if (options_.is_operator) {
+    queue_.AddAfter(key, kChildRest);
+  } else {
+    queue_.Add(key);
   }
-  Enqueue(cache_.RemoveChild(kind, event.object));
 }
 
 void JobWorker::ReplacePriorities(const std::vector<text::Json>& classes) {

@@ -30,6 +30,7 @@ constexpr int kRestFactor = 3;
 constexpr int kCreationsBesideOthers = 32;
 constexpr int kPlansInARow = 8;
 constexpr base::Duration kLongestPassRest = seconds(1);
+constexpr seconds kCountsRest{1};
 
 }  // namespace
 
@@ -91,6 +92,7 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   TRY_ASSIGN(const std::optional<JobCache::Snapshot> snapshot, LookUp(key));
   if (!snapshot) {
     queue_.Drop(key);
+    counts_wait_.Lock()->erase(key);
     return {};
   }
   const auto begin = clock_.Steady();
@@ -107,19 +109,15 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
         return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
       });
   const bool status_waits = makes_pods && MayStatusWait(*snapshot);
-  if (status_waits) {
-    plan.status.reset();
-    plan.counters.clear();
-  }
-  TRY(CarryOut(*snapshot, plan, port));
-  CountPlan(*snapshot, plan);
+  const base::Status carried = CarryOut(*snapshot, plan, port, status_waits);
+  if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
+  TRY(carried);
   if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
   }
   has_more = plan.has_more;
   if (status_waits) queue_.Add(key);
-  if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
   if (plan.is_settled) {
     const std::string uid(api::Uid(*snapshot->job));
     if (options_.release_master_port) options_.release_master_port(uid);
@@ -134,6 +132,33 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
 bool JobWorker::MayStatusWait(const JobCache::Snapshot& snapshot) const {
   return options_.is_operator && snapshot.pods.empty() && queue_.Depth() > 0 &&
          text::FindArray(*snapshot.job, {"status", "conditions"}) == nullptr;
+}
+
+// Counts of active pods, and nothing else, that are still changing: each write of a status is work
+// for the API server and for everybody who watches the job.
+bool JobWorker::MayCountsWait(const text::Json& job, const text::Json& status) {
+  if (!options_.is_operator) return false;
+  const auto without_active = [](text::Json of) {
+    text::Json* const replicas = text::Find(of, {"replicaStatuses"});
+    if (replicas == nullptr || !replicas->is_object()) return of;
+    for (auto& [type, replica] : replicas->get_object()) {
+      if (replica.is_object()) replica.get_object().erase("active");
+    }
+    return of;
+  };
+  const std::string key = JobKey(job);
+  const text::Json* const stored = text::Find(job, {"status"});
+  const bool says_more = stored == nullptr || without_active(*stored) != without_active(status);
+  const auto now = clock_.Steady();
+  auto waits = counts_wait_.Lock();
+  const auto since = waits->try_emplace(key, now).first;
+  const auto left = since->second + kCountsRest - now;
+  if (says_more || left <= left.zero()) {
+    waits->erase(since);
+    return false;
+  }
+  queue_.AddAfter(key, std::chrono::ceil<base::Duration>(left));
+  return true;
 }
 
 void JobWorker::CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan) {

@@ -2,6 +2,7 @@
 // of its own; whoever drives it tells it the news and calls it to work.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,15 +90,29 @@ class JobWorker {
                             bool& has_more);
   reconcile::Plan MakePlan(const JobCache::Snapshot& snapshot, std::optional<int> master_port,
                            const std::optional<text::Json>& autoscaler);
+  // Writes what the plan says: children, then the status, also when children failed. With
+  // `may_status_wait` it is left to the next pass when none did.
   base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                        std::optional<int> master_port);
+                        std::optional<int> master_port, bool may_status_wait);
+  // The first failure. `events` gets the writes' own, `refusal` what the API server said to the
+  // first child that it will not have; "" when it has them all.
+  base::Status WriteChildren(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                             std::optional<int> master_port, std::vector<reconcile::Event>& events,
+                             std::string& refusal);
+  // Says so in the message of Created (api::kRefusedMark), or no longer.
+  void RecordRefusal(const text::Json& job, const std::string& refusal,
+                     reconcile::Plan& plan) const;
   // One write's answer: into the cache, the counters and `events`.
   base::Status TakeAnswer(const JobCache::Snapshot& snapshot, const reconcile::Write& write,
                           base::Result<text::Json> answer, std::vector<reconcile::Event>& events);
   // A child to be made that exists: our own, of a pass whose answer was lost, is taken as made.
   bool Adopt(const JobCache::Snapshot& snapshot, const reconcile::Write& write, bool& is_going);
   bool MayStatusWait(const JobCache::Snapshot& snapshot) const;
-  base::Status WriteStatus(const text::Json& job, const text::Json& status);
+  // Whether that status may be written a moment later, with what is new by then; the job is looked
+  // at again in time.
+  bool MayCountsWait(const text::Json& job, const text::Json& status);
+  // `is_news`: the job is to be looked at again at once.
+  base::Status WriteStatus(const text::Json& job, const text::Json& status, bool is_news);
   // Puts on record why a job failed, while the pods that tell it are there.
   base::Status RecordFailure(const JobCache::Snapshot& snapshot, const text::Json& status);
   // A line for each condition that is not what it was.
@@ -120,6 +135,8 @@ class JobWorker {
   base::Guarded<std::map<std::string, int32_t>> priorities_;     // of PriorityClasses, by name
   base::Guarded<std::map<std::string, base::Time>> lost_nodes_;  // since when
   base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
+  // Since when counts wait, by key.
+  base::Guarded<std::map<std::string, std::chrono::steady_clock::time_point>> counts_wait_;
   base::Guarded<std::set<std::string>> complained_;              // keys whose passes fail
 };
 

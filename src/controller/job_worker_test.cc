@@ -1,5 +1,6 @@
 #include "controller/job_worker.h"
 
+#include "api/training_summary.h"
 #include "controller/projection.h"
 #include "controller/simulated_cluster.h"
 
@@ -9,9 +10,19 @@ namespace {
 // The simulated server, as a transport, and one autoscaler beside it.
 class DirectLink final : public cluster::Transport {
  public:
-  DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests)
-      : server_(server), autoscaler_(autoscaler), autoscaler_requests_(autoscaler_requests) {}
+  // `refusal`: what is said to whoever creates a pod; "" lets it in.
+  DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests,
+             std::string& refusal)
+      : server_(server),
+        autoscaler_(autoscaler),
+        autoscaler_requests_(autoscaler_requests),
+        refusal_(refusal) {}
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    if (request.method == "POST" && !refusal_.empty() &&
+        request.target.find("/pods") != std::string::npos) {
+      return net::HttpResponse{
+          403, {}, R"({"kind": "Status", "reason": "Forbidden", "message": ")" + refusal_ + R"("})"};
+    }
     if (request.target.find("/horizontalpodautoscalers") == std::string::npos) {
       return server_.Handle(request);
     }
@@ -33,6 +44,7 @@ class DirectLink final : public cluster::Transport {
   SimulatedServer& server_;
   std::string& autoscaler_;
   int& autoscaler_requests_;
+  std::string& refusal_;
 };
 
 text::Json OneWorkerJob(const std::string& name) {
@@ -97,7 +109,9 @@ struct JobWorkerTest : testing::Test {
   SimulatedServer server{clock};
   std::string autoscaler;
   int autoscaler_requests = 0;
-  cluster::Client client{std::make_unique<DirectLink>(server, autoscaler, autoscaler_requests)};
+  std::string refusal;
+  cluster::Client client{
+      std::make_unique<DirectLink>(server, autoscaler, autoscaler_requests, refusal)};
   Options options;
   JobWorker worker{client, clock, options, [](const text::Json&, const reconcile::Event&) {}};
 };
@@ -197,6 +211,68 @@ TEST_F(JobWorkerTest, AFinishedJobIsCleanedUpByThePolicyThatItIsGivenLater) {
   EXPECT_TRUE(server.Of(SimKind::kPod).contains("b-worker-0"));
   EXPECT_TRUE(server.Of(SimKind::kService).contains("b-worker-0"));
   EXPECT_EQ(worker.ActiveJobs(), 0U);
+}
+
+TEST_F(JobWorkerTest, AJobWhosePodsAreRefusedHasAStatusThatSaysSo) {
+  refusal = "exceeded quota: small";
+  server.CreateJob(OneWorkerJob("a"));
+  // Another that waits does not keep it from its status.
+  server.CreateJob(OneWorkerJob("b"));
+  WorkUntilQuiet();
+  const auto summary = [this] {
+    return api::Summarize(server.Of(SimKind::kJob).at("a"), {}, clock.Now());
+  };
+  EXPECT_EQ(summary().status, "PENDING");
+  EXPECT_EQ(summary().reason, "pod a-worker-0: exceeded quota: small");
+  EXPECT_TRUE(summary().start_time);
+  // Said once: nothing is written while it stays as it is.
+  const int writes = server.writes();
+  for (int retry = 0; retry < 8; ++retry) {
+    clock.Advance(std::chrono::minutes(1));
+    WorkUntilQuiet();
+  }
+  EXPECT_EQ(server.writes(), writes);
+
+  refusal.clear();
+  clock.Advance(std::chrono::minutes(1));
+  WorkUntilQuiet();
+  EXPECT_TRUE(server.Of(SimKind::kPod).contains("a-worker-0"));
+  EXPECT_EQ(summary().reason, "");
+}
+
+TEST_F(JobWorkerTest, TheDeadlineOfAJobWhosePodsAreRefusedRuns) {
+  refusal = "violates PodSecurity";
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"spec", "runPolicy", "activeDeadlineSeconds"}, 30);
+  server.CreateJob(std::move(job));
+  WorkUntilQuiet();
+  clock.Advance(std::chrono::seconds(30));
+  WorkUntilQuiet();
+  EXPECT_EQ(api::Summarize(server.Of(SimKind::kJob).at("a"), {}, clock.Now()).status, "FAILED");
+}
+
+TEST_F(JobWorkerTest, CountsThatStillChangeAreWrittenTogether) {
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}, 3);
+  server.CreateJob(std::move(job));
+  WorkUntilQuiet();
+  const auto active = [this] {
+    return text::GetInt(server.Of(SimKind::kJob).at("a"),
+                        {"status", "replicaStatuses", "Worker", "active"})
+        .value_or(0);
+  };
+  // That it runs is written at once.
+  server.SetPhase("a-worker-0", "Running", 0);
+  WorkUntilQuiet();
+  EXPECT_EQ(active(), 1);
+  for (const char* pod : {"a-worker-1", "a-worker-2"}) {
+    server.SetPhase(pod, "Running", 0);
+    WorkUntilQuiet();
+    EXPECT_EQ(active(), 1);
+  }
+  clock.Advance(std::chrono::seconds(1));
+  WorkUntilQuiet();
+  EXPECT_EQ(active(), 3);
 }
 
 TEST_F(JobWorkerTest, AloneAJobHasItsStatusAtOnce) {

@@ -1,49 +1,96 @@
 #include "controller/leader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/resources.h"
 #include "base/log.h"
 
 namespace controller {
+namespace {
+
+constexpr std::chrono::milliseconds kShortestRest{50};
+
+}  // namespace
 
 Leader::Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options,
-               std::function<void(bool leads)> changed)
+               LeaseTerm& term, std::function<void(bool leads)> changed)
     : client_(client),
       clock_(clock),
       options_(std::move(options)),
       changed_(std::move(changed)),
       watcher_(options_.identity, options_.duration),
+      term_(term),
+      watch_thread_([this](const std::stop_token& stop) { WatchTerm(stop); }),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 Leader::~Leader() {
-  thread_.request_stop();
-  thread_.join();
+  for (std::jthread* const thread : {&thread_, &watch_thread_}) {
+    thread->request_stop();
+    thread->join();
+  }
+  term_.End();
   Release();
 }
 
 void Leader::Run(const std::stop_token& stop) {
-  bool leads = false;
   std::string complaint;
-  auto renewed = clock_.Steady();
   while (!stop.stop_requested()) {
-    const auto tried_at = clock_.Steady();
+    Instant tried_at = clock_.Steady();
     base::Result<bool> held = Try();
     // Somebody else has touched it: that need not mean that it is gone.
-    if (held && !*held && leads) held = Try();
+    if (held && !*held && term_.Lasts()) {
+      tried_at = clock_.Steady();
+      held = Try();
+    }
     if (held) {
       complaint.clear();
-      if (*held) renewed = tried_at;
-      if (*held != leads) changed_(leads = *held);
-    } else {
-      if (std::exchange(complaint, held.error().message) != complaint) {
-        base::LogWarn("lease {}/{}: {}; trying on", options_.namespace_name, options_.lease_name,
-                      complaint);
+      Take(*held, tried_at);
+    } else if (std::exchange(complaint, held.error().message) != complaint) {
+      base::LogWarn("lease {}/{}: {}; trying on", options_.namespace_name, options_.lease_name,
+                    complaint);
+    }
+    std::chrono::steady_clock::duration rest = options_.retry;
+    if (held && !*held) {
+      rest = options_.standby_retry;
+      // A holder that is dead is followed as soon as its Lease has run out.
+      if (const auto free_at = watcher_.FreeAt()) {
+        rest = std::clamp<std::chrono::steady_clock::duration>(*free_at - clock_.Steady(),
+                                                               kShortestRest, rest);
       }
-      if (leads && clock_.Steady() - renewed > options_.renew_deadline) changed_(leads = false);
     }
     std::unique_lock lock(mutex_);
-    stopped_.wait_for(lock, stop, options_.retry, [] { return false; });
+    woken_.wait_for(lock, stop, rest, [] { return false; });
+  }
+}
+
+void Leader::Take(bool is_held, Instant tried_at) {
+  const std::lock_guard lock(mutex_);
+  if (is_held) {
+    ends_at_ = tried_at + options_.renew_deadline;
+    term_.ExtendTo(ends_at_);
+    // An answer that came too late is of a term that is over.
+    if (!leads_ && term_.Lasts()) changed_(leads_ = true);
+  } else if (leads_) {
+    term_.End();
+    changed_(leads_ = false);
+  }
+  woken_.notify_all();
+}
+
+void Leader::WatchTerm(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (!leads_) {
+      woken_.wait(lock, stop, [this] { return leads_; });
+    } else if (clock_.Steady() < ends_at_) {
+      const Instant end = ends_at_;
+      woken_.wait_for(lock, stop, end - clock_.Steady(),
+                      [&] { return !leads_ || ends_at_ != end; });
+    } else {
+      term_.End();
+      changed_(leads_ = false);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "controller/lease.h"
+#include "controller/lease_term.h"
 
 namespace controller {
 
@@ -19,22 +20,35 @@ struct LeaderOptions {
   std::string lease_name;
   std::string identity;
   std::chrono::seconds duration{15};
-  std::chrono::seconds renew_deadline{10};
-  std::chrono::seconds retry{2};
+  std::chrono::milliseconds renew_deadline{10'000};
+  std::chrono::milliseconds retry{2'000};
+  // While another leads: its death is noticed no later than this after its Lease has run out.
+  std::chrono::milliseconds standby_retry{1'000};
 };
+
+// A request about the Lease that takes longer than this has failed: within renew_deadline there is
+// time for another.
+inline constexpr std::chrono::seconds kLeaseRequestDeadline{4};
 
 class Leader {
  public:
-  // Starts its thread. `changed` is called on it, with true when this process begins to lead and
-  // with false when it has not been able to renew for renew_deadline: what is led must end before
-  // the Lease does. `client` and `clock` outlive it.
-  Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options,
+  // Starts its threads. `changed` is called on them, one at a time: with true when this process
+  // begins to lead, and with false when it has not been able to renew for renew_deadline, also
+  // while a request is waiting for its answer: what is led must end before the Lease does. The term
+  // lasts as long. `client`, `clock` and `term` outlive it.
+  Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options, LeaseTerm& term,
          std::function<void(bool leads)> changed);
   // Leaves the Lease to whoever comes: what is led must have ended.
   ~Leader();
 
  private:
+  using Instant = LeaseTerm::Instant;
+
   void Run(const std::stop_token& stop);
+  // Ends the term in time, whatever Run waits for.
+  void WatchTerm(const std::stop_token& stop);
+  // What a try that began at `tried_at` has brought.
+  void Take(bool is_held, Instant tried_at);
   // Whether the Lease is ours now; an error when the server did not say.
   base::Result<bool> Try();
   void Release();
@@ -44,9 +58,13 @@ class Leader {
   const LeaderOptions options_;
   const std::function<void(bool)> changed_;
   LeaseWatcher watcher_;
+  LeaseTerm& term_;
   std::mutex mutex_;
-  std::condition_variable_any stopped_;
-  std::jthread thread_;  // last: uses all of the above
+  std::condition_variable_any woken_;
+  bool leads_ = false;  // this and the next: with mutex_
+  Instant ends_at_{};
+  std::jthread watch_thread_;  // last: these use all of the above
+  std::jthread thread_;
 };
 
 }  // namespace controller

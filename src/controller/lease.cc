@@ -50,6 +50,11 @@ std::optional<text::Object> LeaseWatcher::Want(const text::Json& lease, base::Ti
   return Spec(record, now);
 }
 
+std::optional<LeaseWatcher::Instant> LeaseWatcher::FreeAt() const {
+  if (!seen_ || seen_->holder.empty() || seen_->holder == identity_) return std::nullopt;
+  return seen_at_ + seen_->duration;
+}
+
 std::optional<text::Object> LeaseWatcher::Release(const text::Json& lease, base::Time now) const {
   const LeaseRecord record = ReadLease(lease);
   if (record.holder != identity_) return std::nullopt;

@@ -193,6 +193,7 @@ std::string Metrics::Print(const Gauges& gauges) const {
   total("failed_service_creation_total", "Services that could not be made.", failed_services);
   total("created_pod_groups_total", "PodGroups made.", created_pod_groups);
   total("deleted_pod_groups_total", "PodGroups deleted.", deleted_pod_groups);
+  total("muster_status_writes_total", "Statuses of jobs written.", status_writes);
   text += PrintPasses() + PrintWebhook();
   text += Head("muster_job_ready_seconds", "histogram", "From news of a job to all its pods.");
   text += job_ready.Print("muster_job_ready_seconds", "");

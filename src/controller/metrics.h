@@ -50,6 +50,7 @@ class Metrics {
   std::atomic<int64_t> reviews_under_way{0};
   std::atomic<int64_t> certificate_looks{0}, failed_certificate_looks{0};
   std::atomic<int64_t> created_pods{0}, deleted_pods{0};
+  std::atomic<int64_t> status_writes{0};  // of jobs
   std::atomic<int64_t> created_services{0}, failed_services{0};
   std::atomic<int64_t> created_pod_groups{0}, deleted_pod_groups{0};
   Histogram job_ready;

@@ -122,9 +122,12 @@ class Operator {
       : options_(std::move(options)),
         clock_(clock),
         flow_(clock, FlowOptions()),
-        client_(FlowControlled(transport, flow_, Lane::kCritical)),
-        event_client_(FlowControlled(transport, flow_, Lane::kBackground)),
-        lease_client_(SharedTransport(std::move(transport))) {
+        term_(clock),
+        // The term is looked at last, when a write has waited for its turn.
+        client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kCritical)),
+        event_client_(FlowControlled(BoundToTerm(transport, term_), flow_, Lane::kBackground)),
+        lease_client_(SharedTransport(transport, kLeaseRequestDeadline)),
+        other_client_(SharedTransport(std::move(transport))) {
     options_.controller.is_operator = true;
     options_.controller.event_client = &event_client_;
     options_.controller.metrics = &metrics_;
@@ -150,7 +153,8 @@ class Operator {
   base::Clock& clock_;
   Metrics metrics_;
   cluster::FlowControl flow_;
-  cluster::Client client_, event_client_, lease_client_;
+  LeaseTerm term_;
+  cluster::Client client_, event_client_, lease_client_, other_client_;
   Call call_;
   mutable std::mutex controller_mutex_;
   std::unique_ptr<Controller> controller_;
@@ -238,21 +242,23 @@ base::Status Operator::Run(const EndSignals& end_signals) {
                                    MetricsHandler([this] { return PrintMetrics(); })));
   readiness.Add("pytorchjobs", [this] { return IsReady(); });
   // Before the controller and on every replica, leader or not.
-  const Webhook webhook(lease_client_, clock_, options_.webhook, metrics_);
+  const Webhook webhook(other_client_, clock_, options_.webhook, metrics_);
   readiness.Add("webhook", [&webhook] { return webhook.Readiness(); });
+  readiness.AddNote("webhook", [&webhook] { return webhook.Care(); });
 
   std::optional<Leader> leader;
   if (options_.elects_leader) {
-    leader.emplace(lease_client_, clock_, options_.leader, [this](bool leads) {
+    leader.emplace(lease_client_, clock_, options_.leader, term_, [this](bool leads) {
       base::LogInfo("{} lease {}/{}", leads ? "leading by" : "not leading any more: lost",
                     options_.leader.namespace_name, options_.leader.lease_name);
       call_.SetLeads(leads);
     });
   } else {
+    term_.ExtendTo(LeaseTerm::Instant::max());
     call_.SetLeads(true);
   }
   std::optional<Rival> rival;
-  rival.emplace(lease_client_, options_.controller.namespace_name, options_.pod_name,
+  rival.emplace(other_client_, options_.controller.namespace_name, options_.pod_name,
                 [this](const std::string& pod) { TellOfRival(pod); });
   std::jthread worker([this] { WorkWhenCalled(); });
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "net/tcp_socket.h"
 
 namespace controller {
@@ -28,16 +30,27 @@ void Readiness::Add(std::string name, Check check) {
   checks_.emplace_back(std::move(name), std::move(check));
 }
 
-net::HttpResponse Readiness::Answer() const {
+void Readiness::AddNote(std::string name, Check check) {
   const std::lock_guard lock(mutex_);
-  std::string missing;
-  for (const auto& [name, check] : checks_) {
+  notes_.emplace_back(std::move(name), std::move(check));
+}
+
+std::string Readiness::Failing(const Checks& checks, std::string_view mark) {
+  std::string lines;
+  for (const auto& [name, check] : checks) {
     if (const base::Status status = check(); !status) {
-      missing += fmt::format("[-]{}: {}\n", name, status.error().message);
+      lines += fmt::format("{}{}: {}\n", mark, name, status.error().message);
     }
   }
-  return missing.empty() ? TextAnswer(200, "ok")
-                         : TextAnswer(kServiceUnavailable, std::move(missing));
+  return lines;
+}
+
+net::HttpResponse Readiness::Answer() const {
+  const std::lock_guard lock(mutex_);
+  std::string missing = Failing(checks_, "[-]");
+  const std::string noted = Failing(notes_, "[!]");
+  if (!missing.empty()) return TextAnswer(kServiceUnavailable, missing + noted);
+  return TextAnswer(200, noted.empty() ? "ok" : "ok\n" + noted);
 }
 
 base::Result<std::unique_ptr<OperatorServer>> OperatorServer::Start(const std::string& flag,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,12 +22,17 @@ class Readiness {
   using Check = std::function<base::Status()>;
 
   void Add(std::string name, Check check);
-  // "ok", or 503 with a line for each check that fails.
+  // One that is told and keeps nobody waiting: what fails goes well for now, but will not for ever.
+  void AddNote(std::string name, Check check);
+  // "ok" and a line for each note that fails, or 503 with a line for each check that fails.
   net::HttpResponse Answer() const;
 
  private:
+  using Checks = std::vector<std::pair<std::string, Check>>;
+  static std::string Failing(const Checks& checks, std::string_view mark);
+
   mutable std::mutex mutex_;
-  std::vector<std::pair<std::string, Check>> checks_;
+  Checks checks_, notes_;
 };
 
 // One listening address and the thread that serves it.

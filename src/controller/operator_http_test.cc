@@ -38,6 +38,16 @@ TEST(OperatorHttp, IsReadyWhenEveryCheckIs) {
   EXPECT_EQ(Ask(handler, "/metrics").status, 404);
 }
 
+TEST(OperatorHttp, ANoteIsToldAndKeepsItReady) {
+  Readiness readiness;
+  readiness.AddNote("webhook", []() -> base::Status {
+    return base::Fail(base::Code::kPermissionDenied, "not watched");
+  });
+  const net::HttpHandler handler = ProbeHandler(readiness);
+  EXPECT_EQ(Ask(handler, "/readyz").status, 200);
+  EXPECT_EQ(Ask(handler, "/readyz").body, "ok\n[!]webhook: not watched\n");
+}
+
 TEST(OperatorHttp, ServesMetricsAsPrometheusReadsThem) {
   const net::HttpResponse answer = Ask(MetricsHandler([] { return "up 1\n"; }), "/metrics");
   EXPECT_EQ(answer.body, "up 1\n");

@@ -12,6 +12,7 @@
 #include "controller/admission_review.h"
 #include "controller/webhook_certificates.h"
 #include "controller/webhook_entry.h"
+#include "net/certificate.h"
 #include "net/tcp_socket.h"
 #include "net/url.h"
 
@@ -30,8 +31,8 @@ constinit const api::Resource kWebhookConfigurations{"admissionregistration.k8s.
                                                      false};
 constexpr base::Duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Duration kLongestRetry = std::chrono::seconds(30);
-// Clocks are set, machines sleep: what is due is looked at that often at least.
-constexpr std::chrono::hours kLongestRest{1};
+// What the watches tell is asked for so often.
+constexpr std::chrono::minutes kLookInterval{1};
 
 std::optional<text::Json> OnlyOne(std::vector<text::Json> items) {
   if (items.empty()) return std::nullopt;
@@ -48,6 +49,20 @@ cluster::ListOptions Named(const std::string& namespace_name, const std::string&
   options.namespace_name = namespace_name;
   options.field_selector = "metadata.name=" + name;
   return options;
+}
+
+// Whether an API server that goes by that configuration takes the certificate.
+bool IsTrusted(const std::string& certificate, const text::Json& configuration, base::Time now) {
+  const auto end = net::CertificateEnd(certificate);
+  const text::Json* const webhook = FindPyTorchWebhook(configuration);
+  if (!end || *end <= now || webhook == nullptr) return false;
+  const auto bundle =
+      base::Base64Decode(text::GetString(*webhook, {"clientConfig", "caBundle"}));
+  if (!bundle) return false;
+  const auto authorities = net::SplitCertificates(*bundle);
+  return std::any_of(authorities.begin(), authorities.end(), [&](const std::string& authority) {
+    return net::IsIssuedBy(certificate, authority);
+  });
 }
 
 }  // namespace
@@ -105,8 +120,11 @@ Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions opt
     state_.Lock()->readiness = base::Status();
     return;
   }
-  WatchSecret();
-  WatchConfiguration();
+  secrets_ = Reflect(api::kSecrets, Named(options_.namespace_name, options_.secret_name),
+                     &State::secret, &State::is_secret_known, &State::secret_refusal);
+  configurations_ = Reflect(kWebhookConfigurations, Named("", options_.configuration_name),
+                            &State::configuration, &State::is_configuration_known,
+                            &State::configuration_refusal);
   worker_ = std::thread([this] { Work(); });
 }
 
@@ -152,39 +170,74 @@ void Webhook::Tell(const std::function<void(State&)>& change) {
   changed_.notify_all();
 }
 
-void Webhook::WatchSecret() {
-  const auto take = [this](std::optional<text::Json> secret) {
+std::unique_ptr<cluster::Reflector> Webhook::Reflect(const api::Resource& resource,
+                                                     const cluster::ListOptions& list,
+                                                     Member member, bool State::*is_known,
+                                                     Refusal refusal) {
+  const auto take = [=, this](std::optional<text::Json> object) {
     Tell([&](State& state) {
-      state.is_secret_known = true;
-      state.secret = std::move(secret);
+      state.*is_known = true;
+      (state.*refusal).reset();
+      state.*member = std::move(object);
     });
   };
-  secrets_ = std::make_unique<cluster::Reflector>(
-      client_, api::kSecrets, Named(options_.namespace_name, options_.secret_name),
-      cluster::ReflectorHandler{
-          [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); },
-          [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); }});
+  cluster::ReflectorHandler handler;
+  handler.replace = [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); };
+  handler.apply = [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); };
+  handler.refused = [=, this](const base::Error& error) {
+    Tell([&](State& state) { state.*refusal = error; });
+  };
+  handler.recovered = [=, this] { Tell([&](State& state) { (state.*refusal).reset(); }); };
+  return std::make_unique<cluster::Reflector>(client_, resource, list, std::move(handler));
 }
 
-void Webhook::WatchConfiguration() {
-  const auto take = [this](std::optional<text::Json> configuration) {
-    Tell([&](State& state) {
-      state.is_configuration_known = true;
-      state.refusal.reset();
-      state.configuration = std::move(configuration);
-    });
+base::Status Webhook::Look() {
+  const base::Time now = clock_.Now();
+  {
+    auto state = state_.Lock();
+    const bool is_wanted = state->is_secret_known && state->is_configuration_known;
+    if (!is_wanted || (now >= looked_ && now - looked_ < kLookInterval)) return {};
+  }
+  TRY(LookAt(kWebhookConfigurations, Named("", options_.configuration_name),
+             &State::configuration));
+  TRY(LookAt(api::kSecrets, Named(options_.namespace_name, options_.secret_name),
+             &State::secret));
+  looked_ = now;
+  return {};
+}
+
+base::Status Webhook::LookAt(const api::Resource& resource, const cluster::ListOptions& list,
+                             Member member) {
+  TRY_ASSIGN(cluster::ObjectList found, client_.List(resource, list));
+  TakeIfNewer(member, OnlyOne(std::move(found.items)));
+  return {};
+}
+
+// The watch may have told of a newer one meanwhile.
+void Webhook::TakeIfNewer(Member member, std::optional<text::Json> object) {
+  const auto version_of = [](const std::optional<text::Json>& of) {
+    return of ? base::ParseInt(api::ResourceVersion(*of)).value_or(0) : 0;
   };
-  configurations_ = std::make_unique<cluster::Reflector>(
-      client_, kWebhookConfigurations, Named("", options_.configuration_name),
-      cluster::ReflectorHandler{
-          [take](std::vector<text::Json> items) { take(OnlyOne(std::move(items))); },
-          [take](cluster::WatchEvent event) { take(AfterEvent(std::move(event))); },
-          [this](const base::Error& error) {
-            Tell([&](State& state) { state.refusal = error; });
-          }});
+  auto state = state_.Lock();
+  if (object && version_of(object) <= version_of((*state).*member)) return;
+  (*state).*member = std::move(object);
 }
 
 base::Status Webhook::Readiness() const { return state_.Lock()->readiness; }
+
+base::Status Webhook::Care() const {
+  auto state = state_.Lock();
+  // Nobody wants it.
+  if (state->serving.certificate.empty()) return {};
+  if (!state->work) return state->work;
+  for (const Refusal refusal : {&State::secret_refusal, &State::configuration_refusal}) {
+    if (const auto& error = (*state).*refusal) {
+      return Fail(error->Wrap(fmt::format("not watched, looked at every {} s",
+                                          std::chrono::seconds(kLookInterval).count())));
+    }
+  }
+  return {};
+}
 
 // The worker's alone.
 void Webhook::SayOnce(const std::string& line) {
@@ -201,21 +254,23 @@ void Webhook::Work() {
       if (state->is_stopping) return;
       seen = state->changes;
     }
-    const auto next = Advance();
-    base::Duration rest = kLongestRest;
+    base::Status looked = Look();
+    auto next = Advance();
+    if (next && !looked) next = Fail(looked.error().Wrap("the webhook is not looked after"));
+    base::Duration rest = kLookInterval;
     if (next) {
       backoff.Reset();
-      rest = std::clamp<base::Duration>(*next - clock_.Now(), base::Duration(0), kLongestRest);
+      rest = std::clamp<base::Duration>(*next - clock_.Now(), base::Duration(0), kLookInterval);
     } else {
       if (next.error().code != Code::kConflict) SayOnce("webhook: " + next.error().message);
       rest = backoff.Next();
     }
     auto state = state_.Lock();
-    if (next) {
-      state->readiness = base::Status();
-    } else if (state->serving.certificate.empty()) {
-      state->readiness = Fail(next.error());
-    }
+    state->work = next ? base::Status() : Fail(next.error());
+    // What cannot be renewed today may serve for months; it is told by Care().
+    const bool does_serve = state->configuration && IsTrusted(state->serving.certificate,
+                                                              *state->configuration, clock_.Now());
+    state->readiness = does_serve ? base::Status() : state->work;
     changed_.wait_for(state.lock(), rest,
                       [&] { return state->is_stopping || state->changes != seen; });
   }
@@ -223,10 +278,10 @@ void Webhook::Work() {
 
 base::Result<base::Time> Webhook::Advance() {
   const State now = *state_.Lock();
-  const base::Time never = clock_.Now() + kLongestRest;
-  if (now.refusal) {
+  const base::Time never = clock_.Now() + kLookInterval;
+  if (now.configuration_refusal && !now.is_configuration_known) {
     SayOnce(fmt::format("no webhook: jobs are checked by their definition's schema alone ({})",
-                        now.refusal->message));
+                        now.configuration_refusal->message));
     return never;
   }
   if (!now.is_configuration_known) {
@@ -255,6 +310,7 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
     secret = *now.secret;
   } else {
     TRY_ASSIGN(secret, MakeSecret());
+    TakeIfNewer(&State::secret, secret);
   }
   const WebhookCertificates stored = ReadWebhookCertificates(secret);
   TRY_ASSIGN(
@@ -263,6 +319,7 @@ base::Result<base::Time> Webhook::Certify(const State& now) {
   if (!(plan.next == stored)) {
     // Whoever was faster has made it already, and the watch brings it.
     TRY_ASSIGN(secret, Store(secret, ToSecretData(plan.next)));
+    TakeIfNewer(&State::secret, secret);
     base::LogInfo("webhook: certificates renewed in Secret {}/{}", options_.namespace_name,
                   options_.secret_name);
   }
@@ -304,19 +361,22 @@ base::Status Webhook::Publish(const text::Json& configuration, const std::string
   const std::string bundle = base::Base64Encode(authorities);
   const text::Array repair = RepairOfEntry(*webhook, index, options_, bundle);
   if (repair.empty()) return {};
-  const auto patched = client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
-                                     cluster::PatchType::kJson, repair);
-  if (patched) return {};
-  return Fail(patched.error().Wrap(
-      fmt::format("ValidatingWebhookConfiguration {}", options_.configuration_name)));
+  return TakePatched(client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
+                                   cluster::PatchType::kJson, repair));
 }
 
 base::Status Webhook::Register(const std::string& authorities) {
-  const auto patched = client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
-                                     cluster::PatchType::kStrategicMerge,
-                                     EntryPatch(options_, base::Base64Encode(authorities)));
-  if (patched) return {};
-  return Fail(patched.error().Wrap(
+  return TakePatched(client_.Patch(kWebhookConfigurations, "", options_.configuration_name,
+                                   cluster::PatchType::kStrategicMerge,
+                                   EntryPatch(options_, base::Base64Encode(authorities))));
+}
+
+base::Status Webhook::TakePatched(base::Result<text::Json> configuration) {
+  if (configuration) {
+    TakeIfNewer(&State::configuration, std::move(*configuration));
+    return {};
+  }
+  return Fail(configuration.error().Wrap(
       fmt::format("ValidatingWebhookConfiguration {}", options_.configuration_name)));
 }
 

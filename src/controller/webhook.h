@@ -4,6 +4,9 @@
 //   watch Secret ----.                      .--> Secret (patch, if nobody was faster)
 //                    >--> worker, PlanWebhookCertificates --> configuration's caBundle
 //   watch config ----'                      '--> shown by the TLS listener, once that is known
+//
+// What the watches tell is asked for every minute as well: a watch that is broken, or refused, does
+// not keep anything from being renewed or put back.
 #pragma once
 
 #include <condition_variable>
@@ -52,8 +55,11 @@ class Webhook {
   ~Webhook();
 
   // Success when jobs are checked, and also when nobody wants it: port 0, no configuration has it,
-  // or the right to look is missing, which is logged. Thread safe, quick.
+  // or the right to look was missing from the start, which is logged. Thread safe, quick.
   base::Status Readiness() const;
+  // Whether what jobs are checked by is looked after: an error while a watch is refused or something
+  // that is due cannot be done. Thread safe, quick.
+  base::Status Care() const;
 
  private:
   struct State {
@@ -61,16 +67,26 @@ class Webhook {
     bool is_configuration_known = false;
     std::optional<text::Json> secret;
     std::optional<text::Json> configuration;
-    std::optional<base::Error> refusal;  // to look at the configuration
-    uint64_t changes = 0;                // of the above
+    // To watch the one and the other.
+    std::optional<base::Error> secret_refusal, configuration_refusal;
+    uint64_t changes = 0;  // of the above
     net::KeyedCertificate serving;
     base::Status readiness = base::Fail(base::Code::kUnavailable, "not looked yet");
+    base::Status work;  // the worker's last step
     bool is_stopping = false;
   };
 
   base::Status Listen();
-  void WatchSecret();
-  void WatchConfiguration();
+  using Member = std::optional<text::Json> State::*;
+  using Refusal = std::optional<base::Error> State::*;
+  std::unique_ptr<cluster::Reflector> Reflect(const api::Resource& resource,
+                                              const cluster::ListOptions& list, Member member,
+                                              bool State::*is_known, Refusal refusal);
+  // Asks for what the watches tell, once they have told something.
+  base::Status Look();
+  base::Status LookAt(const api::Resource& resource, const cluster::ListOptions& list,
+                      Member member);
+  void TakeIfNewer(Member member, std::optional<text::Json> object);
   void Tell(const std::function<void(State&)>& change);
   void Work();
   // One step towards what has to be; the time of the next.
@@ -80,6 +96,7 @@ class Webhook {
   base::Result<text::Json> Store(const text::Json& secret, const text::Json& data);
   base::Status Publish(const text::Json& configuration, const std::string& authorities);
   base::Status Register(const std::string& authorities);
+  base::Status TakePatched(base::Result<text::Json> configuration);
   void SayOnce(const std::string& line);
 
   cluster::Client& client_;
@@ -88,7 +105,8 @@ class Webhook {
   Metrics& metrics_;
   mutable base::Guarded<State> state_;
   std::condition_variable changed_;
-  std::string said_;  // by the worker, last
+  std::string said_;     // by the worker, last
+  base::Time looked_{};  // the worker's
 
   std::unique_ptr<net::HttpServer> server_;
   std::thread server_thread_;

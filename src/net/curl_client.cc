@@ -243,7 +243,8 @@ class Client final : public CurlClient {
 
 bool Client::IsSmallWrite(const HttpRequest& request) const {
   return options_.tls_server_name.empty() && request.method != "GET" && request.method != "HEAD" &&
-         !request.body.empty() && request.body.size() <= kShortBody;
+         request.lifetime.count() == 0 && !request.body.empty() &&
+         request.body.size() <= kShortBody;
 }
 
 void Client::SetSmallWrite(CurlTransfer& transfer) const {
@@ -332,7 +333,8 @@ void Client::SetDeadlines(const CurlTransfer& transfer, bool is_stream) const {
     Set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
     Set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(options_.idle_timeout.count()));
     if (options_.is_compressed) Set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
-  } else if (transfer.request().lifetime.count() > 0) {
+  }
+  if (transfer.request().lifetime.count() > 0) {
     Set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(transfer.request().lifetime.count()));
   }
 }

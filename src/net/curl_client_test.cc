@@ -327,6 +327,19 @@ TEST(CurlClient, AStreamEndsWithItsLifetime) {
   EXPECT_FALSE((*stream)->Read());
 }
 
+TEST(CurlClient, AWholeAnswerIsGivenUpAfterItsLifetime) {
+  const TcpServer server([](int fd) {
+    ReadRequest(fd);
+    ReadRequest(fd);  // it never answers
+  });
+  const auto client = server.Client();
+  HttpRequest request = Get();
+  request.lifetime = std::chrono::milliseconds(200);
+  const auto answer = client->Send(request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, base::Code::kTimeout) << answer.error().message;
+}
+
 TEST(CurlClient, CancelWakesAReader) {
   const TcpServer server([](int fd) {
     ReadRequest(fd);

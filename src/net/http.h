@@ -28,8 +28,9 @@ struct HttpRequest {
   std::string target;  // path and query, percent-encoded: "/api/v1/pods?watch=1"
   Headers headers;
   std::string body;
-  // Of a stream: it is broken off when the server has not ended it by then; 0 is never. A server
-  // that hangs behind a live connection is noticed by this alone.
+  // The answer is broken off when the server has not ended it by then; 0 is never for a stream, and
+  // as the client has it for a whole answer. A server that hangs behind a live connection is
+  // noticed by this alone.
   std::chrono::milliseconds lifetime{0};
 };
 

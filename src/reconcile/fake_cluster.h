@@ -93,10 +93,9 @@ class FakeCluster {
   // One pass: decide and carry out.
   Plan Step() {
     Plan plan = Look();
-    bool has_failed = false;
-    for (const Write& write : plan.writes) has_failed |= !Apply(write);
+    for (const Write& write : plan.writes) Apply(write);
     if (job.is_null()) return plan;
-    if (plan.status && !has_failed) text::Set(job, {"status"}, *plan.status);
+    if (plan.status) text::Set(job, {"status"}, *plan.status);
     for (const Event& event : plan.events) Record(event);
     for (const Counter counter : plan.counters) ++counters[counter];
     return plan;
@@ -248,9 +247,7 @@ class FakeCluster {
 
   bool Apply(const Write& write) {
     std::string error;
-    if (write.resource == &api::kPyTorchJobs && write.verb == Write::Verb::kPatch) {
-      text::MergePatch(job, write.object);
-    } else if (write.resource == &api::kPyTorchJobs) {
+    if (write.resource == &api::kPyTorchJobs) {
       EXPECT_EQ(write.verb, Write::Verb::kDelete);
       job = nullptr;
     } else {
@@ -285,7 +282,7 @@ class FakeCluster {
         found->second = write.object;
         return "";
       case Write::Verb::kPatch:
-        EXPECT_EQ(&objects, &pods) << "only the job and its pods are patched";
+        EXPECT_EQ(&objects, &pods) << "only pods are patched";
         EXPECT_NE(found, objects.end()) << write.name;
         if (found == objects.end()) return "not found";
         text::MergePatch(found->second, write.object);

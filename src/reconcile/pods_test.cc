@@ -236,7 +236,7 @@ TEST(Pods, AForeignPodIsNotTakenForOurs) {
       std::count(cluster.events.begin(), cluster.events.end(),
                  "Warning FailedCreatePod: Error creating: pods \"j-worker-0\" already exists"),
       1);
-  EXPECT_EQ(cluster.Types(), "");
+  EXPECT_EQ(cluster.Types(), "Created=True");
   cluster.PatchJob({"spec", "runPolicy", "suspend"}, "true");
   cluster.Settle();
   EXPECT_EQ(FakeCluster::Names(cluster.pods), (Strings{"j-worker-0"}));

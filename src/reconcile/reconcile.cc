@@ -71,14 +71,17 @@ std::optional<base::Time> EndOfPatience(const Pass& pass) {
   return is_running ? std::optional(end) : std::nullopt;
 }
 
+// What still runs when the job has succeeded has done its part.
+void CountActiveAsSucceeded(api::JobStatus& status) {
+  for (auto& [type, replicas] : status.replica_statuses) {
+    replicas.succeeded += std::exchange(replicas.active, 0);
+  }
+}
+
 // Nothing but clean-up is ever done for a finished job.
 void KeepFinished(Pass& pass) {
   RepairCompletionTime(pass.status);
-  if (pass.status.Is(kSucceeded)) {
-    for (auto& [type, status] : pass.status.replica_statuses) {
-      status.succeeded += std::exchange(status.active, 0);
-    }
-  }
+  if (pass.status.Is(kSucceeded)) CountActiveAsSucceeded(pass.status);
   const auto expiry = Expiry(pass.job.run_policy, pass.status);
   if (expiry && pass.now >= *expiry) {
     // The children go with the job.
@@ -119,6 +122,7 @@ bool RecordEnd(Pass& pass) {
     AnnounceExits(pass);
     RecordCounts(pass);
     RecordSuccess(pass);
+    CountActiveAsSucceeded(pass.status);
     return true;
   }
   if (auto limit = FindExceededLimit(pass)) {
@@ -157,9 +161,6 @@ void Run(Pass& pass) {
   if (RecordEnd(pass)) return;
   if (RecordRestarts(pass)) {
     // First it is on record, then it is done.
-    pass.status = pass.job.status;
-    pass.plan.events.clear();
-    pass.plan.counters.clear();
     AnnounceDisruptions(pass);
     return;
   }

@@ -68,7 +68,7 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of the job or a pod
+  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of a pod
   std::string uid;         // kDelete: precondition, so that a successor of the same name is spared
   bool is_forced = false;  // kDelete: at once, whatever still runs
   std::optional<Event> on_success;
@@ -81,7 +81,8 @@ enum class Counter { kCreated, kDeleted, kSucceeded, kFailed, kRestarted };
 
 struct Plan {
   std::vector<Write> writes;  // may be carried out at once, in any order
-  // Complete next status; absent when it is as stored. To be written after `writes` succeeded.
+  // Complete next status; absent when it is as stored. To be written after `writes`, also when some
+  // of them failed: it says nothing that they have to bring about.
   std::optional<text::Json> status;
   std::vector<Event> events;  // best effort, after the writes
   std::vector<Counter> counters;

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "api/names.h"
 #include "api/object.h"
 #include "base/strings.h"
+#include "reconcile/conditions.h"
 #include "reconcile/restart.h"
-#include "reconcile/writes.h"
 
 namespace reconcile {
 namespace {
 
 // A count on record beyond this is nonsense.
 constexpr int64_t kMostRestarts = 1'000'000;
+constexpr std::string_view kCountedReason = "CountedByScope";
 
 using Record = std::map<std::string, int>;
 
@@ -30,14 +32,21 @@ int ReadCount(std::string_view text) {
 }
 
 // "worker-0=2,worker-3=1"
-Record ReadRecord(const api::PyTorchJob& job,
-                  std::string_view annotation = api::kRestartsAnnotation) {
-  Record record;
-  for (const std::string& entry : base::Split(AnnotationOf(job, annotation), ',')) {
+void AddTo(Record& record, std::string_view text) {
+  for (const std::string& entry : base::Split(text, ',')) {
     const size_t equals = entry.find('=');
     if (equals == std::string::npos) continue;
-    record[entry.substr(0, equals)] = ReadCount(std::string_view(entry).substr(equals + 1));
+    int& count = record[entry.substr(0, equals)];
+    count = std::max(count, ReadCount(std::string_view(entry).substr(equals + 1)));
   }
+}
+
+Record ReadRecord(const api::PyTorchJob& job, std::string_view condition = kRestarts,
+                  std::string_view annotation = api::kRestartsAnnotation) {
+  Record record;
+  // Where an older operator has kept it.
+  AddTo(record, AnnotationOf(job, annotation));
+  if (const api::Condition* const kept = job.status.Find(condition)) AddTo(record, kept->message);
   return record;
 }
 
@@ -69,6 +78,21 @@ std::string ToText(const Record& record) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, count);
   }
   return text;
+}
+
+void KeepRecord(const Record& record, std::string_view type, Pass& pass) {
+  api::Condition kept;
+  kept.type = type;
+  kept.status = "True";
+  kept.reason = kCountedReason;
+  kept.message = ToText(record);
+  kept.last_update_time = pass.stamp;
+  kept.last_transition_time = pass.stamp;
+  if (const api::Condition* const old = pass.status.Find(type)) {
+    kept.last_transition_time = old->last_transition_time;
+  }
+  DropCondition(pass.status, type);
+  pass.status.conditions.insert(pass.status.conditions.begin(), std::move(kept));
 }
 
 int64_t SumOf(const Record& record) {
@@ -121,7 +145,7 @@ bool HasSpentRestarts(const Pass& pass) {
   if (fresh.empty()) return false;
   const bool counts_all = CountsDisruptions(pass.job);
   int64_t spent = SumOf(record);
-  if (!counts_all) spent -= SumOf(ReadRecord(pass.job, api::kDisruptionsAnnotation));
+  if (!counts_all) spent -= SumOf(ReadRecord(pass.job, kDisruptions, api::kDisruptionsAnnotation));
   const auto counted = std::count_if(
       fresh.begin(), fresh.end(), [&](const auto& entry) { return counts_all || !entry.second; });
   return counted > 0 && spent + counted > *limit;
@@ -133,17 +157,16 @@ bool RecordRestarts(Pass& pass) {
   Record record = ReadRecord(pass.job);
   const std::map<std::string, bool> fresh = FindNew(pass, scope, record);
   if (fresh.empty()) return false;
-  Record disruptions = ReadRecord(pass.job, api::kDisruptionsAnnotation);
+  Record disruptions = ReadRecord(pass.job, kDisruptions, api::kDisruptionsAnnotation);
   for (const auto& [key, is_disruption] : fresh) {
     ++record[key];
     if (is_disruption) ++disruptions[key];
   }
-  Write write = AnnotateJob(pass.job, api::kRestartsAnnotation, ToText(record));
-  if (!disruptions.empty()) {
-    text::Set(write.object, {"metadata", "annotations", api::kDisruptionsAnnotation},
-              text::Json(ToText(disruptions)));
-  }
-  pass.plan.writes.push_back(std::move(write));
+  pass.status = pass.job.status;
+  pass.plan.events.clear();
+  pass.plan.counters.clear();
+  if (!disruptions.empty()) KeepRecord(disruptions, kDisruptions, pass);
+  KeepRecord(record, kRestarts, pass);
   return true;
 }
 

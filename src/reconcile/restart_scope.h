@@ -4,10 +4,11 @@
 //   replica  all pods of its type
 //   job      all pods: ranks meet anew
 // So does one that is disrupted, from the moment on that its deletion is asked for; that is counted
-// apart, in muster.dev/disruptions, and not towards backoffLimit unless the job says
-// muster.dev/count-disruptions.
-// A restart is put on record in the job's annotation muster.dev/restarts before a pod is touched,
-// and pods carry the count they were made under: those of an older count go, whoever crashes when.
+// apart, and not towards backoffLimit unless the job says muster.dev/count-disruptions.
+// A restart is put on record in the job's status before a pod is touched, in the messages of the
+// conditions Restarts and Disruptions ("worker-0=2,worker-3=1"): no webhook stands in the way of a
+// status, and every CRD keeps a condition. Pods carry the count they were made under: those of an
+// older count go, whoever crashes when.
 #pragma once
 
 #include <string_view>
@@ -15,6 +16,10 @@
 #include "reconcile/pass.h"
 
 namespace reconcile {
+
+// Always before the other conditions: the last tells the job's state.
+inline constexpr std::string_view kRestarts = "Restarts";
+inline constexpr std::string_view kDisruptions = "Disruptions";
 
 enum class RestartScope { kUnset, kPod, kReplica, kJob };
 
@@ -29,7 +34,7 @@ bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod);
 bool HasSpentRestarts(const Pass& pass);
 
 // Puts on record the restarts that failed pods call for. Returns whether there are any: nothing
-// else is to be done in this pass.
+// else is to be done or said in this pass.
 bool RecordRestarts(Pass& pass);
 
 // Whether the pod is of before a restart on record.

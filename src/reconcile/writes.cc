@@ -79,21 +79,6 @@ Write DeleteJob(const api::PyTorchJob& job) {
   return write;
 }
 
-Write AnnotateJob(const api::PyTorchJob& job, std::string_view key, std::string_view value) {
-  Write write;
-  write.verb = Write::Verb::kPatch;
-  write.resource = &api::kPyTorchJobs;
-  write.name = job.name;
-  write.uid = job.uid;
-  write.object = text::Object();
-  text::Set(write.object, {"metadata", "uid"}, text::Json(job.uid));
-  if (!job.resource_version.empty()) {
-    text::Set(write.object, {"metadata", "resourceVersion"}, text::Json(job.resource_version));
-  }
-  text::Set(write.object, {"metadata", "annotations", key}, text::Json(value));
-  return write;
-}
-
 Write Create(const api::Resource& resource, text::Json object) {
   Write write;
   write.verb = Write::Verb::kCreate;

@@ -25,8 +25,6 @@ Write DeleteChild(const api::Resource& resource, const Child& child);
 // Has the node end the pod's processes (kEndAnnotation), with its event.
 Write EndPod(const api::PyTorchJob& job, const Child& pod);
 Write DeleteJob(const api::PyTorchJob& job);
-// Sets one annotation of the job, of the version that was seen.
-Write AnnotateJob(const api::PyTorchJob& job, std::string_view key, std::string_view value);
 
 // Without events.
 Write Create(const api::Resource& resource, text::Json object);

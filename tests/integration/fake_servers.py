@@ -202,3 +202,61 @@ class CannedServer:
     def close(self):
         self._server.shutdown()
         self._server.server_close()
+
+
+class SlowWay(threading.Thread):
+    """Passes bytes on to a port, a while later; cuts all connections when it is told to, or keeps
+    what comes to itself."""
+
+    def __init__(self, port, delay):
+        super().__init__(daemon=True)
+        self.to, self.delay, self.pairs = port, delay, []
+        self.flows = threading.Event()
+        self.flows.set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            self.pairs += [near, far]
+            for a, b in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(a, b), daemon=True).start()
+
+    def _carry(self, a, b):
+        try:
+            while data := a.recv(1 << 16):
+                threading.Event().wait(self.delay)
+                self.flows.wait()
+                b.sendall(data)
+        except OSError:
+            pass
+        for end in (a, b):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def stall(self):
+        self.flows.clear()
+
+    def flow(self):
+        self.flows.set()
+
+    def cut(self):
+        pairs, self.pairs = self.pairs, []
+        for end in pairs:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+        self.flow()
+        self.cut()

@@ -3,13 +3,13 @@ tests stop, and whose CRD and rights they take away."""
 import json
 import os
 import random
-import socket
 import subprocess
 import threading
 import time
 
 import pytest
 
+from fake_servers import SlowWay
 from real_kubernetes import ROOT, Kubernetes
 from running_operator import Api, Operator, job, wait_until
 
@@ -72,6 +72,50 @@ def test_one_leads_and_hands_over(api, namespace, operator):
         api.set_pod(namespace, pod, "Running")
     wait_until("Running", lambda: api.is_condition(namespace, "j", "Running"))
     assert "working on jobs" in second.log()
+
+
+def kubeconfig_by(cluster, way):
+    """The admin's, by another way."""
+    return cluster.write_kubeconfig(
+        f"way-{way.port}", {"client-certificate": cluster.admin_cert, "client-key": cluster.admin_key},
+        cluster={"server": f"https://127.0.0.1:{way.port}"})
+
+
+def test_a_leader_that_gets_no_answers_ends_before_another_begins(cluster, api, namespace, operator):
+    """The server takes its requests and says nothing."""
+    flags, env = ["--leader-elect", "--leader-election-id=muster"], {"MY_POD_NAMESPACE": namespace}
+    way = SlowWay(cluster.port, 0)
+    try:
+        first = operator(*flags, env={**env, "MY_POD_NAME": "first"},
+                         kubeconfig=kubeconfig_by(cluster, way))
+        wait_until("the first leads", lambda: "leading by lease" in first.log())
+        second = operator(*flags, env={**env, "MY_POD_NAME": "second"})
+        way.stall()
+        wait_until("the second leads", lambda: "leading by lease" in second.log())
+        assert "not leading any more" in first.log()
+        api.create("pytorchjobs", namespace, job())
+        await_pods(api, namespace, ALL)
+        way.flow()
+        wait_until("the first looks again", lambda: first.log().count("msg=waiting") == 1)
+        assert second.metrics()['leader_election_master_status{name="muster"}'] == 1
+        assert first.metrics()['leader_election_master_status{name="muster"}'] == 0
+    finally:
+        way.close()
+
+
+def test_after_a_leaders_death_the_next_one_acts(api, namespace, operator):
+    flags, env = ["--leader-elect", "--leader-election-id=muster"], {"MY_POD_NAMESPACE": namespace}
+    first = operator(*flags, env={**env, "MY_POD_NAME": "first"})
+    wait_until("the first leads", lambda: "leading by lease" in first.log())
+    operator(*flags, env={**env, "MY_POD_NAME": "second"})
+    api.create("pytorchjobs", namespace, job())
+    await_pods(api, namespace, ALL)
+    first.kill()
+    began = time.monotonic()
+    api.create("pytorchjobs", namespace, job("next", workers=None))
+    wait_until("its pod", lambda: "next-master-0" in api.names("pods", namespace))
+    # The Lease's 15 s and at most two more; printed, for a busy machine takes what it takes.
+    print(f"the next leader acted after {time.monotonic() - began:.1f} s")
 
 
 def test_yields_while_kubeflows_operator_runs(api, namespace, operator):
@@ -250,60 +294,10 @@ def test_a_storm_of_conflicts(cluster, namespace, operator):
     assert [c[0] for c in mine.conditions(namespace, "j")] == ["Created", "Running", "Succeeded"]
 
 
-class SlowWay(threading.Thread):
-    """Passes bytes on to a port, a while later, and cuts all connections when it is told to."""
-
-    def __init__(self, port, delay):
-        super().__init__(daemon=True)
-        self.to, self.delay, self.pairs = port, delay, []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.start()
-
-    def run(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-                far = socket.create_connection(("127.0.0.1", self.to))
-            except OSError:
-                return
-            self.pairs += [near, far]
-            for a, b in ((near, far), (far, near)):
-                threading.Thread(target=self._carry, args=(a, b), daemon=True).start()
-
-    def _carry(self, a, b):
-        try:
-            while data := a.recv(1 << 16):
-                threading.Event().wait(self.delay)
-                b.sendall(data)
-        except OSError:
-            pass
-        for end in (a, b):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def cut(self):
-        pairs, self.pairs = self.pairs, []
-        for end in pairs:
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def close(self):
-        self.listener.close()
-        self.cut()
-
-
 def test_a_slow_way_to_the_api_server_that_is_cut(cluster, api, namespace, operator):
     way = SlowWay(cluster.port, 0.2)
     try:
-        kubeconfig = cluster.write_kubeconfig(
-            "slow", {"client-certificate": cluster.admin_cert, "client-key": cluster.admin_key},
-            cluster={"server": f"https://127.0.0.1:{way.port}"})
-        ours = operator(kubeconfig=kubeconfig)
+        ours = operator(kubeconfig=kubeconfig_by(cluster, way))
         api.create("pytorchjobs", namespace, job(policy={"cleanPodPolicy": "All"}))
         wait_until("a pod", lambda: api.names("pods", namespace))
         way.cut()

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from conftest import Muster
+from fake_servers import SlowWay
 from real_kubernetes import free_ports
 from running_operator import Operator, wait_until
 
@@ -13,7 +14,6 @@ NAME = "muster-operator"
 # Rights that this file's jobs give no occasion to use, each with its reason.
 UNUSED = {
     ("get", "pytorchjobs.kubeflow.org"): "a read past the cache, after a conflict",
-    ("patch", "pytorchjobs.kubeflow.org"): "counts restarts by scope",
     ("update", "pytorchjobs/finalizers.kubeflow.org"): "asked by an admission plugin that is off here",
     ("get", "pods"): "a read past the cache", ("get", "services"): "a read past the cache",
     ("patch", "events"): "the same event again",
@@ -47,6 +47,25 @@ class Installed:
                            "spec": {"type": "ExternalName", "externalName": "localhost"}})
         self.args += [f"--webhook-server-port={self.port}", *flags]
         self.operator = None
+
+    def go_by(self, way):
+        """By another way than the API server's own port."""
+        with open(self.kubeconfig) as file:
+            text = file.read()
+        self.kubeconfig += "-by-way"
+        with open(self.kubeconfig, "w") as file:
+            file.write(text.replace(f":{self.cluster.port}", f":{way.port}"))
+
+    def bundle(self):
+        return self.cluster.get("validatingwebhookconfiguration", NAME)["webhooks"][0]["clientConfig"][
+            "caBundle"]
+
+    def spoil_bundle(self):
+        wrong = base64.b64encode(open(self.cluster.authority.cert, "rb").read()).decode()
+        self.cluster.kubectl(
+            "patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
+                [{"op": "replace", "path": "/webhooks/0/clientConfig/caBundle", "value": wrong}]))
+        return wrong
 
     def start(self, **options):
         self.operator = Operator(self.kubeconfig, *self.args, **options,
@@ -179,6 +198,53 @@ def test_a_right_that_is_taken_away_is_named_and_given_back_it_goes_on(real_clus
         real_cluster.get("events", "-n", namespace)["items"]))
     set_rules(role["rules"])
     wait_until("pods", lambda: len(real_cluster.get("pods", "-n", namespace)["items"]) == 2)
+
+
+@pytest.fixture
+def way(real_cluster):
+    made = SlowWay(real_cluster.port, 0)
+    yield made
+    made.close()
+
+
+def test_after_a_broken_watch_the_webhook_is_looked_after(real_cluster, installed, way):
+    """Its rights are to one name."""
+    installed.go_by(way)
+    installed.start()
+    wait_until("a bundle", installed.bundle)
+    good = installed.bundle()
+    way.cut()
+    installed.spoil_bundle()
+    wait_until("it is put back", lambda: installed.bundle() == good)
+    assert installed.refused() == []
+    assert installed.operator.is_ready()
+
+
+def test_without_a_watch_the_webhook_is_looked_after_and_readyz_says_so(real_cluster, installed, way):
+    installed.go_by(way)
+    installed.start()
+    wait_until("a bundle", installed.bundle)
+    good = installed.bundle()
+    for kind, where in (("clusterrole", ()), ("role", ("-n", installed.place))):
+        rules = real_cluster.get(kind, NAME, *where)["rules"]
+        for rule in rules:
+            if {"secrets", "validatingwebhookconfigurations"} & set(rule["resources"]):
+                rule["verbs"].remove("watch")
+        real_cluster.kubectl("patch", kind, NAME, *where, "--type=merge", "-p",
+                             json.dumps({"rules": rules}))
+    way.cut()
+    wait_until("it is said", lambda: "[!]webhook: not watched" in installed.operator.readyz()[1])
+    assert installed.operator.readyz()[0] == 200
+    installed.spoil_bundle()
+    wait_until("it is put back", lambda: installed.bundle() == good)
+    before = real_cluster.get("secret", "muster-operator-webhook-cert", "-n", installed.place)["data"]
+    real_cluster.kubectl("patch", "secret", "muster-operator-webhook-cert", "-n", installed.place,
+                         "--type=json", "-p", '[{"op": "remove", "path": "/data"}]')
+
+    def renewed():
+        data = real_cluster.get("secret", "muster-operator-webhook-cert", "-n", installed.place).get("data")
+        return data and data["ca.crt"] != before["ca.crt"] and installed.bundle() == data["ca.crt"]
+    wait_until("it is made anew", renewed)
 
 
 def test_a_namespaced_one_works_without_a_right_of_the_cluster(real_cluster, namespace):
