@@ -1,8 +1,11 @@
 // The part of JobWorker that takes news.
+#include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "api/object.h"
+#include "api/resources.h"
 #include "controller/job_worker.h"
 
 namespace controller {
@@ -19,7 +22,12 @@ std::string ClassName(const text::Json& priority_class) {
 // Pods of a job change together; what comes within this of the first is seen by one pass.
 constexpr std::chrono::milliseconds kChildRest{50};
 
-// Since when a node has not been heard of: its kubelet renews what Kubernetes calls Unknown then.
+constexpr std::string_view kNodeLeases = "kube-node-lease";
+// Kubernetes calls a node Unknown when its kubelet has been silent for 50 s by default. A Lease that
+// is older is of a clock that is wrong.
+constexpr std::chrono::seconds kLongestSilence{60};
+
+// Since when Kubernetes calls a node Unknown.
 std::optional<base::Time> LostSince(const text::Json& node) {
   const text::Array* const conditions = text::FindArray(node, {"status", "conditions"});
   if (conditions == nullptr) return std::nullopt;
@@ -87,6 +95,17 @@ void JobWorker::TakePriority(const cluster::WatchEvent& event) {
   }
 }
 
+base::Time JobWorker::LastHeard(const std::string& node, base::Time unknown_since) {
+  {
+    auto lost = lost_nodes_.Lock();
+    if (const auto known = lost->find(node); known != lost->end()) return known->second;
+  }
+  const auto lease = client_.Get(api::kLeases, kNodeLeases, node);
+  const auto renewed = lease ? api::GetTime(*lease, {"spec", "renewTime"}) : std::nullopt;
+  if (!renewed) return unknown_since;
+  return std::clamp<base::Time>(*renewed, unknown_since - kLongestSilence, unknown_since);
+}
+
 void JobWorker::SetLost(const std::string& node, std::optional<base::Time> since) {
   {
     auto lost = lost_nodes_.Lock();
@@ -106,16 +125,23 @@ void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
   for (const text::Json& node : nodes) {
     const std::string name(api::Name(node));
     gone.erase(name);
-    SetLost(name, LostSince(node));
+    HearOfNode(name, node);
   }
   for (const auto& [name, since] : gone) SetLost(name, std::nullopt);
 }
 
 void JobWorker::TakeNode(const cluster::WatchEvent& event) {
   const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
+  const std::string name(api::Name(event.object));
   // Kubernetes itself removes the pods of a node that is no more.
-  SetLost(std::string(api::Name(event.object)),
-          is_deleted ? std::nullopt : LostSince(event.object));
+  if (is_deleted) return SetLost(name, std::nullopt);
+  HearOfNode(name, event.object);
+}
+
+void JobWorker::HearOfNode(const std::string& name, const text::Json& node) {
+  auto since = LostSince(node);
+  if (since) since = LastHeard(name, *since);
+  SetLost(name, since);
 }
 
 }  // namespace controller

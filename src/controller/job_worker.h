@@ -83,6 +83,10 @@ class JobWorker {
 
  private:
   void Enqueue(const std::string& key);
+  void HearOfNode(const std::string& name, const text::Json& node);
+  // When the kubelet of a node that is Unknown last renewed its Lease; `unknown_since` when that
+  // cannot be told. Asks the API server for a node that was not lost before.
+  base::Time LastHeard(const std::string& node, base::Time unknown_since);
   void SetLost(const std::string& node, std::optional<base::Time> since);
   void WorkOn(const std::string& key, base::Duration waited);
   // `has_more`: the plan was a part.

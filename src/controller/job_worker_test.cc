@@ -23,6 +23,10 @@ class DirectLink final : public cluster::Transport {
       return net::HttpResponse{
           403, {}, R"({"kind": "Status", "reason": "Forbidden", "message": ")" + refusal_ + R"("})"};
     }
+    if (request.target == "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n") {
+      return net::HttpResponse{
+          200, {}, R"({"spec": {"renewTime": "2026-07-30T09:59:10.000000Z"}})"};
+    }
     if (request.target.find("/horizontalpodautoscalers") == std::string::npos) {
       return server_.Handle(request);
     }
@@ -249,6 +253,30 @@ TEST_F(JobWorkerTest, TheDeadlineOfAJobWhosePodsAreRefusedRuns) {
   clock.Advance(std::chrono::seconds(30));
   WorkUntilQuiet();
   EXPECT_EQ(api::Summarize(server.Of(SimKind::kJob).at("a"), {}, clock.Now()).status, "FAILED");
+}
+
+// Kubernetes calls it Unknown when it has been silent for 50 s already.
+TEST_F(JobWorkerTest, ANodeIsLostSinceItsLeaseWasRenewed) {
+  options.needs_nodes = [] {};
+  text::Json job = OneWorkerJob("a");
+  text::Set(job, {"metadata", "annotations", "muster.dev/node-lost-seconds"}, "60");
+  server.CreateJob(std::move(job));
+  WorkUntilQuiet();
+  server.SetPhase("a-worker-0", "Running", 0);
+  WorkUntilQuiet();
+  const auto pod = [this] {
+    return text::GetString(server.Of(SimKind::kPod).at("a-worker-0"), {"metadata", "uid"});
+  };
+  const std::string before(pod());
+  auto node = text::ParseJson(R"({"metadata": {"name": "n"}, "status": {"conditions": [
+      {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-07-30T10:00:00Z"}]}})");
+  ASSERT_TRUE(node);
+  worker.TakeNode({cluster::WatchEvent::Type::kModified, *node});
+  WorkUntilQuiet();
+  EXPECT_EQ(pod(), before);
+  clock.Advance(std::chrono::seconds(10));
+  WorkUntilQuiet();
+  EXPECT_NE(pod(), before);
 }
 
 TEST_F(JobWorkerTest, CountsThatStillChangeAreWrittenTogether) {

@@ -100,6 +100,22 @@ void AssignPort(text::Json& pod, int port) {
   }
 }
 
+// On its node's network a port that is named is taken, and two pods that name the same cannot share
+// the node. Only rank 0 listens on it.
+void DropHostPort(text::Json& pod) {
+  text::Json* const container = MainContainer(pod);
+  if (container == nullptr || !container->is_object()) return;
+  text::Array& ports = EnsureArray(*container, "ports");
+  for (auto entry = ports.begin(); entry != ports.end();) {
+    const bool is_ours = text::GetString(*entry, {"name"}) == api::kPortName;
+    entry = is_ours ? ports.erase(entry) : entry + 1;
+  }
+}
+
+bool IsRank0(const Pass& pass, const Replicas& replicas, int index) {
+  return index == 0 && (&replicas == &pass.children.master || !pass.HasMaster());
+}
+
 void AddOnce(Pass& pass, Event event) {
   auto& events = pass.plan.events;
   if (std::find(events.begin(), events.end(), event) == events.end()) {
@@ -190,7 +206,14 @@ text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
   fields["metadata"] = BuildMetadata(pass, replicas, index);
   fields["spec"] = spec != nullptr && spec->is_object() ? *spec : text::Json(text::Object());
   text::Set(pod, {"spec", "restartPolicy"}, text::Json(PodRestartPolicy(pass.job, *replicas.spec)));
-  if (pass.observed.master_port) AssignPort(pod, *pass.observed.master_port);
+  if (pass.observed.master_port) {
+    const bool is_on_host = text::GetBool(pod, {"spec", "hostNetwork"}).value_or(false);
+    if (is_on_host && !IsRank0(pass, replicas, index)) {
+      DropHostPort(pod);
+    } else {
+      AssignPort(pod, *pass.observed.master_port);
+    }
+  }
   AddEnvironment(pod, Environment(pass.job, replicas.type, index, pass.observed.master_port));
   text::Array init_containers =
       InitContainers(pass.job, replicas.type, pass.options, pass.observed.master_port);

@@ -259,6 +259,23 @@ TEST(Pods, AssignedPortReplacesTheNumberEverywhere) {
   }
 }
 
+TEST(Pods, OnTheNodesNetworkOnlyRank0NamesTheChosenPort) {
+  TestJob job;
+  job.metadata = R"({"annotations":{"muster.dev/master-port":"20123"}})";
+  job.pod_template = R"({"spec":{"hostNetwork":true,"containers":[{"name":"pytorch","ports":[
+      {"name":"pytorchjob-port","containerPort":29500},{"name":"http","containerPort":80}]}]}})";
+  FakeCluster cluster(job);
+  cluster.Settle();
+  const auto ports = [&](const char* pod) {
+    return *Find(Find(cluster.pods.at(pod), {"spec", "containers"})->at(0), {"ports"});
+  };
+  EXPECT_EQ(ports("j-master-0"), Parse(R"([
+      {"name":"pytorchjob-port","containerPort":20123},{"name":"http","containerPort":80}])"));
+  for (const char* const worker : {"j-worker-0", "j-worker-1"}) {
+    EXPECT_EQ(ports(worker), Parse(R"([{"name":"http","containerPort":80}])"));
+  }
+}
+
 TEST(Pods, OddLabelsHarmNothing) {
   FakeCluster cluster(TestJob{});
   cluster.Settle();

@@ -73,9 +73,10 @@ def await_new(j, before, names=ALL):
         ALL, "Running") and all(uids(j)[name] != before[name] for name in names))
 
 
-def notes(j):
-    kept = j.api.get("pytorchjobs", j.namespace, j.name)["metadata"].get("annotations", {})
-    return {key.removeprefix("muster.dev/"): value for key, value in kept.items()}
+def counted(j):
+    """What the status has of restarts and disruptions."""
+    return {one["type"]: one["message"] for one in j.status()["conditions"]
+            if one["type"] in ("Restarts", "Disruptions")}
 
 
 def events(j, reason):
@@ -181,7 +182,7 @@ def test_a_disruption_restarts_the_scope_and_is_not_counted(api, namespace, kube
     getattr(kubelet, way)("j-worker-0")
     await_new(j, before)
     await_running(j)
-    assert notes(j) == {"restart-scope": "job", "restarts": "job=1", "disruptions": "job=1"}
+    assert counted(j) == {"Restarts": "job=1", "Disruptions": "job=1"}
     wait_until("it is told", lambda: events(j, "Disrupted") == {f"Pod j-worker-0 {words}"})
     assert f"job j is restarting because pod j-worker-0 {words}." in events(j, "PyTorchJobRestarting")
     before = uids(j)
