@@ -245,7 +245,7 @@ def test_of_two_ends_that_are_seen_at_once_the_first_decides(api, namespace, kub
     if is_restarted:
         await_new(j, before)
         await_running(j)
-        assert notes(j)["restarts"] == "job=1"
+        assert counted(j)["Restarts"] == "job=1"
     else:
         j.await_condition("Failed")
         assert "rank 0 (j-master-0) exited with code 1" in j.status()["conditions"][-1]["message"]
