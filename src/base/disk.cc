@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <cerrno>
 #include <limits>
 
 #include "base/file.h"
@@ -42,6 +43,16 @@ DiskSpace DiskSpaceOf(const std::string& path) {
 std::string NoSpaceOn(const std::string& path) {
   return fmt::format("no space left on the disk of \"{}\" (mounted on {})", path,
                      MountOf(ExistingPartOf(path)));
+}
+
+Error WriteErrno(int os_errno, std::string_view what, const std::string& path) {
+  Error error = Errno(os_errno, fmt::format("{} {}", what, path));
+  if (os_errno == ENOSPC || os_errno == EDQUOT) {
+    error.message =
+        fmt::format("{} {}: {}{}: delete files there", what, path, NoSpaceOn(DirectoryOf(path)),
+                    os_errno == EDQUOT ? ", of what its quota gives you" : "");
+  }
+  return error;
 }
 
 }  // namespace base

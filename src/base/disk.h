@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "base/result.h"
 
 namespace base {
 
@@ -17,5 +20,8 @@ DiskSpace DiskSpaceOf(const std::string& path);
 
 // `no space left on the disk of "/home/me/state" (mounted on /home)`
 std::string NoSpaceOn(const std::string& path);
+
+// Errno(), of what was to be written to `path`: `what path: ...`, and a disk that is full is named.
+Error WriteErrno(int os_errno, std::string_view what, const std::string& path);
 
 }  // namespace base

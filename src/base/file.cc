@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/defer.h"
+#include "base/disk.h"
 #include "base/fd.h"
 
 namespace base {
@@ -71,7 +72,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& shown) {
     const ssize_t written = ::write(fd, content.data(), content.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      return Fail(Errno(errno, "write " + shown));
+      return Fail(WriteErrno(errno, "write", shown));
     }
     content.remove_prefix(static_cast<size_t>(written));
   }
@@ -99,11 +100,11 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
                        Durability durability) {
   std::string temporary = path + ".XXXXXX";
   Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd) return Fail(Errno(errno, "create " + temporary));
+  if (!fd) return Fail(WriteErrno(errno, "create", temporary));
   Status written = WriteAll(fd.get(), content, temporary);
   if (written && fchmod(fd.get(), mode) != 0) written = Fail(Errno(errno, "chmod " + temporary));
   if (written && durability == Durability::kSync && fdatasync(fd.get()) != 0) {
-    written = Fail(Errno(errno, "sync " + temporary));
+    written = Fail(WriteErrno(errno, "sync", temporary));
   }
   fd.Reset();
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -136,7 +137,7 @@ Status MakeDirs(const std::string& path, unsigned mode) {
     if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
     errno = ENOTDIR;
   }
-  return Fail(Errno(errno, "make directory " + path));
+  return Fail(WriteErrno(errno, "make directory", path));
 }
 
 Status RemoveTree(const std::string& path) {

@@ -128,3 +128,50 @@ def test_lost_log_lines_are_told(cluster, disk):
     while "bytes lost" not in (told := cluster.run("get", "prints").stdout):
         assert time.monotonic() < deadline, told
         time.sleep(0.1)
+
+
+def test_the_daemon_starts_on_a_disk_that_was_filled_after_it_went(cluster, disk):
+    for name in ("one", "two", "three"):
+        cluster.submit(name, "echo done")
+        cluster.wait_for_all(name, "SUCCEEDED")
+    disk.fill()
+    cluster.run("delete", "one")
+    await_pods(disk, 2)
+    # The worst of it: all that was kept back is spent, and what is left is what goes with the daemon.
+    os.remove(f"{disk.inside}/reserve")
+    disk.fill()
+    cluster.run("down")
+    assert os.path.exists(f"{disk.inside}/reserve")
+    disk.fill()
+    assert "two" in cluster.run("list").stdout
+    disk.fill()
+    cluster.run("delete", "two")
+    await_pods(disk, 1)
+    disk.fill()
+    cluster.run("down")
+    disk.fill()
+    cluster.run("prune", "--since", "0s")
+    await_pods(disk, 0)
+    assert "three" not in cluster.run("list").stdout
+
+    disk.empty()
+    cluster.submit("after", "echo room again")
+    cluster.wait_for_all("after", "SUCCEEDED")
+
+
+def test_code_that_does_not_fit_names_the_disk(cluster, disk):
+    repository = cluster.path("tmp", "large")
+    os.makedirs(repository)
+    with open(f"{repository}/data", "wb") as file:
+        for _ in range(SIZE_MB):
+            file.write(os.urandom(1 << 20))
+    for command in (["init", "--quiet"], ["add", "data"],
+                    ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "--quiet", "-m", "x"]):
+        subprocess.run(["git", "-C", repository, *command], check=True)
+    cluster.submit("large", "true", "--sync-mode=git", f"--sync-source=file://{repository}",
+                   "--retry=0")
+    cluster.wait("large", "FAILED")
+    told = cluster.run("logs", "large", code=None)
+    told = told.stdout + told.stderr + cluster.run("get", "large").stdout
+    assert "no space left on the disk of" in told and f"(mounted on {disk.state})" in told, told
+    assert "muster prune" in told, told

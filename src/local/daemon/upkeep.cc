@@ -249,6 +249,8 @@ base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Cloc
   const std::string mark = paths.database + ".damaged";
   const base::Status checked = store::Check(paths.database);
   if (checked) ::unlink(mark.c_str());
+  // A disk without room for a look says nothing of the store; what is kept back is for its opening.
+  if (!checked && checked.error().code == base::Code::kExhausted) return {};
   if (checked || checked.error().code != base::Code::kInternal) return checked;
   // Once: the daemon is started again and again.
   auto copy = base::ReadFile(mark, 4096);

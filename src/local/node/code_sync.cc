@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "local/node/child_command.h"
@@ -41,6 +43,16 @@ void Print(int fd, std::string_view text) {
     if (written <= 0) return;
     text.remove_prefix(static_cast<size_t>(written));
   }
+}
+
+bool IsNoRoom(std::string_view words) {
+  return words.find(std::strerror(ENOSPC)) != std::string::npos ||
+         words.find(std::strerror(EDQUOT)) != std::string::npos;
+}
+
+std::string NoRoomFor(const std::string& folder) {
+  return base::NoSpaceOn(folder) +
+         ": delete jobs (`muster prune`, `muster delete`), or other files there";
 }
 
 // How the job's one synchronisation went, kept in its directory.
@@ -99,6 +111,8 @@ class GitSync {
     const base::Status done = Synchronise();
     if (done) return 0;
     if (!done.error().message.empty()) Say(std::string(base::Trim(done.error().message)));
+    // git has taken its half checkout away: only its words tell it.
+    if (IsNoRoom(printed_)) Say(NoRoomFor(pod_.job_code_directory));
     return kFailure;
   }
 
@@ -344,8 +358,12 @@ int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {
   for (const auto& [name, value] : spec.env) {
     if (name == "RSYNC_PASSWORD") password = value;
   }
-  const auto ended = RunToEnd(
-      command, [&](std::string_view output) { Print(STDERR_FILENO, Scrub(output, password)); });
+  bool has_no_room = false;
+  const auto ended = RunToEnd(command, [&](std::string_view output) {
+    has_no_room = has_no_room || IsNoRoom(output);
+    Print(STDERR_FILENO, Scrub(output, password));
+  });
+  if (ended && *ended != 0 && has_no_room) Print(STDERR_FILENO, NoRoomFor(code) + "\n");
   if (ended) return *ended;
   if (ended.error().code == base::Code::kNotFound) {
     Print(STDERR_FILENO, fmt::format("{} is not installed on this machine, and --sync-mode=rsync "

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/disk.h"
 #include "base/fd.h"
 
 namespace local::node {
@@ -24,17 +25,18 @@ base::Status CopyBytes(int from, int to, const std::string& path) {
     if (count == 0) return {};
     if (count > 0 || errno == EINTR) continue;
     if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) break;
-    return base::Fail(base::Errno(errno, "copy to " + path));
+    return base::Fail(base::WriteErrno(errno, "copy to", path));
   }
   char buffer[64 << 10];
   while (true) {
     const ssize_t count = ::read(from, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::Fail(base::Errno(errno, "copy to " + path));
+    if (count < 0) return base::Fail(base::WriteErrno(errno, "copy to", path));
     if (count == 0) return {};
     for (ssize_t done = 0; done < count;) {
       const ssize_t written = ::write(to, buffer + done, static_cast<size_t>(count - done));
-      if (written < 0 && errno != EINTR) return base::Fail(base::Errno(errno, "copy to " + path));
+      if (written < 0 && errno != EINTR)
+        return base::Fail(base::WriteErrno(errno, "copy to", path));
       if (written > 0) done += written;
     }
   }
@@ -46,7 +48,7 @@ base::Status CopyFile(const std::string& source, const std::string& target, mode
   const base::Fd from(::open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!from) return base::Fail(base::Errno(errno, "open " + source));
   const base::Fd to(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!to) return base::Fail(base::Errno(errno, "create " + target));
+  if (!to) return base::Fail(base::WriteErrno(errno, "create", target));
   TRY(CopyBytes(from.get(), to.get(), target));
   if (::fchmod(to.get(), mode & 07777) != 0) {
     return base::Fail(base::Errno(errno, "chmod " + target));
@@ -60,7 +62,7 @@ base::Status CopyLink(const std::string& source, const std::string& target) {
   if (count < 0) return base::Fail(base::Errno(errno, "read link " + source));
   text.resize(static_cast<size_t>(count));
   if (::symlink(text.c_str(), target.c_str()) != 0) {
-    return base::Fail(base::Errno(errno, "make link " + target));
+    return base::Fail(base::WriteErrno(errno, "make link", target));
   }
   return {};
 }
@@ -71,7 +73,7 @@ base::Status CopyDirectory(const std::string& source, const std::string& target,
     return base::Fail(base::Code::kInvalidArgument, "copy " + source + ": too deep");
   }
   if (::mkdir(target.c_str(), 0700) != 0) {
-    return base::Fail(base::Errno(errno, "make directory " + target));
+    return base::Fail(base::WriteErrno(errno, "make directory", target));
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(source.c_str()), ::closedir);
   if (!dir) return base::Fail(base::Errno(errno, "open " + source));

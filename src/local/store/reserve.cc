@@ -16,6 +16,21 @@ namespace {
 // With less than this free nothing new is begun, although the reserve is still there.
 constexpr uint64_t kShortBytes = 1 << 20;
 
+uint64_t SizeOf(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
+}
+
+// Whether the file has blocks for all of `size` now; else it is as long as it was.
+bool Grow(const std::string& path, uint64_t size) {
+  const base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat before{};
+  if (!fd || ::fstat(fd.get(), &before) != 0) return false;
+  if (::posix_fallocate(fd.get(), 0, static_cast<off_t>(size)) == 0) return true;
+  if (before.st_size == 0 || ::ftruncate(fd.get(), before.st_size) != 0) ::unlink(path.c_str());
+  return false;
+}
+
 }  // namespace
 
 bool Reserve::IsShort() {
@@ -27,23 +42,30 @@ bool Reserve::IsShort() {
 bool Reserve::Keep() {
   const base::DiskSpace disk = base::DiskSpaceOf(path_);
   const uint64_t wanted = std::min(kReserveBytes, disk.total / kReserveShare);
-  struct stat info{};
-  if (::stat(path_.c_str(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= wanted) {
-    return true;
+  if (SizeOf(path_) >= wanted) return true;
+  if (disk.free < 2 * wanted) {
+    if (disk.free >= 2 * kLastReserve) (void)Grow(path_, std::min(wanted, kLastReserve));
+    return false;
   }
-  if (disk.free < 2 * wanted) return false;
-  const base::Fd fd(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   // Where it cannot be made although there is room, there is room all the same.
-  if (fd && ::posix_fallocate(fd.get(), 0, static_cast<off_t>(wanted)) != 0) {
-    ::unlink(path_.c_str());
-  }
+  (void)Grow(path_, wanted);
   return true;
 }
 
 bool Reserve::Release() {
   if (path_.empty()) return false;
   is_kept_ = false;
-  return ::unlink(path_.c_str()) == 0;
+  const uint64_t size = SizeOf(path_);
+  if (size == 0) return false;
+  const uint64_t left = size > kLastReserve ? kLastReserve : size - std::min(size, kReserveStep);
+  return left > 0 ? ::truncate(path_.c_str(), static_cast<off_t>(left)) == 0
+                  : ::unlink(path_.c_str()) == 0;
+}
+
+void Reserve::KeepLast() {
+  if (path_.empty()) return;
+  uint64_t size = SizeOf(path_);
+  while (size < kLastReserve && Grow(path_, size + kReserveStep)) size = SizeOf(path_);
 }
 
 }  // namespace local::store

@@ -11,6 +11,10 @@ namespace local::store {
 // kMaxGroup deletions takes 6 MB of write-ahead log.
 inline constexpr uint64_t kReserveBytes = 16 << 20;
 inline constexpr uint64_t kReserveShare = 16;
+// The last part of it is given up in steps of kReserveStep only, and is filled up when the store is
+// closed: to open it takes a side file of 32 KB, and to delete what a log of its own takes.
+inline constexpr uint64_t kLastReserve = 1 << 20;
+inline constexpr uint64_t kReserveStep = 128 << 10;
 
 class Reserve {
  public:
@@ -20,8 +24,10 @@ class Reserve {
   // Keeps the room back where the disk has it to spare. Whether room is short: then nothing new is
   // to be made.
   bool IsShort();
-  // Gives the room up; whether there was any.
+  // Gives room up: all but the last part, then that step by step. Whether there was any.
   bool Release();
+  // Keeps the last part back, or what the disk still has of it.
+  void KeepLast();
 
  private:
   bool Keep();

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/defer.h"
-#include "base/disk.h"
 #include "local/store/list_sql.h"
 #include "local/store/reserve.h"
 #include "local/store/schema.h"
@@ -15,9 +14,6 @@
 
 namespace local::store {
 namespace {
-
-// What opening a store may take of the disk.
-constexpr uint64_t kStartBytes = 1 << 20;
 
 struct Reader {
   Database database;
@@ -157,7 +153,8 @@ class SqliteCursor final : public ListCursor {
 
 class SqliteStore : public Store {
  public:
-  SqliteStore(const std::string& path, int64_t version) : history_(version), readers_(path) {}
+  SqliteStore(const std::string& path, int64_t version, std::string reserve)
+      : last_reserve_{Reserve(std::move(reserve))}, history_(version), readers_(path) {}
 
   base::Status Start(Database database, int64_t version, Options options) {
     TRY_ASSIGN(writer_, Writer::Start(std::move(database), version, history_, std::move(options)));
@@ -231,10 +228,25 @@ class SqliteStore : public Store {
   }
 
  private:
+  // The file's side files have just gone: their room is what the next start needs.
+  struct LastReserve {
+    Reserve reserve;
+    ~LastReserve() { reserve.KeepLast(); }
+  };
+  LastReserve last_reserve_;  // first: when no connection is open any more
   History history_;
   ReaderPool readers_;
   std::unique_ptr<Writer> writer_;  // last: ends first
 };
+
+// Without a side file of 32 KB there is no reading either: kExhausted on a disk that is full.
+base::Result<Database> OpenDatabase(const std::string& path) {
+  TRY_ASSIGN(Database database, Database::Open(path));
+  if (auto status = Migrate(database); !status) {
+    return base::Fail(status.error().Wrap("open the store \"" + path + "\""));
+  }
+  return database;
+}
 
 }  // namespace
 
@@ -243,19 +255,19 @@ base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path) {
 }
 
 base::Result<std::unique_ptr<Store>> Store::Open(const std::string& path, Options options) {
-  // Without a side file of 32 KB there is no reading either.
-  if (base::DiskSpaceOf(path).free < kStartBytes) Reserve(options.reserve).Release();
-  TRY_ASSIGN(Database database, Database::Open(path));
-  if (auto status = Migrate(database); !status) {
-    return base::Fail(status.error().Wrap("open the store \"" + path + "\""));
+  Reserve reserve(options.reserve);
+  auto opened = OpenDatabase(path);
+  while (!opened && opened.error().code == base::Code::kExhausted && reserve.Release()) {
+    opened = OpenDatabase(path);
   }
+  TRY_ASSIGN(Database database, std::move(opened));
   TRY(database.LimitSize(options.max_bytes));
   int64_t version = 0;
   {
     TRY_ASSIGN(Statement statement, database.Prepare("SELECT version FROM revision"));
     TRY_ASSIGN(version, ReadVersion(statement));
   }
-  auto store = std::make_unique<SqliteStore>(path, version);
+  auto store = std::make_unique<SqliteStore>(path, version, options.reserve);
   TRY(store->Start(std::move(database), version, std::move(options)));
   return store;
 }

@@ -11,6 +11,9 @@
 namespace local::store {
 namespace {
 
+// Of one mutation on a full disk: each step of the reserve, and a last one without.
+constexpr int kMaxTriesInRoom = 2 + static_cast<int>(kLastReserve / kReserveStep);
+
 constexpr std::string_view kColumns = "resource, namespace, name, uid, version, owner, json";
 
 std::string OwnerOf(const text::Json& object) {
@@ -117,12 +120,12 @@ class Writer::Session : public View {
     is_lost_ = false;
     return outcome;
   }
-  // The disk is full: whether there is room now that was not.
+  // The disk is full: gives up room that was kept back; whether there was any.
   bool MakeRoom() {
     const bool is_released = reserve_.Release();
     // Then the log begins anew, in the room that its file has already.
-    const bool is_emptied = database_.Execute("PRAGMA wal_checkpoint(PASSIVE)").has_value();
-    return is_released || is_emptied;
+    (void)database_.Execute("PRAGMA wal_checkpoint(PASSIVE)");
+    return is_released;
   }
   // Whether the transaction cannot be committed any more.
   bool IsLost() const { return is_lost_ || database_.IsIdle(); }
@@ -357,20 +360,32 @@ void Writer::Run() {
 }
 
 void Writer::Carry(std::vector<Job>& group) {
-  auto committed = TryCommit(group, 0, group.size());
-  const bool is_full = !committed && committed.error().code == base::Code::kExhausted;
-  if (is_full && session_->MakeRoom()) committed = TryCommit(group, 0, group.size());
+  auto committed = CommitInRoom(group, 0, group.size());
   if (committed) return Announce(group, 0, std::move(*committed));
   if (group.size() == 1) return group.front().second(base::Fail(std::move(committed.error())));
   // The whole transaction failed, as when the disk is full: what still fits is found one by one.
   for (size_t i = 0; i < group.size(); ++i) {
-    auto single = TryCommit(group, i, 1);
+    auto single = CommitInRoom(group, i, 1);
     if (single) {
       Announce(group, i, std::move(*single));
     } else {
       group[i].second(base::Fail(std::move(single.error())));
     }
   }
+}
+
+base::Result<Writer::Committed> Writer::CommitInRoom(const std::vector<Job>& group, size_t first,
+                                                     size_t count) {
+  auto committed = TryCommit(group, first, count);
+  // The last of the room is for what can be done one by one.
+  const int max_tries = count == 1 ? kMaxTriesInRoom : 1;
+  bool has_room = true;
+  for (int tries = 0; tries < max_tries && has_room; ++tries) {
+    if (committed || committed.error().code != base::Code::kExhausted) break;
+    has_room = session_->MakeRoom();
+    committed = TryCommit(group, first, count);
+  }
+  return committed;
 }
 
 base::Result<Writer::Committed> Writer::TryCommit(const std::vector<Job>& group, size_t first,

@@ -38,6 +38,8 @@ class Writer {
   Writer(History& history, Store::Options options);
   void Run();
   void Carry(std::vector<Job>& group);
+  // On a full disk: tried again in the room that was kept back.
+  base::Result<Committed> CommitInRoom(const std::vector<Job>& group, size_t first, size_t count);
   base::Result<Committed> TryCommit(const std::vector<Job>& group, size_t first, size_t count);
   void Announce(std::vector<Job>& group, size_t first, Committed committed);
 
