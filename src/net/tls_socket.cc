@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/environment.h"
+#include "net/system_authorities.h"
 #include "net/url.h"
 
 namespace net {
@@ -213,6 +215,17 @@ bool Show(SSL_CTX* context, const ClientIdentity& identity) {
   return key && ::SSL_CTX_use_PrivateKey(context, key.get()) == 1;
 }
 
+void TrustSystem(SSL_CTX* context) {
+  ::SSL_CTX_set_default_verify_paths(context);
+  const auto environment = base::Environment::OfProcess();
+  const bool is_named = environment.Get(::X509_get_default_cert_file_env()) ||
+                        environment.Get(::X509_get_default_cert_dir_env());
+  const Authorities found = FindAuthorities(AuthorityPlaces::OfSystem(), is_named);
+  if (!found.file.empty()) ::SSL_CTX_load_verify_file(context, found.file.c_str());
+  if (!found.folder.empty()) ::SSL_CTX_load_verify_dir(context, found.folder.c_str());
+  ::ERR_clear_error();
+}
+
 base::Result<OwnedContext> MakeContext(const TlsOptions& options, const ExplainFailure& explain) {
   OwnedContext context(::SSL_CTX_new(::TLS_client_method()));
   if (!context) return base::Fail(base::Code::kExhausted, "OpenSSL: " + TakeSslError());
@@ -223,7 +236,7 @@ base::Result<OwnedContext> MakeContext(const TlsOptions& options, const ExplainF
   ::SSL_CTX_set_verify(context.get(), options.is_insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                        nullptr);
   if (options.ca_pem.empty()) {
-    ::SSL_CTX_set_default_verify_paths(context.get());
+    TrustSystem(context.get());
   } else if (!options.is_insecure && !Trust(context.get(), options.ca_pem)) {
     return base::Fail(explain({CURLE_SSL_CACERT_BADFILE, 0, 0, false, ""}));
   }
