@@ -111,6 +111,26 @@ def test_a_socket_that_vanished_is_made_again(cluster):
     assert "is down" in cluster.run("down").stdout
 
 
+def test_a_lock_that_vanished_is_taken_again(cluster):
+    """Without it a second daemon would start beside the first."""
+    cluster.run("up")
+    before = record(cluster)
+    for _ in range(2):
+        os.unlink(cluster.path("state", "muster", "daemon.lock"))
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                if record(cluster) == before:
+                    break
+            except (OSError, ValueError):
+                pass
+            assert time.monotonic() < deadline, "the lock was not taken again"
+            time.sleep(0.01)
+        cluster.run("list", env=NO_RUNTIME_DIR)
+        assert record(cluster)["pid"] == before["pid"]
+    assert "is down" in cluster.run("down").stdout
+
+
 def test_commands_that_come_first_and_at_once_start_one_daemon(cluster):
     commands = [cluster.start("list", stdin=subprocess.DEVNULL) for _ in range(8)]
     for command in commands:

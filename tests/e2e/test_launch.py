@@ -1,4 +1,5 @@
 """muster-launch in pods: as torchrun, and for python -m torch.distributed.run."""
+import glob
 import os
 import re
 import time
@@ -93,6 +94,17 @@ def test_ranks_in_pods_are_warm_when_it_is_asked_for(cluster):
     assert len(interpreters(cluster.folder)) == 1
     cluster.run("down")
     await_true(lambda: not interpreters(cluster.folder), "an interpreter outlives the cluster")
+
+
+def test_warm_starts_go_on_when_their_socket_has_vanished(cluster):
+    script = warm(cluster, "import sys; print('torch' in sys.modules)")
+    cluster.run("up")
+    (socket,) = glob.glob(cluster.path("run", "*", "warm.socket"))
+    os.unlink(socket)
+    await_true(lambda: os.path.exists(socket), "the socket was not made again")
+    cluster.submit("warm", f"python {script}", "--workers=1")
+    cluster.wait("warm", "SUCCEEDED")
+    assert "True\n" in cluster.run("logs", "warm").stdout
 
 
 # Its parent is a fork of the interpreter, and its parent the interpreter.

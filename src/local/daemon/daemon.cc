@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,11 +33,11 @@
 #include "local/daemon/listener.h"
 #include "local/daemon/node_name.h"
 #include "local/daemon/node_ports.h"
+#include "local/daemon/path_keeper.h"
 #include "local/daemon/pod_execs.h"
 #include "local/daemon/pod_logs.h"
 #include "local/daemon/pod_ports.h"
 #include "local/daemon/scheduling.h"
-#include "local/daemon/socket_keeper.h"
 #include "local/daemon/start_daemon.h"
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
@@ -170,13 +172,38 @@ void WriteOwnRecord(const base::Fd& lock, const BuildId& build, const std::strin
   if (!written) base::LogWarn("{}", written.error().message);
 }
 
+bool IsFileOf(const base::Fd& fd, const std::string& path) {
+  struct stat held{};
+  struct stat there{};
+  return ::fstat(fd.get(), &held) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+// Somebody has removed the file. Where another daemon came first there is one too many: this one.
+base::Status LockAgain(const Paths& paths, base::Fd& lock) {
+  TRY(MakePrivateDirs(paths));
+  TRY_ASSIGN(std::optional<base::Fd> taken, process::TryLockFile(paths.lock));
+  if (!taken) {
+    ::kill(::getpid(), SIGTERM);
+    return base::Fail(base::Code::kAlreadyExists, "another daemon has it now, and this one ends");
+  }
+  lock = std::move(*taken);
+  return {};
+}
+
+// Not those above it: a runtime directory of the user's is the system's to make.
+base::Status MakeLastDir(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return base::Fail(base::Errno(errno, "make directory " + path));
+}
+
 // Everything, in the order in which it is made; taken down in reverse.
 base::Status Serve(const base::Environment& environment, const BuildId& build, Handover& handover) {
   base::Clock& clock = base::SystemClock();
   TRY(CheckNotInPod(environment));
   const Paths paths = PathsOf(environment);
   TRY(MakePrivateDirs(paths));
-  TRY_ASSIGN(const base::Fd lock, handover.TakeLock(paths.lock));
+  TRY_ASSIGN(base::Fd lock, handover.TakeLock(paths.lock));
   WriteOwnRecord(lock, build, paths.socket);
   ::unlink(paths.down.c_str());
   TRY_ASSIGN(const Config config, LoadConfig(environment));
@@ -276,16 +303,35 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   if (const auto resumed = listener->Resume(); !resumed) {
     base::LogWarn("--listen: {}", resumed.error().message);
   }
-  TRY_ASSIGN(auto keeper, SocketKeeper::Start(paths.socket, [&]() -> base::Result<std::string> {
-               // The user's runtime directory may be gone with the last session.
-               const Paths now = PathsOf(environment);
-               TRY(MakePrivateDirs(now));
-               TRY(http_server->ListenAt(now.socket));
-               WriteOwnRecord(lock, build, now.socket);
-               return now.socket;
-             }));
-  std::jthread http_thread([&] { http_server->Run(); });
   WriteOwnRecord(lock, build, paths.socket);
+  // From here on the keeper's thread has the lock.
+  std::string socket = paths.socket;
+  std::vector<KeptPath> kept;
+  kept.push_back({"socket", socket, IsSocket, [&]() -> base::Result<std::string> {
+                    // The user's runtime directory may be gone with the last session.
+                    const Paths now = PathsOf(environment);
+                    TRY(MakePrivateDirs(now));
+                    TRY(http_server->ListenAt(now.socket));
+                    socket = now.socket;
+                    WriteOwnRecord(lock, build, socket);
+                    return socket;
+                  }});
+  kept.push_back({"lock", paths.lock, [&](const std::string& path) { return IsFileOf(lock, path); },
+                  [&]() -> base::Result<std::string> {
+                    TRY(LockAgain(paths, lock));
+                    WriteOwnRecord(lock, build, socket);
+                    return paths.lock;
+                  }});
+  if (broker) {
+    kept.push_back({"socket of warm starts", paths.runtime + "/warm.socket", IsSocket,
+                    [&]() -> base::Result<std::string> {
+                      TRY(MakeLastDir(paths.runtime));
+                      TRY(broker->ListenAgain());
+                      return paths.runtime + "/warm.socket";
+                    }});
+  }
+  TRY_ASSIGN(auto keeper, PathKeeper::Start(std::move(kept)));
+  std::jthread http_thread([&] { http_server->Run(); });
   Upkeep::Options upkeep_options;
   upkeep_options.paths = paths;
   upkeep_options.keep = config.keep;

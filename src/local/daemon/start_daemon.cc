@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,14 @@ constexpr int kStartTimeoutMs = 20'000;
 // Descriptors that are on their way to a number below.
 constexpr int kAbove = 10;
 
+// A thread of the command may block signals, and what is ignored stays so over an exec.
+void ResetSignals() {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 // In the child: becomes the daemon. Never returns.
 [[noreturn]] void BecomeDaemon(const std::string& executable, int log, int ready, int lock) {
   setsid();
@@ -43,6 +52,7 @@ constexpr int kAbove = 10;
   if (dup2(ready, kReadyFd) < 0 || dup2(lock, kLockFd) < 0) _exit(1);
   close_range(kLockFd + 1, ~0U, 0);
   if (chdir("/") != 0) _exit(1);
+  ResetSignals();
   setenv(kReadyVariable, "1", 1);
   const char* const argv[] = {executable.c_str(), "daemon", nullptr};
   execv(executable.c_str(), const_cast<char* const*>(argv));

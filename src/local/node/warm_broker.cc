@@ -48,25 +48,40 @@ base::Result<base::Fd> ListenAt(const std::string& path) {
 base::Result<std::unique_ptr<WarmBroker>> WarmBroker::Start(const std::string& launcher,
                                                             const std::string& socket,
                                                             const std::string& runtime) {
-  TRY_ASSIGN(const base::Fd listener, ListenAt(socket));
+  std::unique_ptr<WarmBroker> broker(new WarmBroker(launcher, socket, runtime));
+  TRY(broker->Execute());
+  return broker;
+}
+
+base::Status WarmBroker::Execute() {
+  TRY_ASSIGN(const base::Fd listener, ListenAt(socket_));
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return base::Fail(base::Errno(errno, "open /dev/null"));
   process::SpawnOptions options;
-  options.path = launcher;
-  options.argv = {"muster warm-broker", runtime};
+  options.path = launcher_;
+  options.argv = {"muster warm-broker", runtime_};
   options.cwd = "/";
   options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}, {listener.get(), kListenerFd}};
   options.group = process::SpawnOptions::Group::kProcessGroup;
   options.dies_with_parent = true;
-  TRY_ASSIGN(const pid_t pid, process::Spawn(options));
-  return std::unique_ptr<WarmBroker>(new WarmBroker(socket, pid));
+  TRY_ASSIGN(pid_, process::Spawn(options));
+  return {};
 }
 
-WarmBroker::~WarmBroker() {
+base::Status WarmBroker::ListenAgain() {
+  End();
+  return Execute();
+}
+
+void WarmBroker::End() {
+  if (pid_ == 0) return;
   ::unlink(socket_.c_str());
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  pid_ = 0;
 }
+
+WarmBroker::~WarmBroker() { End(); }
 
 }  // namespace local::node

@@ -19,16 +19,23 @@ class WarmBroker {
   static base::Result<std::unique_ptr<WarmBroker>> Start(const std::string& launcher,
                                                          const std::string& socket,
                                                          const std::string& runtime);
+  // The socket has vanished: another process in place of this one, as Start makes it.
+  base::Status ListenAgain();
   // Ends it. Its interpreters end when nothing of theirs runs any more.
   ~WarmBroker();
   WarmBroker(const WarmBroker&) = delete;
   WarmBroker& operator=(const WarmBroker&) = delete;
 
  private:
-  WarmBroker(std::string socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
+  WarmBroker(std::string launcher, std::string socket, std::string runtime)
+      : launcher_(std::move(launcher)), socket_(std::move(socket)), runtime_(std::move(runtime)) {}
+  base::Status Execute();
+  void End();
 
-  std::string socket_;
-  pid_t pid_;
+  const std::string launcher_;
+  const std::string socket_;
+  const std::string runtime_;
+  pid_t pid_ = 0;
 };
 
 }  // namespace local::node

@@ -36,6 +36,11 @@ TEST(WarmBroker, ConnectionsSucceedFromItsStartToItsEnd) {
     struct stat info{};
     ASSERT_EQ(::stat(socket.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0600U);
+    // As a clean-up does, which knows no sockets.
+    std::filesystem::remove(socket);
+    const base::Status again = (*broker)->ListenAgain();
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_TRUE(CanConnect(socket));
   }
   EXPECT_FALSE(CanConnect(socket));
   EXPECT_FALSE(std::filesystem::exists(socket));

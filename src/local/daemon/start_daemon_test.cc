@@ -1,0 +1,48 @@
+#include "local/daemon/start_daemon.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "process/file_lock.h"
+
+namespace local::daemon {
+namespace {
+
+TEST(StartDaemon, HandsOnNoSignalsThatTheCommandBlocksOrIgnores) {
+  char name[] = "/tmp/muster-start-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string folder = name;
+  // In place of the daemon: writes down how it finds its signals, and is ready.
+  ASSERT_TRUE(base::WriteFileAtomic(
+      folder + "/daemon",
+      fmt::format("#!/bin/sh\ngrep -E '^Sig(Blk|Ign):' /proc/self/status > {}/signals\n"
+                  "printf ok >&3\n",
+                  folder),
+      0700, base::Durability::kNone));
+  auto lock = process::TryLockFile(folder + "/lock");
+  ASSERT_TRUE(lock && *lock);
+
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  for (const int number : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&blocked, number);
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+  const auto ignored = ::signal(SIGUSR1, SIG_IGN);
+  const base::Status started =
+      StartDaemon(folder + "/daemon", folder + "/daemon.log", std::move(**lock));
+  ::signal(SIGUSR1, ignored);
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+
+  ASSERT_TRUE(started) << started.error().message;
+  const auto signals = base::ReadFile(folder + "/signals");
+  ASSERT_TRUE(signals);
+  EXPECT_EQ(*signals, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  EXPECT_TRUE(base::RemoveTree(folder));
+}
+
+}  // namespace
+}  // namespace local::daemon
