@@ -33,6 +33,17 @@ spec:
 # Suspended: the specs may change without anything running.
 IDLE = JOB.replace("spec:\n", "spec:\n  runPolicy: {{suspend: true}}\n", 1)
 
+OTHER_DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+"""
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -232,6 +243,16 @@ def test_create_of_built_in_kinds(cluster):
     cluster.kubectl("delete", "priorityclass", "high")
     _, err = cluster.kubectl("get", "namespace", "made", code=1)
     assert 'namespaces "made" not found' in err
+
+
+def test_definitions_are_applied_before_jobs(cluster):
+    """As scripts for Kubernetes do: the kinds that are here are here already."""
+    definition = os.path.join(os.path.dirname(__file__), "..", "..", "deploy", "crd.yaml")
+    for flags in ((), ("--server-side", "--force-conflicts")):
+        assert "pytorchjobs.kubeflow.org" in cluster.kubectl("apply", "-f", definition, *flags)
+    _, err = cluster.kubectl("apply", "-f", "-", stdin=OTHER_DEFINITION, code=1)
+    assert 'CustomResourceDefinition "things.example.com"' in err, err
+    assert "takes no definitions of further kinds" in err and "pytorchjobs.kubeflow.org" in err, err
 
 
 def test_client_side_apply(cluster, idle):

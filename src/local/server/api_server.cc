@@ -154,7 +154,7 @@ void ApiServer::Handle(net::HttpRequest request, std::shared_ptr<net::Responder>
     if (auto found = DescribeOpenApi(*target, accept)) return responder->Send(std::move(*found));
   }
   if (auto found = AnswerReview(*target, request, user_)) return responder->Send(std::move(*found));
-  if (auto found = AnswerDefinitions(*target, request.method)) {
+  if (auto found = AnswerDefinitions(*target, request.method, request.body)) {
     return responder->Send(std::move(*found));
   }
   const bool is_api =

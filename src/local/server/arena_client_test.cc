@@ -80,8 +80,32 @@ TEST_F(ArenaClient, FindsWhatJobsThereMayBe) {
     EXPECT_EQ(GetString(Get(404, path + absent), {"reason"}), "NotFound") << absent;
   }
   EXPECT_GE(Items(Get(200, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")), 1U);
-  server_.Expect(405, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                 definition);
+}
+
+TEST_F(ArenaClient, DefinitionsOfItsKindsAreAppliedInVainAndOthersRefused) {
+  const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const std::string ours = path + "/pytorchjobs.kubeflow.org";
+  const text::Json definition = Get(200, ours);
+  server_.Expect(409, "POST", path, definition);
+  for (const char* const method : {"PUT", "PATCH"}) {
+    const net::HttpResponse response = server_.Send(method, ours, "{}");
+    EXPECT_EQ(response.status, 200) << method;
+    EXPECT_EQ(net::FindHeader(response.headers, "Warning"),
+              R"(299 - "the embedded cluster has pytorchjobs.kubeflow.org already: its definition )"
+              R"(stays as it is")");
+  }
+  EXPECT_EQ(Get(200, ours), definition);
+  text::Json other = definition;
+  text::Set(other, {"metadata", "name"}, text::Json("rayjobs.ray.io"));
+  const text::Json refused = server_.Expect(405, "POST", path, other);
+  const std::string_view message = GetString(refused, {"message"});
+  EXPECT_TRUE(
+      message.starts_with("CustomResourceDefinition \"rayjobs.ray.io\": the embedded "
+                          "cluster takes no definitions of further kinds"))
+      << message;
+  EXPECT_NE(message.find("pytorchjobs.kubeflow.org"), std::string_view::npos) << message;
+  server_.Expect(405, "PATCH", path + "/rayjobs.ray.io", text::Object());
+  server_.Expect(405, "DELETE", ours);
 }
 
 TEST_F(ArenaClient, ListsGetsAndTops) {

@@ -6,6 +6,7 @@
 
 #include "api/resources.h"
 #include "api/schema.h"
+#include "local/server/admission.h"
 #include "local/server/api_error.h"
 #include "local/server/writes.h"
 #include "text/json.h"
@@ -131,16 +132,67 @@ ApiError NoDefinition(std::string_view name) {
           text::Object{{"name", name}, {"group", kDefinitionGroup}, {"kind", kDefinitionPlural}}};
 }
 
+std::string NamesOfCustomKinds() {
+  std::string names;
+  for (const api::Resource* resource : api::AllResources()) {
+    if (!api::IsCustom(*resource)) continue;
+    names += (names.empty() ? "" : ", ") + store::ResourceName(*resource);
+  }
+  return names;
+}
+
+const api::Resource* CustomKindNamed(std::string_view name) {
+  for (const api::Resource* resource : api::AllResources()) {
+    if (api::IsCustom(*resource) && store::ResourceName(*resource) == name) return resource;
+  }
+  return nullptr;
+}
+
+// A definition as it is stands for whatever was to be made of it.
+net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method,
+                              std::string_view body) {
+  const auto& path = target.segments;
+  const bool is_new = method == "POST" && path.size() == 4;
+  const bool is_change = (method == "PUT" || method == "PATCH") && path.size() == 5;
+  if (!is_new && !is_change) return ToResponse(MethodNotAllowed());
+  std::string name = is_new ? "" : path[4];
+  if (is_new) {
+    const auto object = text::ParseJson(body);
+    if (object) name = text::GetString(*object, {"metadata", "name"});
+  }
+  const api::Resource* const kind = CustomKindNamed(name);
+  if (kind != nullptr && is_new) {
+    return ToResponse(ApiError{
+        409, "AlreadyExists",
+        fmt::format("{}.{} \"{}\" already exists", kDefinitionPlural, kDefinitionGroup, name),
+        text::Object{{"name", name}, {"group", kDefinitionGroup}, {"kind", kDefinitionPlural}}});
+  }
+  if (kind == nullptr) {
+    return ToResponse(ApiError{
+        405, "MethodNotAllowed",
+        fmt::format("{} \"{}\": the embedded cluster takes no definitions of further kinds; those "
+                    "that it has ({}) are there without one",
+                    kDefinitionKind, name, NamesOfCustomKinds()),
+        text::Object{}});
+  }
+  net::HttpResponse response = JsonResponse(200, text::ToJson(Definition(*kind)));
+  response.headers.emplace_back(
+      "Warning", WarningHeader(fmt::format("the embedded cluster has {} already: its definition "
+                                           "stays as it is",
+                                           name)));
+  return response;
+}
+
 }  // namespace
 
 std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
-                                                   std::string_view method) {
+                                                   std::string_view method, std::string_view body) {
   const auto& path = target.segments;
   const bool is_asked_for = (path.size() == 4 || path.size() == 5) && path[0] == "apis" &&
                             path[1] == kDefinitionGroup && path[2] == kDefinitionVersion &&
                             path[3] == kDefinitionPlural;
   if (!is_asked_for) return std::nullopt;
-  if (method != "GET") return ToResponse(MethodNotAllowed());
+  if (method != "GET") return AnswerWrite(target, method, body);
   text::Array items;
   for (const api::Resource* resource : api::AllResources()) {
     if (!api::IsCustom(*resource)) continue;

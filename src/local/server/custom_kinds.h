@@ -1,5 +1,7 @@
-// CustomResourceDefinitions, to be read: the kinds that are there without one, as if they had been
-// installed. Clients (Arena, Helm) look for them to find out what a cluster can run.
+// CustomResourceDefinitions: the kinds that are there without one, as if they had been installed.
+// Clients (Arena, Helm) look for them to find out what a cluster can run. Scripts apply them before
+// their jobs: a change to the definition of a kind that is there changes nothing, and says so; the
+// definition of another kind is refused.
 #pragma once
 
 #include <optional>
@@ -16,6 +18,6 @@ inline constexpr std::string_view kDefinitionKind = "CustomResourceDefinition";
 
 // The answer to a request for them; nothing for other requests.
 std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
-                                                   std::string_view method);
+                                                   std::string_view method, std::string_view body);
 
 }  // namespace local::server

@@ -11,6 +11,7 @@
 #include "api/schema.h"
 #include "base/strings.h"
 #include "local/server/api_error.h"
+#include "local/server/custom_kinds.h"
 #include "text/json.h"
 
 namespace local::server {
@@ -21,19 +22,20 @@ std::string GroupVersionPath(const api::Resource& resource) {
   return fmt::format("{}/{}", resource.group.empty() ? "api" : "apis", resource.api_version());
 }
 
-text::Json PatchOperation(const api::Resource& resource) {
+text::Json PatchOperation(std::string_view group, std::string_view version, std::string_view kind) {
   text::Array parameters;
   for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) {
     parameters.push_back(text::Object{
         {"name", name}, {"in", "query"}, {"schema", text::Object{{"type", "string"}}}});
   }
-  return text::Object{
-      {"parameters", std::move(parameters)},
-      {"responses", text::Object{{"200", text::Object{{"description", "OK"}}}}},
-      {"x-kubernetes-action", "patch"},
-      {"x-kubernetes-group-version-kind",
-       text::Object{
-           {"group", resource.group}, {"version", resource.version}, {"kind", resource.kind}}}};
+  return text::Object{{"parameters", std::move(parameters)},
+                      {"responses", text::Object{{"200", text::Object{{"description", "OK"}}}}},
+                      {"x-kubernetes-action", "patch"},
+                      {"x-kubernetes-group-version-kind",
+                       text::Object{{"group", group}, {"version", version}, {"kind", kind}}}};
+}
+text::Json PatchOperation(const api::Resource& resource) {
+  return PatchOperation(resource.group, resource.version, resource.kind);
 }
 
 std::string PathOf(const api::Resource& resource) {
@@ -186,6 +188,14 @@ std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
       schemas.AddKind(*resource);
       paths[PathOf(*resource)] = text::Object{{"patch", PatchOperation(*resource)}};
     }
+  }
+  const std::string definitions = fmt::format("apis/{}/{}", kDefinitionGroup, kDefinitionVersion);
+  if (wanted.empty()) {
+    paths[definitions] = text::Object{{"serverRelativeURL", "/openapi/v3/" + definitions}};
+  } else if (wanted == definitions) {
+    // Their own fields are not told: what is applied changes nothing.
+    paths[fmt::format("/{}/{}/{{name}}", definitions, kDefinitionPlural)] = text::Object{
+        {"patch", PatchOperation(kDefinitionGroup, kDefinitionVersion, kDefinitionKind)}};
   }
   if (paths.empty()) return std::nullopt;
   text::Object document;
