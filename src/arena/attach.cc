@@ -89,7 +89,15 @@ base::Result<int> RunAttach(Context& context, const AttachFlags& flags, cli::Inv
   }
   TRY_ASSIGN(const std::unique_ptr<cluster::ExecStream> stream,
              client->Exec(job.summary.namespace_name, api::Name(*pod), options));
-  return CarrySession(*stream, {STDIN_FILENO, call.out, call.err, options.has_tty});
+  auto ended = CarrySession(*stream, {STDIN_FILENO, call.out, call.err, options.has_tty});
+  if (!ended && ended.error().code == Code::kUnavailable) {
+    // Whether it had begun, and what it had done, nobody can tell.
+    return Fail(ended.error().code,
+                fmt::format("the server went away while the command ran in {} ({}): it is not run "
+                            "a second time",
+                            api::Name(*pod), ended.error().message));
+  }
+  return ended;
 }
 
 }  // namespace

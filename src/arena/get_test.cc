@@ -91,6 +91,16 @@ TEST_F(GetFailedTest, HasFieldsForProgramsButUnderArenasName) {
   EXPECT_EQ(Run({"get", "pt"}).out.find("last lines"), std::string::npos);
 }
 
+TEST_F(GetTest, ProgramsHearWhatThisMachineCannotGive) {
+  text::Json job = MakeJob("pt", "Running", seconds(60));
+  text::Set(job, {"metadata", "annotations", "muster.dev/unmet"}, "no CPU limit: x\nno GPU: y");
+  cluster_->Put(kJobs, job);
+  const text::Json json = Json(Run({"get", "pt", "-o", "json"}, "muster").out);
+  EXPECT_EQ(json.at("warnings"), Json(R"(["no CPU limit: x", "no GPU: y"])"));
+  EXPECT_EQ(Run({"get", "pt", "-o", "json"}).out.find("warnings"), std::string::npos)
+      << "Arena has no such key";
+}
+
 TEST_F(GetTest, TensorboardIsSaidWhenThereIsOne) {
   PutRunning();
   PutTensorboard();

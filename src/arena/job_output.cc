@@ -276,6 +276,16 @@ void AddReason(const api::TrainingSummary& summary, text::Object& json) {
   if (failed.exit_code) json["exitCode"] = *failed.exit_code;
 }
 
+// What the job asks for and this machine cannot give, in submit's words.
+void AddWarnings(const TrainingJob& job, text::Object& json) {
+  text::Array warnings;
+  for (const std::string& line :
+       base::Split(api::Annotation(job.job, api::kUnmetAnnotation), '\n')) {
+    if (!line.empty()) warnings.emplace_back(line);
+  }
+  if (!warnings.empty()) json["warnings"] = std::move(warnings);
+}
+
 }  // namespace
 
 ListRow ToListRow(const api::TrainingSummary& summary, base::Time now) {
@@ -435,7 +445,10 @@ text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& t
                     {"modelName", Label(job, "modelName")},
                     {"modelVersion", Label(job, "modelVersion")},
                     {"modelSource", Label(job, "modelSource")}};
-  if (keys == Keys::kAll) AddReason(summary, json);
+  if (keys == Keys::kAll) {
+    AddReason(summary, json);
+    AddWarnings(job, json);
+  }
   return json;
 }
 

@@ -95,15 +95,38 @@ std::string DefaultInstance(const TrainingJob& job) {
                               : "";
 }
 
+// A server that goes away again and again without a byte of it is not asked any more.
+constexpr int kMaxBreaks = 5;
+
+// All but the first `printed` bytes of the answer, which it counts on.
+base::Status PrintFrom(cluster::Client& client, const TrainingJob& job, const std::string& instance,
+                       const cluster::LogOptions& options, cli::Output& out, size_t& printed) {
+  TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
+             client.Logs(job.summary.namespace_name, instance, options));
+  for (size_t to_skip = printed;;) {
+    TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
+    if (!bytes) return {};
+    const size_t skipped = std::min(to_skip, bytes->size());
+    to_skip -= skipped;
+    TRY(out.Write(std::string_view(*bytes).substr(skipped)));
+    printed += bytes->size() - skipped;
+  }
+}
+
 base::Status PrintLog(cluster::Client& client, const TrainingJob& job, const std::string& instance,
                       cluster::LogOptions options, cli::Output& out) {
   TRY_ASSIGN(options.container, ContainerToRead(job, instance, options.container));
-  TRY_ASSIGN(const std::unique_ptr<net::BodyStream> stream,
-             client.Logs(job.summary.namespace_name, instance, options));
-  for (;;) {
-    TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
-    if (!bytes) return {};
-    TRY(out.Write(*bytes));
+  // The end of a log, or what is younger than some time, is not the same when it is asked again.
+  const bool is_whole = !options.tail_lines && !options.since_seconds && options.since_time.empty();
+  size_t printed = 0;
+  for (int breaks = 0;;) {
+    const size_t before = printed;
+    const base::Status status = PrintFrom(client, job, instance, options, out, printed);
+    if (status || status.error().code != Code::kUnavailable) return status;
+    breaks = printed > before ? 1 : breaks + 1;
+    if (breaks > kMaxBreaks || (printed > 0 && !is_whole)) return status;
+    base::LogDebug("the log broke after {} bytes, asking again: {}", printed,
+                   status.error().message);
   }
 }
 

@@ -71,6 +71,26 @@ class LogsTest : public VerbTest {
   }
 };
 
+TEST_F(LogsTest, GoOnWhereTheServerWentAway) {
+  PutJob("Running", "Running");
+  std::atomic<int> asked = 0;
+  cluster_->on_log = [&asked](const net::Target&) {
+    FakeLog log;
+    // Amid a line, then before the first byte.
+    constexpr const char* kBodies[] = {"one\ntw", "", "one\ntwo\nthree\n"};
+    log.body = kBodies[asked];
+    log.breaks = asked < 2;
+    ++asked;
+    return log;
+  };
+  const Ended ended = Run({"logs", "pt"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_EQ(ended.out, "one\ntwo\nthree\n");
+  asked = 0;
+  EXPECT_NE(Run({"logs", "pt", "-t", "3"}).exit_code, 0) << "the end has moved meanwhile";
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(LogsTest, OfAFailedJobAreThoseOfTheRankThatFailedFirst) {
   PutJob("Failed", "Running");
   text::Json job = MakeJob("pt", "Failed", std::chrono::seconds(60));

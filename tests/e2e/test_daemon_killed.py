@@ -130,3 +130,19 @@ def test_deleting_after_a_restart_leaves_no_process(cluster):
     assert cluster.pod_processes() != []
     cluster.run("delete", "stays", timeout=90)
     assert cluster.pod_processes() == []
+
+
+def test_a_command_in_a_pod_ends_plainly_with_the_daemon(cluster):
+    cluster.submit("runs", "sleep 600")
+    cluster.wait("runs", "RUNNING")
+    attached = cluster.start("attach", "runs", "--", "sh", "-c", "echo begun; exec sleep 600",
+                             stdin=subprocess.DEVNULL)
+    assert attached.stdout.readline() == "begun\n"
+    cluster.kill_daemon()
+    _, told = attached.communicate(timeout=60)
+    assert attached.returncode == 1
+    assert "went away while the command ran in runs-master-0" in told, told
+    assert "not run a second time" in told, told
+    # The next one finds another daemon.
+    done = cluster.run("attach", "runs", "--", "echo", "again")
+    assert done.stdout == "again\n"
