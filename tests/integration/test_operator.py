@@ -457,6 +457,15 @@ def test_hostile_objects_stall_nobody(api, namespace):
     wait_until("none was left", lambda: api.is_condition(namespace, "below-zero", "Failed"))
 
 
+def test_refused_pods_leave_a_status_a_reason_and_a_deadline(real_cluster, api, namespace, muster):
+    real_cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+    api.create("pytorchjobs", namespace, job(policy={"activeDeadlineSeconds": 20}))
+    wait_until("Created", lambda: api.is_condition(namespace, "j", "Created"))
+    assert "startTime" in api.get("pytorchjobs", namespace, "j")["status"]
+    assert 'violates PodSecurity "restricted' in muster.run("get", "j", "-n", namespace).stdout
+    wait_until("Failed", lambda: api.is_condition(namespace, "j", "Failed"))
+
+
 def test_a_failed_pod_takes_with_it_what_the_scope_says(start):
     body = job(restart="ExitCode", policy={"backoffLimit": 1})
     body["metadata"]["annotations"] = {"muster.dev/restart-scope": "job"}

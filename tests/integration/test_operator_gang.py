@@ -104,8 +104,8 @@ def test_what_volcano_preempts_takes_its_scope_with_it(real_cluster, api, namesp
         wait_until("others run", lambda: [
             pod["status"].get("phase") for pod in api.items("pods", namespace).values()
             if pod["metadata"]["uid"] not in before] == running)
-        assert api.get("pytorchjobs", namespace, "j")["metadata"]["annotations"][
-            "muster.dev/disruptions"] == "job=1"
+        assert {one["type"]: one.get("message") for one in api.get("pytorchjobs", namespace, "j")[
+            "status"]["conditions"]}["Disruptions"] == "job=1"
         wait_until("it is told", lambda: "Disrupted" in {r for r, _ in api.messages(namespace)})
 
 
