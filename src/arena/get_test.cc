@@ -39,6 +39,17 @@ TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
 }
 
+TEST_F(GetTest, AnInstanceThatIsBeingDeletedDoesNotRun) {
+  PutRunning();
+  text::Json pod = MakePod("pt-dist", "master", 0, "Running");
+  text::Set(pod, {"metadata", "deletionTimestamp"}, "2026-07-30T10:00:30Z");
+  cluster_->Put(kPods, pod);
+  const std::string out = Run({"get", "pt-dist"}, "muster").out;
+  EXPECT_TRUE(out.starts_with("STATUS: PENDING\n")) << out;
+  EXPECT_NE(out.find("REASON: pt-dist-master-0 is being deleted\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("TERMINATING  PYTORCHJOB  1m   pt-dist-master-0"), std::string::npos) << out;
+}
+
 // A job whose worker has failed, and whose master was ended with it.
 class GetFailedTest : public GetTest {
  protected:
