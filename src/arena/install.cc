@@ -64,9 +64,8 @@ struct InstallFlags {
 // One install: the steps share the client and what it found out.
 class Installation {
  public:
-  Installation(Context& context, const InstallFlags& flags, cluster::Client& client,
-               cli::Output& out)
-      : context_(context), flags_(flags), client_(client), kinds_(client, false), out_(out) {}
+  Installation(const InstallFlags& flags, cluster::Client& client, cli::Output& out)
+      : flags_(flags), client_(client), kinds_(client, false), out_(out) {}
 
   base::Status CheckNamespaced();
   base::Status CheckElsewhere();
@@ -90,7 +89,6 @@ class Installation {
   base::Result<AppliedObject> Apply(const ManifestObject& wanted, bool is_dry_run);
   base::Error Explain(base::Error error, const ManifestObject& wanted) const;
 
-  Context& context_;
   const InstallFlags& flags_;
   cluster::Client& client_;
   KindFinder kinds_;
@@ -296,7 +294,7 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
     TRY(PrintPlan(objects, flags.output, call.out));
     return 0;
   }
-  Installation installation(context, flags, *client, call.out);
+  Installation installation(flags, *client, call.out);
   TRY(installation.CheckNamespaced());
   TRY(installation.CheckElsewhere());
   if (!flags.is_server_dry_run()) TRY(installation.CheckAll(objects));
