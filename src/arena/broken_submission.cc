@@ -37,9 +37,9 @@ bool IsGone(pid_t pid, uint64_t start_ticks) {
 bool MayChange(cluster::Client& client, const text::Json& job) {
   const text::Json same = text::Object{
       {"metadata",
-       text::Object{{"annotations",
-                     text::Object{{api::kSubmittingAnnotation,
-                                   api::Annotation(job, api::kSubmittingAnnotation)}}}}}};
+       text::Object{
+           {"annotations", text::Object{{api::kSubmittingAnnotation,
+                                         api::Annotation(job, api::kSubmittingAnnotation)}}}}}};
   const auto patched = client.Patch(api::kPyTorchJobs, api::Namespace(job), api::Name(job),
                                     cluster::PatchType::kMerge, same);
   return patched || patched.error().code != base::Code::kPermissionDenied;

@@ -127,8 +127,7 @@ TEST_F(ReflectorTest, AfterABrokenWatchOfOneNameItAsksForThatNameAlone) {
   });
   server.QueueJson(List("9", {}));
   server.QueueStream(Event("ADDED", "b", "10"));
-  const auto reflector =
-      Start({.namespace_name = "team", .field_selector = "metadata.name=mine"});
+  const auto reflector = Start({.namespace_name = "team", .field_selector = "metadata.name=mine"});
   EXPECT_EQ(diary.Line(0), "replace");
   EXPECT_EQ(diary.Line(1), "added b");
   EXPECT_EQ(server.Line(2), "GET /api/v1/namespaces/team/pods?fieldSelector=metadata.name%3Dmine");

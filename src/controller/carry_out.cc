@@ -141,8 +141,7 @@ void JobWorker::RecordRefusal(const text::Json& job, const std::string& refusal,
 
 base::Status JobWorker::WriteChildren(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
                                       std::optional<int> master_port,
-                                      std::vector<reconcile::Event>& events,
-                                      std::string& refusal) {
+                                      std::vector<reconcile::Event>& events, std::string& refusal) {
   const std::string namespace_name(text::GetString(*snapshot.job, {"metadata", "namespace"}));
   base::Status failure;
   // The embedded store commits a whole batch at once.
@@ -264,8 +263,7 @@ base::Status JobWorker::RecordFailure(const JobCache::Snapshot& snapshot,
   return {};
 }
 
-base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& status,
-                                    bool is_news) {
+base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& status, bool is_news) {
   const text::Json* const stored = text::Find(job, {"status"});
   const text::Json none = text::Object();
   // The version that the status was computed from, and the job it was computed for, or nothing.

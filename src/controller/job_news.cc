@@ -23,8 +23,8 @@ std::string ClassName(const text::Json& priority_class) {
 constexpr std::chrono::milliseconds kChildRest{50};
 
 constexpr std::string_view kNodeLeases = "kube-node-lease";
-// Kubernetes calls a node Unknown when its kubelet has been silent for 50 s by default. A Lease that
-// is older is of a clock that is wrong.
+// Kubernetes calls a node Unknown when its kubelet has been silent for 50 s by default. A Lease
+// that is older is of a clock that is wrong.
 constexpr std::chrono::seconds kLongestSilence{60};
 
 // Since when Kubernetes calls a node Unknown.

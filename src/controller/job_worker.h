@@ -141,7 +141,7 @@ class JobWorker {
   base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
   // Since when counts wait, by key.
   base::Guarded<std::map<std::string, std::chrono::steady_clock::time_point>> counts_wait_;
-  base::Guarded<std::set<std::string>> complained_;              // keys whose passes fail
+  base::Guarded<std::set<std::string>> complained_;  // keys whose passes fail
 };
 
 // Of the operator's children of one kind: which they are, and what is kept of them.

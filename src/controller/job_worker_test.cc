@@ -21,7 +21,9 @@ class DirectLink final : public cluster::Transport {
     if (request.method == "POST" && !refusal_.empty() &&
         request.target.find("/pods") != std::string::npos) {
       return net::HttpResponse{
-          403, {}, R"({"kind": "Status", "reason": "Forbidden", "message": ")" + refusal_ + R"("})"};
+          403,
+          {},
+          R"({"kind": "Status", "reason": "Forbidden", "message": ")" + refusal_ + R"("})"};
     }
     if (request.target == "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n") {
       return net::HttpResponse{

@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds kShortestRest{50};
 
 }  // namespace
 
-Leader::Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options,
-               LeaseTerm& term, std::function<void(bool leads)> changed)
+Leader::Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options, LeaseTerm& term,
+               std::function<void(bool leads)> changed)
     : client_(client),
       clock_(clock),
       options_(std::move(options)),

@@ -57,8 +57,13 @@ class LeaderTest : public ::testing::Test {
     silent_.clear();
   }
 
-  LeaderOptions options_{"n", "lease", "a", std::chrono::seconds(15), milliseconds(300),
-                         milliseconds(10), milliseconds(10)};
+  LeaderOptions options_{"n",
+                         "lease",
+                         "a",
+                         std::chrono::seconds(15),
+                         milliseconds(300),
+                         milliseconds(10),
+                         milliseconds(10)};
   cluster::FakeServer server_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<net::Responder>> silent_;

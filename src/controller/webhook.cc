@@ -56,8 +56,7 @@ bool IsTrusted(const std::string& certificate, const text::Json& configuration, 
   const auto end = net::CertificateEnd(certificate);
   const text::Json* const webhook = FindPyTorchWebhook(configuration);
   if (!end || *end <= now || webhook == nullptr) return false;
-  const auto bundle =
-      base::Base64Decode(text::GetString(*webhook, {"clientConfig", "caBundle"}));
+  const auto bundle = base::Base64Decode(text::GetString(*webhook, {"clientConfig", "caBundle"}));
   if (!bundle) return false;
   const auto authorities = net::SplitCertificates(*bundle);
   return std::any_of(authorities.begin(), authorities.end(), [&](const std::string& authority) {
@@ -122,9 +121,9 @@ Webhook::Webhook(cluster::Client& client, base::Clock& clock, WebhookOptions opt
   }
   secrets_ = Reflect(api::kSecrets, Named(options_.namespace_name, options_.secret_name),
                      &State::secret, &State::is_secret_known, &State::secret_refusal);
-  configurations_ = Reflect(kWebhookConfigurations, Named("", options_.configuration_name),
-                            &State::configuration, &State::is_configuration_known,
-                            &State::configuration_refusal);
+  configurations_ =
+      Reflect(kWebhookConfigurations, Named("", options_.configuration_name), &State::configuration,
+              &State::is_configuration_known, &State::configuration_refusal);
   worker_ = std::thread([this] { Work(); });
 }
 
@@ -172,7 +171,7 @@ void Webhook::Tell(const std::function<void(State&)>& change) {
 
 std::unique_ptr<cluster::Reflector> Webhook::Reflect(const api::Resource& resource,
                                                      const cluster::ListOptions& list,
-                                                     Member member, bool State::*is_known,
+                                                     Member member, bool State::* is_known,
                                                      Refusal refusal) {
   const auto take = [=, this](std::optional<text::Json> object) {
     Tell([&](State& state) {
@@ -200,8 +199,7 @@ base::Status Webhook::Look() {
   }
   TRY(LookAt(kWebhookConfigurations, Named("", options_.configuration_name),
              &State::configuration));
-  TRY(LookAt(api::kSecrets, Named(options_.namespace_name, options_.secret_name),
-             &State::secret));
+  TRY(LookAt(api::kSecrets, Named(options_.namespace_name, options_.secret_name), &State::secret));
   looked_ = now;
   return {};
 }

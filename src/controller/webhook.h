@@ -57,8 +57,8 @@ class Webhook {
   // Success when jobs are checked, and also when nobody wants it: port 0, no configuration has it,
   // or the right to look was missing from the start, which is logged. Thread safe, quick.
   base::Status Readiness() const;
-  // Whether what jobs are checked by is looked after: an error while a watch is refused or something
-  // that is due cannot be done. Thread safe, quick.
+  // Whether what jobs are checked by is looked after: an error while a watch is refused or
+  // something that is due cannot be done. Thread safe, quick.
   base::Status Care() const;
 
  private:
@@ -81,7 +81,7 @@ class Webhook {
   using Refusal = std::optional<base::Error> State::*;
   std::unique_ptr<cluster::Reflector> Reflect(const api::Resource& resource,
                                               const cluster::ListOptions& list, Member member,
-                                              bool State::*is_known, Refusal refusal);
+                                              bool State::* is_known, Refusal refusal);
   // Asks for what the watches tell, once they have told something.
   base::Status Look();
   base::Status LookAt(const api::Resource& resource, const cluster::ListOptions& list,

@@ -182,9 +182,7 @@ TEST(Disruption, RestartsTheScopeAtOnceAndIsNotCounted) {
     cluster.Settle();
     const std::string count = std::to_string(round);
     EXPECT_EQ(OnRecord(cluster), "job=" + count);
-    EXPECT_EQ(
-        OnRecord(cluster, kDisruptions),
-        "job=" + count);
+    EXPECT_EQ(OnRecord(cluster, kDisruptions), "job=" + count);
     EXPECT_NE(cluster.Types().find("Restarting=True"), std::string::npos);
     const Strings events = cluster.TakeEvents();
     EXPECT_EQ(std::count(events.begin(), events.end(),

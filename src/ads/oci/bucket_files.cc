@@ -132,7 +132,8 @@ std::vector<base::Status> Bucket::PutFiles(std::span<const FileToPut> files) {
     }
   });
   // One after another: each fills the line.
-  for (const size_t i : std::exchange(*large.Lock(), {})) results[i] = PutFile(files[i].name, files[i].path);
+  for (const size_t i : std::exchange(*large.Lock(), {}))
+    results[i] = PutFile(files[i].name, files[i].path);
   return results;
 }
 

@@ -177,12 +177,11 @@ TEST(SchedulingView, WhatIsReadOfAStoredPodIsAllThatItNeeds) {
       .Set({"spec", "initContainers"},
            Array{Object{{"restartPolicy", "Always"},
                         {"resources", {{"requests", {{"memory", "1Gi"}}}}}}})
-      .Set({"status"},
-           Object{{"phase", "Pending"},
-                  {"qosClass", "Burstable"},
-                  {"conditions", Array{Object{{"type", "PodScheduled"},
-                                              {"status", "False"},
-                                              {"message", "no room"}}}}});
+      .Set({"status"}, Object{{"phase", "Pending"},
+                              {"qosClass", "Burstable"},
+                              {"conditions", Array{Object{{"type", "PodScheduled"},
+                                                          {"status", "False"},
+                                                          {"message", "no room"}}}}});
   SchedulingView whole("here");
   SchedulingView part("here");
   whole.PutPod(pod);
@@ -194,8 +193,8 @@ TEST(SchedulingView, WhatIsReadOfAStoredPodIsAllThatItNeeds) {
   const auto all_of = [](const ScheduledPod& p) {
     return std::tie(p.uid, p.namespace_name, p.name, p.job_uid, p.job_name, p.replica_type,
                     p.replica_index, p.requests.gpus, p.requests.cpu_milli, p.requests.memory,
-                    p.priority_class, p.priority, p.created, p.node, p.gpus, p.phase,
-                    p.is_deleting, p.message, p.qos_class);
+                    p.priority_class, p.priority, p.created, p.node, p.gpus, p.phase, p.is_deleting,
+                    p.message, p.qos_class);
   };
   EXPECT_TRUE(all_of(read) == all_of(expected));
 }

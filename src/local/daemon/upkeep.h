@@ -69,9 +69,9 @@ base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Cloc
 // where there is none.
 base::Status ChooseBackup(const Paths& paths);
 
-// Puts the backup that was chosen, else the last one, in the place of the store, which goes to lost+found. Where the old store is
-// now; "" where there was none. kNotFound without a backup, kUnavailable while a daemon runs; none
-// can be started meanwhile.
+// Puts the backup that was chosen, else the last one, in the place of the store, which goes to
+// lost+found. Where the old store is now; "" where there was none. kNotFound without a backup,
+// kUnavailable while a daemon runs; none can be started meanwhile.
 base::Result<std::string> RestoreStore(const Paths& paths, base::Clock& clock);
 
 }  // namespace local::daemon
