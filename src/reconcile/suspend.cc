@@ -18,6 +18,7 @@ void Suspend(Pass& pass) {
     SetCondition(pass.status, kRunning, false, kSuspendedReason, message, pass.stamp);
   }
   DropCondition(pass.status, kRestarting);
+  for (auto& [type, status] : pass.status.replica_statuses) status.active = 0;
   if (SetCondition(pass.status, kSuspended, true, kSuspendedReason, message, pass.stamp)) {
     pass.plan.events.push_back(Normal(kSuspendedReason, message));
     return;
@@ -25,7 +26,6 @@ void Suspend(Pass& pass) {
   DeleteChildren(pass, api::CleanPodPolicy::kAll);
   DeletePodGroup(pass);
   DeleteAutoscaler(pass);
-  for (auto& [type, status] : pass.status.replica_statuses) status.active = 0;
 }
 
 bool ResumeIfSuspended(Pass& pass) {

@@ -98,7 +98,7 @@ class CutServer:
             return self.answer(handler, 404, {"kind": "Status", "reason": "NotFound", "code": 404,
                                               "message": f"no {url.path}"})
         cut, is_of_pods = int(place[1]), place[2] == "pods"
-        if query.get("fieldSelector") == "metadata.name=none":
+        if "watch" not in query and (is_of_pods or cut in self.asked):
             # Whether the history has gone back, after a watch that broke off: it has not.
             return self.answer(handler, 200, {"metadata": {"resourceVersion": "14"}, "items": []})
         if "watch" not in query:

@@ -113,7 +113,7 @@ ACCEPTED = {
     "useless values": job("useless", worker={"restartPolicy": "Sometimes"}, nprocPerNode="foo",
                           elasticPolicy={"minReplicas": 3, "maxReplicas": 1, "rdzvConf": []},
                           runPolicy={"backoffLimit": -1, "cleanPodPolicy": "Maybe"}),
-    "63 characters": job("a" * 63),
+    "54 characters": job("a" * 54),
 }
 
 
