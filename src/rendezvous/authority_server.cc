@@ -7,6 +7,7 @@ namespace {
 
 // A stranger that connects and says nothing is not kept.
 constexpr std::chrono::seconds kHandshakeTimeout{10};
+constexpr size_t kMostStrangers = 8;
 
 }  // namespace
 
@@ -68,8 +69,8 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
     if (const Peer* const old = Of(message.node)) Drop(old->id);
     peer.node = message.node;
     peer_of_node_[message.node] = peer.id;
-    return Carry(
-        membership_.Join(message.node, message.request, message.node == config_.host, now));
+    Carry(membership_.Join(message.node, message.request, message.node == config_.host, now));
+    return TellOfStrangers();
   }
   if (peer.node == 0) return Drop(peer.id);
   membership_.Heard(peer.node, now);
@@ -161,6 +162,25 @@ void AuthorityServer::Send(Peer& peer, const Decision& decision) {
       break;
   }
   peer.link->Send(message);
+}
+
+// Once the host's agent is there to say so.
+void AuthorityServer::TellOfStrangers() {
+  if (Of(config_.host) == nullptr) return;
+  for (auto& [address, is_told] : strangers_) {
+    if (std::exchange(is_told, true)) continue;
+    Carry(membership_.Announce(
+        address +
+        " speaks to the workers' store but is no worker of this job; is torchrun there? Start "
+        "every node with the same launcher"));
+  }
+}
+
+void AuthorityServer::NoteStoreClient(const std::string& address, bool is_torchrun) {
+  if (!is_torchrun && membership_.generation() > 0) return;
+  if (strangers_.size() == kMostStrangers && !strangers_.contains(address)) return;
+  strangers_.try_emplace(address, false);
+  TellOfStrangers();
 }
 
 void AuthorityServer::Schedule() {

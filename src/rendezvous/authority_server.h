@@ -35,6 +35,9 @@ class AuthorityServer {
 
   // A connection that begins with kAgentMagic's first byte.
   void Adopt(base::Fd fd, const Endpoint& peer, std::string_view received);
+  // A client of the workers' store at `address` has asked for something. Tells the user, once for each
+  // address, of one that cannot be a worker of this job.
+  void NoteStoreClient(const std::string& address, bool is_torchrun);
   // Calls back once no other node's agent is connected; at once when none is.
   void WhenAlone(std::function<void()> callback);
 
@@ -48,6 +51,7 @@ class AuthorityServer {
   void Drop(uint64_t id);
   void Schedule();
   void TellIfAlone();
+  void TellOfStrangers();
 
   process::EventLoop& loop_;
   base::Clock& clock_;
@@ -60,6 +64,7 @@ class AuthorityServer {
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
+  std::map<std::string, bool> strangers_;  // by address; whether the user has heard
   bool is_carrying_ = false;
 };
 

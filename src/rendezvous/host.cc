@@ -27,6 +27,11 @@ base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock&
   options.on_other = [raw](base::Fd fd, const Endpoint& peer, std::string_view received) {
     raw->authority_->Adopt(std::move(fd), peer, received);
   };
+  options.on_asks = [raw](const Endpoint& client, bool is_torchrun) {
+    raw->loop_->Post([raw, address = client.address, is_torchrun] {
+      raw->authority_->NoteStoreClient(address, is_torchrun);
+    });
+  };
   TRY_ASSIGN(host->store_, StoreServer::Serve(*host->loop_, clock, std::move(listener), options));
   host->authority_ = std::make_unique<AuthorityServer>(*host->loop_, clock, std::move(config),
                                                        [raw] { raw->store_->Reset(); });

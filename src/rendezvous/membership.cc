@@ -98,11 +98,12 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   return std::nullopt;
 }
 
-// Before the first start a node that disagrees would be waited for in vain: all are told, and end.
-void Membership::Refuse(NodeId node, const std::string& why, Decisions& out) {
+// Before the first start a node of the job that disagrees would be waited for in vain: all are told,
+// and end. One of another job is none of ours.
+void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out) {
   const End end = ErrorEnd(base::Code::kConflict, "the nodes disagree: " + why);
   out.push_back(EndFor(node, end));
-  if (generation_ == 0) {
+  if (generation_ == 0 && !is_stranger) {
     EndAll(end, out);
   } else {
     Progress("a node was refused: " + why, out);
@@ -140,7 +141,7 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
     return out;
   }
   if (const auto why = Disagreement(request)) {
-    Refuse(node, *why, out);
+    Refuse(node, request.run_id != job_.run_id, *why, out);
     return out;
   }
   Member member;
@@ -160,6 +161,12 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
     }
     StartIfReady(now, out);
   }
+  return out;
+}
+
+Decisions Membership::Announce(const std::string& line) {
+  Decisions out;
+  if (phase_ != Phase::kEnded) Progress(line, out);
   return out;
 }
 

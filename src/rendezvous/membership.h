@@ -64,6 +64,8 @@ class Membership {
   // Its connection ended. `has_died`: the other side's kernel closed it (the process is gone);
   // otherwise nothing is known but silence.
   Decisions Disconnected(NodeId node, bool has_died, Moment now);
+  // A line for the user at every node.
+  Decisions Announce(const std::string& line);
   // To be called at NextDeadline, and as often else as one likes.
   Decisions Tick(Moment now);
 
@@ -95,7 +97,7 @@ class Membership {
   std::optional<std::string> Disagreement(const NodeRequest& request) const;
   std::string Place(const Member& member) const;
   std::string Awaited() const;
-  void Refuse(NodeId node, const std::string& why, Decisions& out);
+  void Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out);
   void Progress(const std::string& line, Decisions& out);
   void Gather(Moment now, Decisions& out);
   void StartIfReady(Moment now, Decisions& out);

@@ -302,6 +302,21 @@ TEST(Membership, NodesThatDisagreeAreToldEverywhereBeforeTheFirstStart) {
       "every node the same\n");
 }
 
+TEST(Membership, ANodeOfAnotherJobIsRefusedAndTheOthersWaitOn) {
+  Job job(2, 2);
+  job.Join("a");
+  NodeRequest stranger = job.RequestOf("b");
+  stranger.run_id = "other";
+  stranger.max_nodes = 3;
+  const std::string said = job.Join("b", stranger);
+  EXPECT_NE(said.find("b ends with error: the nodes disagree: b has --rdzv-id other"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("a ends"), std::string::npos) << said;
+  EXPECT_FALSE(job.membership().has_ended());
+  EXPECT_NE(job.Join("c").find("a starts 1:0/2"), std::string::npos);
+}
+
 TEST(Membership, ANodeThatDisagreesLaterEndsAlone) {
   Job job(1, 3);
   job.Join("a");

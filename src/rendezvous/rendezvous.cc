@@ -23,6 +23,10 @@ constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::seconds kLastRetry{2};
 constexpr std::chrono::seconds kFirstReport{2};
+// A muster agent that accepts says hello at once.
+constexpr std::chrono::seconds kAnswerTimeout{3};
+constexpr std::string_view kNoAnswer =
+    "accepts but does not answer as a muster agent; is torchrun there?";
 // For the endpoint's name to become known where it may be this machine's own.
 constexpr std::chrono::seconds kOwnNameTimeout{60};
 
@@ -62,6 +66,7 @@ class Rendezvous::Impl {
   ~Impl() {
     loop_.Cancel(retry_);
     loop_.Cancel(heartbeat_);
+    loop_.Cancel(answer_);
   }
 
   base::Status Begin() {
@@ -82,6 +87,7 @@ class Rendezvous::Impl {
   void Connect();
   void OnConnected(base::Result<base::Fd> fd);
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
+  void AwaitAnswer();
   void OnReady();
   void OnMessage(const AgentMessage& message);
   void OnClosed(const AgentLink::Closed& closed);
@@ -106,6 +112,8 @@ class Rendezvous::Impl {
   base::Backoff backoff_{kFirstRetry, kLastRetry};
   process::EventLoop::TimerId retry_ = 0;
   process::EventLoop::TimerId heartbeat_ = 0;
+  process::EventLoop::TimerId answer_ = 0;
+  bool is_answered_ = false;  // over this link, by a muster agent
   SteadyTime give_up_;
   SteadyTime since_;
   SteadyTime heard_;
@@ -190,7 +198,9 @@ void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
   link_ = std::make_shared<AgentLink>(loop_, std::move(*fd), AgentLink::Side::kAgent, config_.token,
                                       std::move(callbacks));
   heard_ = clock_.Steady();
+  is_answered_ = false;
   Beat();
+  AwaitAnswer();
   link_->Start();
 }
 
@@ -200,8 +210,8 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
   const std::string where = fmt::format("{} ({})", EndpointText(), config_.endpoint_flag);
   if (now >= give_up_ || waited >= patience) {
     return Fail(base::Code::kTimeout,
-                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}. {}",
-                            where, waited.count(), why,
+                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}{} {}",
+                            where, waited.count(), why, why.ends_with('?') ? "" : ".",
                             host_ ? "This node serves it: it must be an address of this machine, "
                                     "and one that every node reaches."
                                   : "Is the node that hosts it up, and is the address one that "
@@ -216,7 +226,16 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
   retry_ = loop_.At(std::min(now + backoff_.Next(), give_up_), [this] { Connect(); });
 }
 
+void Rendezvous::Impl::AwaitAnswer() {
+  answer_ = loop_.After(kAnswerTimeout, [this] {
+    events_.OnProgress(
+        fmt::format("{} {} ({})", EndpointText(), kNoAnswer, config_.endpoint_flag));
+  });
+}
+
 void Rendezvous::Impl::OnReady() {
+  loop_.Cancel(answer_);
+  is_answered_ = true;
   backoff_.Reset();
   next_report_ = kFirstReport;
   heard_ = clock_.Steady();
@@ -231,8 +250,9 @@ void Rendezvous::Impl::Beat() {
   loop_.Cancel(heartbeat_);
   heartbeat_ = loop_.After(config_.heartbeat_interval, [this] {
     if (!link_) return;
-    const auto silent = clock_.Steady() - heard_;
-    if (silent >= config_.heartbeat_timeout) {
+    const auto now = clock_.Steady();
+    const auto silent = now - heard_;
+    if (silent >= config_.heartbeat_timeout || (!is_answered_ && now >= give_up_)) {
       return LoseHost(
           fmt::format("nothing was heard of it for {} s",
                       std::chrono::duration_cast<std::chrono::seconds>(silent).count()));
@@ -280,6 +300,7 @@ void Rendezvous::Impl::OnClosed(const AgentLink::Closed& closed) {
 
 void Rendezvous::Impl::DropLink() {
   loop_.Cancel(heartbeat_);
+  loop_.Cancel(answer_);
   if (!link_) return;
   link_->Close();
   // It may be at work further up the stack.
@@ -290,6 +311,7 @@ void Rendezvous::Impl::DropLink() {
 void Rendezvous::Impl::LoseHost(const std::string& why) {
   DropLink();
   if (has_ended_) return;
+  if (!is_answered_) return Retry(fmt::format("{} {}", EndpointText(), kNoAnswer));
   lost_why_ = why;
   since_ = clock_.Steady();
   give_up_ = since_ + config_.join_timeout;

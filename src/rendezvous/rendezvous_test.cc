@@ -205,6 +205,66 @@ TEST_F(RendezvousTest, AnEndpointThatCannotBeReachedIsAnErrorWithTheReason) {
   EXPECT_NE(b.end()->error.message.find("Connection refused"), std::string::npos);
 }
 
+TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
+  auto silent = Listener::Bind("", 0);
+  ASSERT_TRUE(silent);
+  config_.endpoint_port = silent->port();
+  config_.is_host = false;
+  TestNode& b = Join("b");
+  RunUntil([&] { return !b.progress().empty(); });
+  EXPECT_EQ(b.progress(),
+            fmt::format("127.0.0.1:{} accepts but does not answer as a muster agent; is torchrun "
+                        "there? (--rdzv-endpoint)\n",
+                        silent->port()));
+  config_.join_timeout = milliseconds(200);
+  TestNode& c = Join("c");
+  RunUntil([&] { return c.end().has_value(); });
+  EXPECT_EQ(c.end()->kind, EndKind::kError);
+  EXPECT_NE(c.end()->error.message.find("does not answer as a muster agent; is torchrun there?"),
+            std::string::npos)
+      << c.end()->error.message;
+}
+
+TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
+  TestNode& a = Join("a");
+  RunUntil([&] { return !a.progress().empty(); });
+  const auto count = [&] {
+    int found = 0;
+    for (size_t at = 0; (at = a.progress().find("is torchrun there?", at)) != std::string::npos;) {
+      ++at;
+      ++found;
+    }
+    return found;
+  };
+  for (int i = 0; i < 2; ++i) {
+    testing::TestSocket early(a.rendezvous().port());
+    early.Send(testing::Hello() + testing::Add("n", 1));
+    early.ReceiveNumber<int64_t>();
+    RunUntil([&] { return count() > 0; });
+  }
+  TestNode& b = Join("b");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  EXPECT_EQ(count(), 1);
+  EXPECT_NE(a.progress().find("127.0.0.1 speaks to the workers' store"), std::string::npos);
+  EXPECT_EQ(b.progress().find("torchrun"), std::string::npos) << "workers are no strangers";
+}
+
+TEST_F(RendezvousTest, ATorchrunThatComesWhileTheWorkersRunIsNamed) {
+  config_.node.min_nodes = 1;
+  config_.last_call_timeout = milliseconds(0);
+  TestNode& a = Join("a");
+  RunUntilLog(a, "start 1:0/1 ");
+  testing::TestSocket worker(a.rendezvous().port());
+  worker.Send(testing::Hello() + testing::Add("n", 1));
+  worker.ReceiveNumber<int64_t>();
+  EXPECT_EQ(a.progress().find("torchrun"), std::string::npos);
+  testing::TestSocket agent(a.rendezvous().port());
+  agent.Send(testing::Hello() + testing::Byte(2) + testing::Text("/torch.rendezvous.job") +
+             testing::Text("") + testing::Text("state"));
+  agent.ReceiveText();
+  RunUntil([&] { return a.progress().find("is torchrun there?") != std::string::npos; });
+}
+
 // Longer than a name in DNS can be: no server is asked.
 const std::string kUnknownName(64, 'x');
 
@@ -269,12 +329,12 @@ TEST_F(RendezvousTest, TheSameTokenIsAskedOfAll) {
 
 TEST_F(RendezvousTest, NodesThatDisagreeAreToldAtEveryNode) {
   TestNode& a = Join("a");
-  config_.node.run_id = "other";
+  config_.node.max_restarts = 3;
   TestNode& b = Join("b");
   RunUntil([&] { return a.end() && b.end(); });
   EXPECT_EQ(a.end()->error.message,
-            "the nodes disagree: b has --rdzv-id other, the others --rdzv-id none: give every node "
-            "the same");
+            "the nodes disagree: b has --max-restarts 3, the others --max-restarts 0: give every "
+            "node the same");
   EXPECT_EQ(b.end()->error.message, a.end()->error.message);
 }
 

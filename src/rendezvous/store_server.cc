@@ -16,6 +16,8 @@ constexpr size_t kScratchBytes = 256 << 10;
 constexpr int kAcceptsPerWake = 256;
 // Others get their turn after so many bytes of one connection.
 constexpr int kReadsPerWake = 8;
+// What torchrun's agents meet at (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py).
+constexpr std::string_view kTorchrunKey = "torch.rendezvous.";
 // A client that asked within this time still polls (torch up to 2.0 asks every 10 ms).
 constexpr std::chrono::seconds kPollIsOver{1};
 
@@ -31,6 +33,7 @@ struct StoreServer::Connection {
   std::string input;  // the beginning of a request that is not whole yet
   OutputQueue output;
   uint32_t events = EPOLLIN;
+  bool has_asked = false;
   bool is_woken = false;
   bool has_ended = false;  // the peer sends no more
 };
@@ -204,6 +207,14 @@ bool StoreServer::Parse(Connection& connection, std::string_view input, size_t& 
         break;
     }
     used += connection.parser.consumed();
+    if (options_.on_asks && (!connection.has_asked || request_.op == StoreOp::kCompareSet)) {
+      const bool is_torchrun = request_.op == StoreOp::kCompareSet &&
+                               request_.key.find(kTorchrunKey) != std::string_view::npos;
+      if (!connection.has_asked || is_torchrun) {
+        options_.on_asks(connection.client.peer, is_torchrun);
+      }
+      connection.has_asked = true;
+    }
     if (request_.op == StoreOp::kPing) {
       connection.client.nonce = static_cast<uint32_t>(request_.number);
     }

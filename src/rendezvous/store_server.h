@@ -31,6 +31,9 @@ struct StoreOptions {
   size_t max_pending_bytes = 64 << 20;
   // Called in the loop's thread after a client has connected; may be empty.
   std::function<void()> on_client{};
+  // Called in the loop's thread when a client asks for the first time, and when it asks for what only
+  // torchrun's agents do; may be empty. Not to close connections.
+  std::function<void(const Endpoint& client, bool is_torchrun)> on_asks{};
   // Connections that begin with this byte are no store client's: they are handed over, with what
   // has been read from them. 0: none are.
   char other_first_byte = 0;

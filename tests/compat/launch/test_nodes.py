@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -214,6 +215,70 @@ def test_nodes_that_disagree_are_told(launch, nodes):
         code, _, err = ended(process)
         assert code == 1 and "--nnodes" in err, err
     assert not [name for name in os.listdir(launch.folder) if name.startswith("up")]
+
+
+def test_a_node_of_another_job_is_refused_alone(launch, nodes):
+    script = launch.script(WAIT)
+    host = nodes.c10d(1, 2, script)
+    await_said(host, "1 of 2 nodes have joined")
+    code, _, err = ended(nodes.c10d(2, 2, "--rdzv-id=other", script))
+    assert code == 1 and "--rdzv-id other" in err, err
+    await_said(host, "a node was refused")
+    friend = nodes.c10d(3, 2, script)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+        go(launch, rank)
+    assert [ended(node)[0] for node in (host, friend)] == [0, 0]
+
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
+
+
+def await_said(process, text):
+    """Reads stderr up to the line that holds `text`."""
+    said = []
+    while line := process.stderr.readline():
+        said.append(line)
+        if text in line:
+            return line
+    raise AssertionError(f"no {text!r}: {said}")
+
+
+@pytest.mark.parametrize("host", ["torchrun", "muster"])
+@pytest.mark.parametrize("backend", ["static", "c10d"])
+def test_a_torchrun_at_the_other_end_is_named(launch, port, torch_version, backend, host):
+    """Both are quiet where they wait for each other: the one hosts, the other joins."""
+    common = [f"--rdzv_endpoint=127.0.0.1:{port}", "--rdzv_backend=c10d", "--rdzv_id=job"]
+    place = [[], ["--rdzv_conf=is_host=false"]]
+    if backend == "static":
+        common = ["--master_addr=127.0.0.1", f"--master_port={port}"]
+        place = [["--node_rank=0"], ["--node_rank=1"]]
+    started = []
+    for role in range(2):
+        is_torchrun = (host == "torchrun") == (role == 0)
+        words = ["--nnodes=2", *common, *place[role], launch.script(WAIT)]
+        if is_torchrun:
+            started.append(subprocess.Popen([*TORCHRUN, *words], env={**launch.env, **ENV},
+                                            cwd=launch.folder, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        else:
+            ours = launch.start(*words, env=ENV)
+            started.append(ours)
+        if role == 0:
+            launch.await_true(lambda: is_listening(port), "nobody listens")
+    try:
+        line = await_said(ours, "is torchrun there?")
+        assert (f"127.0.0.1:{port} accepts" if host == "torchrun" else "127.0.0.1 speaks") in line
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.communicate(timeout=60)
+
+
+def is_listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_token_keeps_strangers_out(launch, nodes):
