@@ -63,6 +63,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnStop(uint64_t generation, rendezvous::StopReason reason,
               const std::optional<rendezvous::Failure>& failure, base::Duration within) override;
   void OnEnd(const rendezvous::End& end) override;
+  void OnLease(std::optional<base::Duration> left) override;
   void OnProgress(const std::string& line) override;
   void TellFailure(const WorkerEnd& end);
   void OnNodeIdle();

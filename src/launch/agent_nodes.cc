@@ -131,6 +131,10 @@ void Agent::OnEnd(const rendezvous::End& end) {
                 std::chrono::duration_cast<std::chrono::seconds>(kNodeGrace)));
 }
 
+void Agent::OnLease(std::optional<base::Duration> left) {
+  if (side_.lease) side_.lease->Set(left, clock_);
+}
+
 void Agent::OnProgress(const std::string& line) { Say(line); }
 
 // The workers are gone, and their output is written.

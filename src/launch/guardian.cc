@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -9,6 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
+#include <new>
 #include <string>
 
 #include "base/file.h"
@@ -19,6 +23,9 @@
 
 namespace launch {
 namespace {
+
+constexpr base::Duration kLongestEnforcing = std::chrono::seconds(10);
+constexpr int kEnforcingRoundMillis = 5;
 
 // As the agent speaks, which cannot any more.
 void Say(const std::string& text) {
@@ -59,7 +66,7 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
   return side;
 }
 
-[[noreturn]] void BeAgent(pid_t guardian, const sigset_t& set,
+[[noreturn]] void BeAgent(pid_t guardian, const sigset_t& set, std::shared_ptr<Lease> lease,
                           const std::function<int(AgentSide)>& agent) {
   AdoptOrphans();
   TakeAgentsName(guardian);
@@ -70,6 +77,7 @@ base::Result<AgentSide> MakeAgentSide(pid_t guardian, const sigset_t& set) {
     Say(fmt::format("error: {}", side.error().message));
     ::_exit(1);
   }
+  side->lease = std::move(lease);
   ::_exit(agent(std::move(*side)));
 }
 
@@ -80,12 +88,51 @@ int ExitCodeOfAgent(int status) {
   return 128 + WTERMSIG(status);
 }
 
+std::vector<pid_t> WorkersOf(pid_t agent, pid_t keeper) {
+  auto running = RunningDescendantsOf(agent, {});
+  if (keeper != 0) {
+    const auto forked = RunningDescendantsOf(keeper, {});
+    running.insert(running.end(), forked.begin(), forked.end());
+  }
+  return running;
+}
+
+// The agent is left as it is: when it goes on it finds its workers gone, and joins again.
+void EndWorkersOf(pid_t agent, pid_t keeper) {
+  auto running = WorkersOf(agent, keeper);
+  if (running.empty()) return;
+  Say("the launcher's agent has stood still for too long (stopped? a debugger?): the other nodes "
+      "go on without its workers, which are killed");
+  const auto give_up = base::SystemClock().Steady() + kLongestEnforcing;
+  for (; !running.empty() && base::SystemClock().Steady() < give_up;
+       running = WorkersOf(agent, keeper)) {
+    SignalAll(running, SIGKILL);
+    ::poll(nullptr, 0, kEnforcingRoundMillis);
+  }
+}
+
+// The next signal; 0: none has come by the end of the lease `until`.
+int WaitForSignal(const sigset_t& set, int64_t until) {
+  siginfo_t info{};
+  if (until == Lease::kNone) return ::sigwaitinfo(&set, &info);
+  const auto left = std::max<base::Duration>(Lease::Left(until, base::SystemClock()), {});
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+  const int signal = ::sigtimedwait(&set, &info, &timeout);
+  return signal < 0 && errno == EAGAIN ? 0 : signal;
+}
+
 // Until the agent has ended. Orphans that come to us meanwhile are reaped as well.
-int PassSignalsOn(pid_t agent, const sigset_t& set) {
+int PassSignalsOn(pid_t agent, pid_t keeper, const Lease* lease, const sigset_t& set) {
+  int64_t enforced = Lease::kNone;
   while (true) {
-    siginfo_t info{};
-    const int signal = ::sigwaitinfo(&set, &info);
-    if (signal < 0) continue;
+    const int64_t until = lease == nullptr ? Lease::kNone : lease->until();
+    const int signal = WaitForSignal(set, until == enforced ? Lease::kNone : until);
+    if (signal == 0 && lease->until() == until) {
+      enforced = until;
+      EndWorkersOf(agent, keeper);
+    }
+    if (signal <= 0) continue;
     if (signal != SIGCHLD) {
       ::kill(agent, signal);
       continue;
@@ -100,8 +147,28 @@ int PassSignalsOn(pid_t agent, const sigset_t& set) {
 
 }  // namespace
 
+std::shared_ptr<Lease> Lease::Make() {
+  void* const shared = ::mmap(nullptr, sizeof(Lease), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return nullptr;
+  return {new (shared) Lease(), [](Lease* lease) { ::munmap(lease, sizeof(Lease)); }};
+}
+
+void Lease::Set(std::optional<base::Duration> left, base::Clock& clock) {
+  const auto until = clock.Steady() + left.value_or(base::Duration{});
+  const int64_t before = until_.exchange(
+      left ? std::chrono::nanoseconds(until.time_since_epoch()).count() : kNone);
+  // A guardian that waits for signals alone is told that there is an end to it now.
+  if (left && before == kNone) ::kill(::getppid(), SIGCHLD);
+}
+
+base::Duration Lease::Left(int64_t until, base::Clock& clock) {
+  return std::chrono::ceil<base::Duration>(std::chrono::nanoseconds(until) -
+                                           clock.Steady().time_since_epoch());
+}
+
 base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent,
-                             base::Fd* only_agents) {
+                             base::Fd* only_agents, pid_t keeper) {
   std::erase_if(signals, [](int signal) { return signal == SIGHUP && IsIgnored(signal); });
   ::signal(SIGPIPE, SIG_IGN);
   // A log that may not grow (ulimit -f) is as one whose disk is full.
@@ -115,12 +182,13 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   AdoptOrphans();
 
+  const auto lease = Lease::Make();
   const pid_t guardian = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return base::Fail(base::Errno(errno, "fork"));
-  if (child == 0) BeAgent(guardian, set, agent);
+  if (child == 0) BeAgent(guardian, set, lease, agent);
   if (only_agents != nullptr) only_agents->Reset();
-  const int exit_code = PassSignalsOn(child, set);
+  const int exit_code = PassSignalsOn(child, keeper, lease.get(), set);
   KillTree();
   return exit_code;
 }

@@ -129,7 +129,7 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
     (void)made.release();
     return code;
   };
-  const auto exit_code = RunGuarded(signals, run_agent, &keeper.connection);
+  const auto exit_code = RunGuarded(signals, run_agent, &keeper.connection, keeper.pid);
   if (!exit_code) return RefuseValue(name, environment, exit_code.error().message);
   return *exit_code;
 }

@@ -93,6 +93,7 @@ class Rendezvous::Impl {
   void OnClosed(const AgentLink::Closed& closed);
   void LoseHost(const std::string& why);
   void Beat();
+  void Renew();
   void Finish(const End& end);
   void DropLink();
   std::string EndpointText() const {
@@ -264,12 +265,20 @@ void Rendezvous::Impl::Beat() {
   });
 }
 
+// The authority goes on after one and a half times the heartbeat's timeout. What is left then is for
+// the killing.
+void Rendezvous::Impl::Renew() {
+  if (running_ != 0) events_.OnLease(config_.heartbeat_timeout * 5 / 4);
+}
+
 void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
   using Type = AgentMessage::Type;
   heard_ = clock_.Steady();
+  Renew();
   switch (message.type) {
     case Type::kStart: {
       running_ = message.assignment.generation;
+      Renew();
       Assignment assignment = message.assignment;
       // As this node reaches it: it has just done so.
       assignment.master_addr = config_.endpoint_host;
@@ -317,6 +326,7 @@ void Rendezvous::Impl::LoseHost(const std::string& why) {
   give_up_ = since_ + config_.join_timeout;
   if (running_ == 0) return Retry("connection lost: " + why);
   waits_for_stop_ = true;
+  events_.OnLease(config_.heartbeat_timeout / 2);
   const Failure failure{
       config_.endpoint_host, -1, -1, 1,
       fmt::format("the rendezvous host {} was lost: {}", config_.endpoint_host, why)};
@@ -326,6 +336,7 @@ void Rendezvous::Impl::LoseHost(const std::string& why) {
 void Rendezvous::Impl::Stopped(uint64_t generation) {
   if (has_ended_ || generation != running_ || running_ == 0) return;
   running_ = 0;
+  events_.OnLease(std::nullopt);
   if (!std::exchange(waits_for_stop_, false)) {
     return Report(AgentMessage::Type::kStopped, generation, std::nullopt);
   }
@@ -373,6 +384,7 @@ void Rendezvous::Impl::Finish(const End& end) {
   running_ = 0;
   loop_.Cancel(retry_);
   DropLink();
+  events_.OnLease(std::nullopt);
   events_.OnEnd(end);
 }
 

@@ -58,6 +58,10 @@ class RendezvousEvents {
                       base::Duration within) = 0;
   // The job is over, or this node's part in it. Workers that still run are to be stopped.
   virtual void OnEnd(const End& end) = 0;
+  // Workers of this node that run may go on for so long, and for longer only when this comes again:
+  // whoever can end them while the agent itself cannot does so then, before the others go on.
+  // Nothing: there are none that anybody waits for.
+  virtual void OnLease(std::optional<base::Duration> left) { (void)left; }
   // Worth a line on stderr for a human who waits: "waiting for nodes: 1 of 2 have joined (12 s)".
   virtual void OnProgress(const std::string& line) = 0;
 };

@@ -183,6 +183,31 @@ def test_a_node_whose_launcher_is_killed_is_missed(launch, nodes, victim):
     launch.await_none_left()
 
 
+def test_an_agent_that_stands_still_has_no_workers_when_the_others_go_on(launch, nodes):
+    script = launch.script(WAIT)
+    conf = QUICK + ",heartbeat_timeout=2,keep_alive_interval=0.3"
+    # Both at first: the second comes before the first has begun alone.
+    conf = conf.replace("last_call_timeout=0", "last_call_timeout=60")
+    started = [nodes.c10d(name, "1:2", script, conf=conf) for name in (1, 2)]
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    worker = int(launch.await_file("up1_2_0"))
+    agent = launch.agent(started[1])
+    os.kill(agent, signal.SIGSTOP)
+    launch.await_file("up0_1_0")
+    assert worker not in launch.processes()
+    for rank in range(2):
+        os.remove(launch.path(f"up{rank}_2_0"))
+    os.kill(agent, signal.SIGCONT)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+        go(launch, rank)
+    ends = [ended(node) for node in started]
+    assert [code for code, _, _ in ends] == [0, 0], ends
+    assert "has stood still" in ends[1][2]
+    launch.await_none_left()
+
+
 def test_a_node_that_is_asked_to_end_leaves_the_others_running(launch, nodes):
     script = launch.script(WAIT)
     first = nodes.c10d(1, "1:2", script, conf="last_call_timeout=60,join_timeout=60")
