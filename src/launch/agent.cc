@@ -16,12 +16,15 @@
 #include "launch/report_file.h"
 #include "launch/signal_names.h"
 #include "process/signals.h"
+#include "rendezvous/listener.h"
 
 namespace launch {
 namespace {
 
 constexpr base::Duration kGraceAfterSignal = std::chrono::seconds(20);
 constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
+constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
+constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
 
 base::Result<base::Fd> OpenForWorker(const std::string& path) {
   base::Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -92,6 +95,7 @@ base::Status Agent::Prepare() {
 void Agent::Begin() {
   if (auto started = StartAttempt(); !started) {
     start_error_ = started.error().message;
+    if (started.error().os_errno == EMFILE) start_error_ += "; " + rendezvous::DescriptorLimitText();
     StopGroup(Ending::kCannotStart, SIGKILL, {});
   }
 }
@@ -133,6 +137,7 @@ base::Status Agent::OpenStore() {
   store.on_client = [this] {
     if (wait_timer_ == 0) LookForWaitsLater();
   };
+  store.on_exhausted = [this] { Say(rendezvous::NoDescriptorLeft()); };
   auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
   if (!opened) {
     return base::Fail(
@@ -169,6 +174,9 @@ Group Agent::MakeGroup() const {
 
 base::Status Agent::StartAttempt() {
   failures_.clear();
+  ended_early_.clear();
+  loop_->Cancel(std::exchange(tell_timer_, 0));
+  loop_->Cancel(std::exchange(stop_timer_, 0));
   workers_.clear();
   workers_.resize(static_cast<size_t>(options_.nproc_per_node));
   kills_before_ = OutOfMemoryKills();
@@ -262,6 +270,16 @@ void Agent::OnSignal(int signal) {
   StopGroup(Ending::kSignal, signal,
             options_.shutdown_timeout.value_or(
                 std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterSignal)));
+  OfferToHurry();
+}
+
+// Ranks that do not end at once may not mean to.
+void Agent::OfferToHurry() {
+  loop_->After(kPromptEnd, [this] {
+    if (is_hurried_ || !group_ || !group_->IsStopping() || group_->running_count() == 0) return;
+    Say(fmt::format("{} of {} ranks still run after {}: a second one kills them at once",
+                    group_->running_count(), options_.nproc_per_node, SignalName(end_signal_)));
+  });
 }
 
 void Agent::OnGuardianGone() {
@@ -278,6 +296,9 @@ void Agent::OnWorkerEnd(const WorkerEnd& end) {
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping() || group_->has_given_up()) return;
   ShowStatus("running");
+  if (end.exit_code == 0 && group_->running_count() > 0) {
+    ended_early_.push_back(MakeGroup().first_rank + end.local_rank);
+  }
   if (end.exit_code != 0 && rendezvous_) TellFailure(end);
   if (end.exit_code != 0) {
     StopGroup(Ending::kFailure, SIGTERM, GraceAfterFailure());
@@ -292,6 +313,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;
   if (ending != Ending::kSuccess) ShowStatus("stopping");
+  if (stop_timer_ == 0) stop_timer_ = loop_->After(kLookForSleepers, [this] { SayWhoSleeps(); });
   for (const pid_t pid : group_->Pids()) {
     if (pid != 0)
       SayDetail(fmt::format("Sending process {} closing signal {}", pid, SignalName(signal)));

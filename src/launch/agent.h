@@ -66,6 +66,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnLease(std::optional<base::Duration> left) override;
   void OnProgress(const std::string& line) override;
   void TellFailure(const WorkerEnd& end);
+  void SendFailure(const WorkerEnd& end, uint64_t generation);
   void OnNodeIdle();
   void FinishWithOthers();
   int ReportOthersFailure(const rendezvous::Failure& failure);
@@ -75,6 +76,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGuardianGone();
   void OnWorkerEnd(const WorkerEnd& end);
   void StopGroup(Ending ending, int signal, base::Duration grace);
+  void OfferToHurry();
   void OnGroupGone();
   void OnDrained();
 
@@ -96,10 +98,13 @@ class Agent : private rendezvous::RendezvousEvents {
   void GiveUpOn(const KernelSleepWatch::Stuck& stuck);
   void AddStuckWorker();
   void OnGroupGivenUp();
+  void SayWhoSleeps();
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
   void CollectFailure(const WorkerEnd& end);
+  struct WorkerRecord;
+  std::string TailOf(const WorkerRecord& record);
   void CompleteFailures();
   bool TryRestart();
   void ReportFailure();
@@ -145,6 +150,9 @@ class Agent : private rendezvous::RendezvousEvents {
   };
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;
+  std::vector<int> ended_early_;  // ranks that were done while others of this node were not
+  process::EventLoop::TimerId tell_timer_ = 0;
+  process::EventLoop::TimerId stop_timer_ = 0;
   uint64_t kills_before_ = 0;
   process::EventLoop::TimerId wait_timer_ = 0;
   size_t wait_looks_ = 0;

@@ -68,14 +68,15 @@ void Agent::CollectFailure(const WorkerEnd& end) {
                         end.exit_code, end.local_rank, end.pid, executable_));
 }
 
+std::string Agent::TailOf(const WorkerRecord& record) {
+  if (record.stderr_stream) return output_->Tail(*record.stderr_stream);
+  return record.files.stderr_file.empty() ? "" : TailOfFile(record.files.stderr_file);
+}
+
 void Agent::CompleteFailures() {
   for (Failure& failure : failures_) {
     const WorkerRecord& record = workers_[static_cast<size_t>(failure.local_rank)];
-    if (record.stderr_stream) {
-      failure.stderr_tail = output_->Tail(*record.stderr_stream);
-    } else if (!record.files.stderr_file.empty()) {
-      failure.stderr_tail = TailOfFile(record.files.stderr_file);
-    }
+    failure.stderr_tail = TailOf(record);
     auto text = base::ReadFile(record.files.error_file, kErrorFileLimit);
     if (!text) continue;
     failure.error_file = record.files.error_file;
@@ -95,6 +96,7 @@ void Agent::ReportFailure() {
   const Group group = MakeGroup();
   FailureContext context{
       TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
+  context.ended_early = ended_early_;
   if (root.rank == group.first_rank + root.local_rank) {
     context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
   }

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/file.h"
 #include "launch/agent.h"
@@ -15,6 +16,9 @@ namespace launch {
 namespace {
 
 constexpr base::Duration kNodeGrace = std::chrono::seconds(5);
+// For what a worker wrote last, where a process that it has left keeps its stderr open.
+constexpr base::Duration kLongestLastWords = std::chrono::milliseconds(200);
+constexpr size_t kLastWords = 4 << 10;
 
 std::string WhyStopped(rendezvous::StopReason reason,
                        const std::optional<rendezvous::Failure>& failure) {
@@ -87,19 +91,40 @@ void Agent::OnStart(const rendezvous::Assignment& assignment) {
   Begin();
 }
 
+// Once its last lines are there.
 void Agent::TellFailure(const WorkerEnd& end) {
+  const uint64_t generation = assignment_->generation;
+  const auto& stream = workers_[static_cast<size_t>(end.local_rank)].stderr_stream;
+  if (!stream) return SendFailure(end, generation);
+  if (tell_timer_ != 0) return;  // there was one before it
+  const auto send = [this, end, generation] {
+    if (tell_timer_ == 0) return;
+    loop_->Cancel(std::exchange(tell_timer_, 0));
+    SendFailure(end, generation);
+  };
+  tell_timer_ = loop_->After(kLongestLastWords, send);
+  output_->WhenEnded(*stream, [this, send] { loop_->Post(send); });
+}
+
+void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
   rendezvous::Failure failure;
   failure.host = host_;
   failure.rank = MakeGroup().first_rank + end.local_rank;
   failure.local_rank = end.local_rank;
   failure.exit_code = end.exit_code;
   failure.text = PlainEnd(end.exit_code);
-  const auto text =
-      base::ReadFile(workers_[static_cast<size_t>(end.local_rank)].files.error_file, 1 << 20);
+  failure.pid = end.pid;
+  const WorkerRecord& record = workers_[static_cast<size_t>(end.local_rank)];
+  failure.last_lines = TailOf(record);
+  if (failure.last_lines.size() > kLastWords) {
+    failure.last_lines.erase(0, failure.last_lines.size() - kLastWords);
+    failure.last_lines.erase(0, failure.last_lines.find('\n') + 1);
+  }
+  const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = ParseErrorFile(*text)) failure.text = report->message;
   }
-  rendezvous_->Failed(assignment_->generation, failure);
+  rendezvous_->Failed(generation, failure);
 }
 
 void Agent::OnStop(uint64_t generation, rendezvous::StopReason reason,
@@ -189,6 +214,9 @@ int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
     root.rank = failure.rank;
     root.local_rank = failure.local_rank;
     root.exit_code = failure.exit_code;
+    root.pid = failure.pid;
+    root.is_elsewhere = true;
+    root.stderr_tail = failure.last_lines;
     root.host = failure.host;
     if (failure.text != PlainEnd(failure.exit_code)) {
       root.report = ErrorReport{failure.text, "", std::nullopt};

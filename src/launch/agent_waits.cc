@@ -62,7 +62,10 @@ std::vector<rendezvous::RankInfo> Agent::DescribeRanks(const Places& places) con
     info.host = host_;
     info.pid = pids[i];
     info.is_alive = pids[i] != 0;
-    if (!info.is_alive) continue;
+    if (!info.is_alive) {
+      info.doing = "has ended with exit code 0";  // any other would have ended the job
+      continue;
+    }
     const auto place = places.find(info.pid);
     info.doing = place != places.end() ? "waiting in " + place->second : WaitChannel(info.pid);
   }

@@ -76,6 +76,23 @@ void Agent::AddStuckWorker() {
   failures_.push_back(*stuck_);
 }
 
+// Who waits for the end is told what holds it up, long before it is given up.
+void Agent::SayWhoSleeps() {
+  if (!group_ || !group_->IsStopping()) return;
+  const auto pids = group_->Pids();
+  for (const pid_t pid : group_->Unkillable()) {
+    if (StateOf(pid) != 'D') continue;
+    const auto worker = std::find(pids.begin(), pids.end(), pid);
+    const std::string place = WaitChannel(pid);
+    Say(fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it go",
+                    worker == pids.end()
+                        ? fmt::format("process {}", pid)
+                        : fmt::format("rank {} (pid {})",
+                                      MakeGroup().first_rank + (worker - pids.begin()), pid),
+                    place.empty() ? "" : ", ", place));
+  }
+}
+
 // The group could not be ended whole. Its output may be held open for ever.
 void Agent::OnGroupGivenUp() {
   std::string names;

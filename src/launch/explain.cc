@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -215,7 +216,17 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       }
     }
   }
-  if (root.IsElsewhere() && (explanation.kind == "exit-code" || explanation.kind == "exception")) {
+  if (!context.ended_early.empty() && WaitedForPeers(root)) {
+    explanation.kind = "peer-ended-early";
+    explanation.cause = fmt::format(
+        "rank {} had ended with exit code 0 while rank {} still waited for it ({})",
+        fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
+    explanation.advice =
+        "every rank has to take part in each collective call: look why it was done so early (fewer "
+        "batches than the others, a return on one rank only)";
+  }
+  if (root.is_elsewhere && root.stderr_tail.empty() &&
+      (explanation.kind == "exit-code" || explanation.kind == "exception")) {
     explanation.advice = fmt::format("what it printed is on {}, where it ran", root.host);
   }
   explanation.evidence = EvidenceOf(root, traceback);
@@ -228,7 +239,7 @@ std::string ExplainText(const std::vector<Failure>& failures, const FailureConte
   std::string text =
       fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n", context.title,
                   root.rank, context.world_size, root.local_rank,
-                  root.IsElsewhere() ? "" : fmt::format("pid {}, ", root.pid), root.host);
+                  root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
   text += fmt::format("  why       : {}\n", explanation.cause);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=

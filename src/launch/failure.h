@@ -34,6 +34,7 @@ struct Failure {
   base::Time time;    // the end of the process
   bool was_stopped_by_us = false;
   bool was_out_of_memory = false;  // the kernel killed it
+  bool is_elsewhere = false;       // on another node, which said so
   std::string kernel_sleep;        // "in uninterruptible sleep ...": why it was given up
   std::string host;
   std::string error_file;  // "" when it wrote none
@@ -42,8 +43,6 @@ struct Failure {
   std::string stderr_tail;  // the last bytes, whole lines
 
   bool IsSignal() const { return exit_code < 0; }
-  // On another node, which said so.
-  bool IsElsewhere() const { return pid == 0; }
   // The report's when it has one.
   base::Time ReportedTime() const;
 };
@@ -51,6 +50,9 @@ struct Failure {
 // It had said its exception and was on its way out, which may take seconds, when the launcher ended
 // it: its peers noticed, and ended, before it.
 bool WasEndingByException(const Failure& failure);
+
+// Its exception is that another rank has gone, or that it waited for one in vain.
+bool WaitedForPeers(const Failure& failure);
 
 // Index of the root cause: the smallest time in whole seconds, ties by order of discovery. Not one
 // whose exception is that a peer has gone when there is another, and of those that the launcher

@@ -22,6 +22,7 @@ struct FailureContext {
   std::string report_file;  // "" is none
   std::string stderr_file;  // of the root cause; "" is none
   bool is_log_disk_full = false;
+  std::vector<int> ended_early{};  // ranks that had ended with 0 before
 };
 
 struct Explanation {

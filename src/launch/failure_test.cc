@@ -265,8 +265,36 @@ TEST(ExplainFailure, IsOneScreen) {
   EXPECT_EQ(json->Find("root_cause")->Find("message")->text, "ValueError: boom");
 }
 
+TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
+  Failure failure = FailureOf(0, 1, 1);
+  failure.stderr_tail =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3\nRuntimeError: Connection closed "
+      "by peer [127.0.0.1]:4711\n";
+  FailureContext context;
+  EXPECT_EQ(Explain(failure, context).kind, "peer-lost");
+  context.ended_early = {1, 3};
+  const Explanation explanation = Explain(failure, context);
+  EXPECT_EQ(explanation.kind, "peer-ended-early");
+  EXPECT_EQ(explanation.cause.find("rank 1, 3 had ended with exit code 0 while rank 0"), 0U);
+  failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
+  EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
+}
+
+TEST(ExplainFailure, OfAnotherNodeHasItsLastLines) {
+  Failure failure = FailureOf(1, 7, 1);
+  failure.is_elsewhere = true;
+  failure.pid = 4711;
+  failure.host = "node-2";
+  failure.stderr_tail = "no data\n";
+  const std::string text = ExplainText({failure}, {});
+  EXPECT_NE(text.find("pid 4711, host node-2"), std::string::npos) << text;
+  EXPECT_NE(text.find("evidence  : no data"), std::string::npos) << text;
+  EXPECT_EQ(text.find("what it printed is on"), std::string::npos) << text;
+}
+
 TEST(ExplainFailure, OfAnotherNodeSaysWhereItsOutputIs) {
   Failure failure = FailureOf(1, 7, 1);
+  failure.is_elsewhere = true;
   failure.pid = 0;
   failure.host = "node-2";
   const std::string text = ExplainText({failure}, {});

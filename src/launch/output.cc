@@ -106,6 +106,13 @@ void Output::WhenDrained(std::function<void()> done) {
   });
 }
 
+void Output::WhenEnded(uint64_t id, std::function<void()> done) {
+  loop_->Post([this, id, done = std::move(done)] {
+    if (!streams_.contains(id)) return done();
+    awaited_[id] = done;
+  });
+}
+
 std::string Output::Tail(uint64_t id) {
   const std::scoped_lock lock(mutex_);
   const auto found = tails_.find(id);
@@ -325,6 +332,7 @@ void Output::End(uint64_t id) {
   streams_.erase(found);
   // Nobody waits for the end of a line whose writer has gone.
   if (sink != nullptr && sink->open_owner() == id) Resume(*sink);
+  if (const auto awaited = awaited_.extract(id)) awaited.mapped()();
   TellDrained();
 }
 

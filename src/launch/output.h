@@ -41,6 +41,8 @@ class Output {
 
   // Calls `done`, in this thread, when all streams have ended and all is written.
   void WhenDrained(std::function<void()> done);
+  // Calls `done`, in this thread, when the stream has ended; at once when it has already.
+  void WhenEnded(uint64_t id, std::function<void()> done);
   // The last bytes of an ended stream that keeps them, whole lines.
   std::string Tail(uint64_t id);
   // Text of the launcher itself to stderr, never inside somebody's line. Blocks until written.
@@ -76,6 +78,7 @@ class Output {
   process::EventLoop::TimerId stderr_pause_ = 0;         // the thread's own
   std::map<std::string, base::Fd> filter_files_;         // the thread's own
   std::vector<std::function<void()>> waiting_;           // the thread's own
+  std::map<uint64_t, std::function<void()>> awaited_;    // the thread's own; by stream
   StatusLine status_line_{2};                            // the thread's own
   std::string status_;                                   // the thread's own
   std::string last_line_;                                // the thread's own

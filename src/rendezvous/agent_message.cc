@@ -113,6 +113,8 @@ void FieldsOfFailure(Io& io, T& failure) {
   io.Number(failure.local_rank);
   io.Number(failure.exit_code);
   io.Text(failure.text);
+  io.Number(failure.pid);
+  io.Text(failure.last_lines);
 }
 
 template <typename Io, typename T>

@@ -12,7 +12,7 @@
 namespace rendezvous {
 
 // The first bytes of a connection, from either side. None of a TCPStore client begins so.
-inline constexpr std::string_view kAgentMagic = "muster-rdzv 1\n";
+inline constexpr std::string_view kAgentMagic = "muster-rdzv 2\n";
 inline constexpr size_t kNonceBytes = 32;
 
 struct AgentMessage {

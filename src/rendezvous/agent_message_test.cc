@@ -33,7 +33,7 @@ AgentMessage EndMessage() {
   AgentMessage message;
   message.type = AgentMessage::Type::kEnd;
   message.end.kind = EndKind::kFailed;
-  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n"};
+  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n", 4711, "last\n"};
   return message;
 }
 
@@ -47,7 +47,10 @@ TEST(AgentMessage, SurvivesTheWay) {
   const auto start = DecodeMessage(EncodeMessage(StartMessage()));
   EXPECT_EQ(start->assignment.nodes[1].first_role_rank, 2);
   EXPECT_EQ(start->assignment.master_port, 29400);
-  EXPECT_EQ(DecodeMessage(EncodeMessage(EndMessage()))->end.failure->exit_code, -11);
+  const auto failure = DecodeMessage(EncodeMessage(EndMessage()))->end.failure;
+  EXPECT_EQ(failure->exit_code, -11);
+  EXPECT_EQ(failure->pid, 4711);
+  EXPECT_EQ(failure->last_lines, "last\n");
   EXPECT_EQ(DecodeMessage(EncodeMessage(JoinMessage()))->request.node_rank, 1);
 }
 

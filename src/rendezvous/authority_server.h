@@ -35,6 +35,8 @@ class AuthorityServer {
 
   // A connection that begins with kAgentMagic's first byte.
   void Adopt(base::Fd fd, const Endpoint& peer, std::string_view received);
+  // A line for the user at every node.
+  void Announce(const std::string& line) { Carry(membership_.Announce(line)); }
   // A client of the workers' store at `address` has asked for something. Tells the user, once for each
   // address, of one that cannot be a worker of this job.
   void NoteStoreClient(const std::string& address, bool is_torchrun);

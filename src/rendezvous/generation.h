@@ -64,6 +64,8 @@ struct Failure {
   int local_rank = -1;
   int exit_code = 1;  // negative: minus the signal's number
   std::string text;   // one line or more, for the user
+  int pid = 0;        // on its host; 0: not a worker
+  std::string last_lines{};  // of its stderr
 };
 
 enum class StopReason {

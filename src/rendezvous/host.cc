@@ -32,6 +32,9 @@ base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock&
       raw->authority_->NoteStoreClient(address, is_torchrun);
     });
   };
+  options.on_exhausted = [raw] {
+    raw->loop_->Post([raw] { raw->authority_->Announce(NoDescriptorLeft()); });
+  };
   TRY_ASSIGN(host->store_, StoreServer::Serve(*host->loop_, clock, std::move(listener), options));
   host->authority_ = std::make_unique<AuthorityServer>(*host->loop_, clock, std::move(config),
                                                        [raw] { raw->store_->Reset(); });

@@ -152,6 +152,13 @@ bool RaiseDescriptorLimit() {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+std::string DescriptorLimitText() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return "this process may have " + std::to_string(limit.rlim_cur) +
+         " descriptors (ulimit -n): raise the limit";
+}
+
 uint64_t OriginalDescriptorLimit() { return original_limit; }
 
 }  // namespace rendezvous

@@ -48,6 +48,8 @@ class Listener {
 // hard one; false when that is reached. Children inherit the limit: `OriginalDescriptorLimit` is
 // what they should be given back.
 bool RaiseDescriptorLimit();
+// "this process may have 1024 descriptors (ulimit -n): raise the limit".
+std::string DescriptorLimitText();
 // 0 while nothing was raised.
 uint64_t OriginalDescriptorLimit();
 

@@ -146,6 +146,9 @@ base::Result<std::unique_ptr<RendezvousHost>> BecomeHost(base::Clock& clock,
   if (!listener && !must && listener.error().os_errno == EADDRINUSE) {
     return std::unique_ptr<RendezvousHost>();
   }
+  if (!listener && config.node.is_static && listener.error().os_errno == EADDRINUSE) {
+    listener.error().message += "; does another node have --node-rank=0 too?";
+  }
   if (!listener) return base::Fail(listener.error().Wrap("rendezvous"));
   AuthorityConfig authority;
   authority.job = config.node;

@@ -23,6 +23,10 @@ constexpr std::chrono::seconds kPollIsOver{1};
 
 }  // namespace
 
+std::string NoDescriptorLeft() {
+  return "the workers' store lets nobody in any more: " + DescriptorLimitText();
+}
+
 struct StoreServer::Connection {
   Connection(StoreClient who, base::Fd socket, const StoreLimits& limits)
       : client(std::move(who)), fd(std::move(socket)), parser(limits) {}
@@ -85,6 +89,7 @@ void StoreServer::Accept() {
       // Out of descriptors: those who wait in the backlog are taken when a connection closes.
       loop_.Unwatch(listener_.fd());
       is_accepting_ = false;
+      if (!std::exchange(was_exhausted_, true) && options_.on_exhausted) options_.on_exhausted();
       return;
     }
     const StoreClientId id = next_id_++;

@@ -31,6 +31,8 @@ struct StoreOptions {
   size_t max_pending_bytes = 64 << 20;
   // Called in the loop's thread after a client has connected; may be empty.
   std::function<void()> on_client{};
+  // Called in the loop's thread, once, when no descriptor is left for the next client; may be empty.
+  std::function<void()> on_exhausted{};
   // Called in the loop's thread when a client asks for the first time, and when it asks for what only
   // torchrun's agents do; may be empty. Not to close connections.
   std::function<void(const Endpoint& client, bool is_torchrun)> on_asks{};
@@ -39,6 +41,9 @@ struct StoreOptions {
   char other_first_byte = 0;
   std::function<void(base::Fd, const Endpoint&, std::string_view received)> on_other;
 };
+
+// What the user is told when there is none for the store's next client.
+std::string NoDescriptorLeft();
 
 // One connection; torch up to 2.0 opens two for each store object, of which the second is silent.
 struct StoreClient {
@@ -113,6 +118,7 @@ class StoreServer : private StoreData::Clients {
   StoreClientId serving_ = 0;
   uint64_t input_bytes_ = 0;  // of requests half received, in all
   bool is_accepting_ = false;
+  bool was_exhausted_ = false;
   std::unordered_map<StoreClientId, std::unique_ptr<Connection>> connections_;
   std::vector<StoreClientId> woken_;
 };

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import sys
@@ -351,6 +352,10 @@ while True: time.sleep(1000)
     launch.await_file("up")
     process.send_signal(signal.SIGINT)
     launch.await_file("asked")  # two that come at once are one
+    while line := process.stderr.readline():
+        if "1 of 1 ranks still run after SIGINT: a second one kills them at once" in line:
+            break
+    assert line
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130
     launch.await_none_left()
@@ -424,6 +429,62 @@ def test_a_worker_that_the_kernel_does_not_let_go_ends_the_job_without_restarts(
     cause = json.loads(launch.await_file("why.json"))["root_cause"]
     assert (cause["rank"], cause["class"]) == (1, "uninterruptible-sleep")
     launch.await_none_left()
+
+
+def test_who_waits_for_a_peer_in_the_kernel_is_told_soon(launch):
+    script = launch.script("""
+import signal, sys, os, time
+if os.environ["RANK"] == "0":
+    while not os.path.exists("stubborn"): time.sleep(0.01)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open("stubborn", "w").close()
+open("up", "w").close()
+""" + KERNEL_SLEEP)
+    done = launch.run("--nproc-per-node=2", "--shutdown-timeout=5", script, code=3)
+    assert re.search(r"rank 1 \(pid \d+\) is in uninterruptible sleep \(state D", done.err)
+    launch.await_none_left()
+
+
+def test_a_rank_that_is_done_early_is_named_as_the_cause(launch, torch_version):
+    script = launch.script("""
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+dist.all_reduce(torch.ones(1))
+if dist.get_rank() == 1: raise SystemExit(0)
+while True: dist.all_reduce(torch.ones(1))
+""")
+    done = launch.run("--nproc-per-node=2", script, code=None, env={"OMP_NUM_THREADS": "1"})
+    assert done.returncode != 0
+    assert "why       : rank 1 had ended with exit code 0 while rank 0 still waited" in done.err
+
+
+def test_the_limit_of_descriptors_is_named(launch):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+    script = launch.script("import time\nwhile True: time.sleep(1000)\n")
+    done = launch.run("--nproc-per-node=32", script, code=1, preexec_fn=limit)
+    assert "40 descriptors (ulimit -n)" in done.err
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = launch.start(f"--master-port={port}", script, preexec_fn=limit)
+    with contextlib.ExitStack() as clients:
+        def connects():
+            try:
+                clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            except ConnectionRefusedError:
+                return False
+            return True
+
+        launch.await_true(connects, "nobody listens")
+        for _ in range(60):
+            assert connects()
+        while line := process.stderr.readline():
+            if "lets nobody in" in line:
+                break
+        assert "40 descriptors (ulimit -n)" in line
 
 
 @pytest.mark.parametrize("limit", ["", "0", "never"])

@@ -242,6 +242,30 @@ def test_nodes_that_disagree_are_told(launch, nodes):
     assert not [name for name in os.listdir(launch.folder) if name.startswith("up")]
 
 
+def test_two_nodes_with_the_same_rank_are_told(launch, nodes):
+    script = launch.script(WAIT)
+    host = nodes.static(0, 2, script)
+    await_said(host, "1 of 2 nodes have joined")
+    code, _, err = ended(nodes.static(0, 2, script))
+    assert code == 1 and "does another node have --node-rank=0 too?" in err, err
+
+
+def test_another_nodes_failure_has_its_pid_and_last_lines(launch, nodes):
+    script = launch.script("""
+import os, sys, time
+if os.environ["RANK"] == "0": time.sleep(1000)
+print("pid", os.getpid(), flush=True)
+print("no data on the shelf", file=sys.stderr)
+sys.exit(7)
+""")
+    host, other = [nodes.static(rank, 2, "--nproc-per-node=1", script) for rank in range(2)]
+    _, out, _ = ended(other)
+    code, _, err = ended(host)
+    pid = out.split()[1]
+    assert code == 7 and f"(pid: {pid})" in err and f"pid {pid}, host 127.0.0.2" in err, err
+    assert "evidence  : no data on the shelf" in err
+
+
 def test_a_node_of_another_job_is_refused_alone(launch, nodes):
     script = launch.script(WAIT)
     host = nodes.c10d(1, 2, script)
