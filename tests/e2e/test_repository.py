@@ -1,0 +1,67 @@
+"""What people expect to find beside the sources, and that it does what it says."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path)) as file:
+        return file.read()
+
+
+def presets(kind, program="cmake"):
+    flag = {"test": ["--list-presets"]}.get(kind, [f"--list-presets={kind}"])
+    said = subprocess.run([program, *flag], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    return set(re.findall(r'^  "([\w-]+)"', said.stdout, re.MULTILINE))
+
+
+def test_every_preset_that_is_configured_can_be_built_and_tested_by_its_name():
+    configured = presets("configure")
+    assert presets("build") == configured
+    assert {"unit", "all", "asan", "tsan", "coverage"} <= presets("test", "ctest")
+    for preset in json.loads(read("CMakePresets.json"))["testPresets"]:
+        assert preset.get("configurePreset", "dev") in configured
+
+
+@pytest.mark.parametrize("hook", yaml.safe_load(read(".pre-commit-config.yaml"))["repos"][0]["hooks"],
+                         ids=lambda hook: hook["id"])
+def test_a_hook_before_commits_refuses_what_is_broken(hook, tmp_path):
+    if hook["id"] == "unity-names":
+        assert os.access(os.path.join(ROOT, hook["entry"]), os.X_OK)
+        return
+    if hook["id"] == "clang-format" and subprocess.run(["which", "clang-format-19"], capture_output=True).returncode:
+        pytest.skip("no clang-format-19 here: `make lint` installs it")
+    # The entry as pre-commit calls it: words as a shell reads them, then the names of files.
+    def call(*files):
+        return subprocess.run(["/bin/sh", "-c", f'{hook["entry"]} "$@"', "sh", *map(str, files)], cwd=ROOT, timeout=60,
+                              capture_output=True)
+
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    if hook["id"] == "clang-format":
+        good = tmp_path / "good.cc"
+        good.write_text("int  x ;\n")
+        assert call(good).returncode == 0
+        assert good.read_text() == "int x;\n"
+        return
+    good.write_text("if true; then :; fi\n" if "shell" in hook["id"] else "x = 1\n")
+    bad.write_text("if true\n")
+    assert call(good).returncode == 0
+    assert call(good, bad).returncode != 0
+
+
+def test_the_licence_is_whole_and_the_container_of_developers_has_what_it_names():
+    licence = read("LICENSE")
+    assert "Apache License" in licence and "END OF TERMS AND CONDITIONS" in licence
+    container = read(".devcontainer", "Dockerfile")
+    copied = re.findall(r"^COPY (\S+)", container, re.MULTILINE)
+    assert copied and all(os.path.exists(os.path.join(ROOT, path)) for path in copied)
+    sets = re.search(r"install-packages (.+?) \\", container).group(1).split()
+    known = set(re.findall(r"^  \[(\w+)\]=", read("scripts", "install-packages"), re.MULTILINE))
+    assert sets and set(sets) <= known
+
