@@ -5,9 +5,11 @@ import os
 import site
 import sys
 
-from muster_warm_rank import Refused
+from muster_warm_rank import RANK_READERS, Refused
 
 DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel")
+# Of jemalloc, which pyarrow brings: a fork does their work in its other threads.
+THREADS_WITHOUT_NEED = {"jemalloc_bg_thd"}
 
 
 class WatchedEnviron(os._Environ):
@@ -18,7 +20,7 @@ class WatchedEnviron(os._Environ):
     walks = set()  # through all of it, of which nobody knows what was looked for
 
     def __getitem__(self, name):
-        if not isinstance(name, WalkedName):
+        if not isinstance(name, WalkedName) and reader() not in RANK_READERS:
             self.read.add(name)
         return super().__getitem__(name)
 
@@ -33,6 +35,14 @@ class WatchedEnviron(os._Environ):
 
     def _data_of(self, name):
         return super().__getitem__(name)
+
+
+def reader():
+    """The module that reads the environment."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc"):
+        frame = frame.f_back
+    return frame and frame.f_globals.get("__name__")
 
 
 class WalkedName(str):
@@ -175,7 +185,7 @@ def check_fork():
         if child == 0:
             os._exit(0)
         os.waitpid(child, 0)
-    left = thread_names()[1:]
+    left = [name for name in thread_names()[1:] if name not in THREADS_WITHOUT_NEED]
     if left:
         raise Refused("the imports started %d thread(s) (%s), which a fork would not have" % (
             len(left), ", ".join(left)))

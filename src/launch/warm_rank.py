@@ -16,6 +16,14 @@ libc.sbrk.restype = ctypes.c_void_p
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 
+# Modules whose import keeps what rank this is, and how it is told again.
+LIGHTNING_RANK = lambda module: module._get_rank() or 0
+RANK_READERS = {
+    "lightning.fabric.utilities.rank_zero": LIGHTNING_RANK,
+    "lightning_fabric.utilities.rank_zero": LIGHTNING_RANK,
+    "torchmetrics.utilities.prints": lambda module: int(os.environ.get("LOCAL_RANK", 0)),
+}
+
 
 class Refused(Exception):
     """A fork would not do what an exec does; the text says why."""
@@ -189,6 +197,10 @@ def forget_the_past():
     torch = sys.modules.get("torch")
     if hasattr(torch, "default_generator"):
         torch.default_generator.seed()
+    for name, rank in RANK_READERS.items():
+        keeper_of_rank = getattr(sys.modules.get(name), "rank_zero_only", None)
+        if keeper_of_rank is not None:
+            keeper_of_rank.rank = rank(sys.modules[name])
     importlib.invalidate_caches()
 
 

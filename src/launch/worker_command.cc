@@ -85,7 +85,8 @@ base::Result<std::string> FindPython(const std::string& asked, const base::Envir
                                     "executable file",
                                     asked));
     }
-    return found;
+    // Found from any working directory, as torchrun's sys.executable is.
+    return std::filesystem::absolute(*found).string();
   }
   std::vector<std::string> candidates;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {

@@ -1,0 +1,115 @@
+"""Warm start with the libraries that people train with: each program runs executed and forked, and says the same."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+from test_warm import DEADLINE
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from warm_interpreters import Warm, clean
+
+LIBRARIES = os.path.join(ROOT, "tests", "support", "warm_libraries.txt")
+REDUCE = """
+import os, torch, torch.distributed as dist
+def total(value):
+    dist.init_process_group("gloo")
+    tensor = torch.tensor([float(value)])
+    dist.all_reduce(tensor)
+    dist.destroy_process_group()
+    return tensor.item()
+rank = int(os.environ["RANK"])
+"""
+PROGRAMS = {
+    "tqdm": """
+import tqdm
+print(rank, total(sum(tqdm.tqdm(range(10), disable=True))), tqdm.tqdm(range(3)).format_dict["total"])
+""",
+    "numpy": """
+import numpy
+numpy.random.seed(rank)
+print(rank, total(numpy.random.rand(8, 8).sum()), numpy.linalg.norm(numpy.ones((40, 40)) @ numpy.ones((40, 40))))
+""",
+    "transformers": """
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, set_seed
+set_seed(7)
+model = GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=32, n_positions=16))
+loss = model(input_ids=torch.arange(16)[None] + rank, labels=torch.arange(16)[None]).loss
+loss.backward()
+print(rank, round(total(loss.item()), 6), model.config.model_type)
+""",
+    "lightning": """
+import lightning, torchmetrics
+from lightning.fabric.utilities.rank_zero import rank_zero_info, rank_zero_only
+from torchmetrics.utilities.prints import rank_zero_only as of_metrics
+print(rank, "is", rank_zero_only.rank, of_metrics.rank)
+lightning.seed_everything(3)
+fabric = lightning.Fabric(accelerator="cpu", devices=2, strategy="ddp")
+fabric.launch()
+model = torch.nn.Linear(4, 1)
+model, optimizer = fabric.setup(model, torch.optim.SGD(model.parameters(), lr=0.1))
+for _ in range(3):
+    fabric.backward(model(torch.ones(2, 4)).sum())
+    optimizer.step()
+print(rank, fabric.global_rank, fabric.world_size, round(model.weight.sum().item(), 5))
+""",
+    "accelerate": """
+import accelerate
+accelerator = accelerate.Accelerator(cpu=True)
+model = accelerator.prepare(torch.nn.Linear(2, 1))
+print(rank, accelerator.process_index, accelerator.num_processes, type(model).__name__,
+      accelerator.gather(torch.tensor([rank])).tolist())
+""",
+    "datasets": """
+import datasets
+datasets.disable_progress_bars()
+rows = datasets.Dataset.from_dict({"x": list(range(100))}).shard(2, rank).map(lambda row: {"y": row["x"] * 2})
+print(rank, total(sum(rows["y"])), rows.features)
+""",
+    "pandas": """
+import pandas, pyarrow
+print(rank, total(pandas.DataFrame({"a": [1, 2, rank]}).a.sum()), pyarrow.array(range(1 << 20)).nbytes)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def python(torch_version):
+    """An interpreter with Debian's PyTorch and the libraries of LIBRARIES."""
+    done = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "warm-libraries-1", "datasets",
+                           "--no-deps", "-r", LIBRARIES], stdout=subprocess.PIPE, text=True, check=True)
+    return os.path.join(done.stdout.splitlines()[-1], "bin", "python")
+
+
+@pytest.fixture(scope="module")
+def warm():
+    made = Warm()
+    # Nothing is fetched.
+    made.env.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+    yield made
+    made.close()
+
+
+def run(launch, warm, python, *flags):
+    process = launch.start(*flags, "--explain=off", "--python", python, "--nproc-per-node=2", "main.py", env=warm.env)
+    out, err = process.communicate(timeout=2 * DEADLINE)
+    assert "warm start" not in err, err
+    # Two ranks, each with its own times.
+    return process.returncode, sorted(out.splitlines()), sorted(clean(err).splitlines()), err
+
+
+@pytest.mark.parametrize("library", PROGRAMS)
+def test_a_program_is_forked_and_says_the_same(launch, warm, python, library):
+    launch.script("import sys\nassert sys.argv[0] == 'main.py'\n" + REDUCE + PROGRAMS[library])
+    cold = run(launch, warm, python)
+    assert cold[0] == 0 and cold[1], cold
+    assert cold[:3] == run(launch, warm, python, "--warm", "--preload", library)[:3]
+    forked = launch.script("import sys\nprint('torch' in sys.modules, %r in sys.modules)" % library)
+    assert run(launch, warm, python, "--warm", "--preload", library)[1] == ["True True"] * 2, forked
+
+
+def test_all_of_them_at_once(launch, warm, python):
+    launch.script("import sys\nprint(sorted(set(%r) - set(sys.modules)))" % (tuple(PROGRAMS),))
+    assert run(launch, warm, python, "--warm", "--preload", ",".join(PROGRAMS))[1] == ["[]"] * 2
