@@ -95,7 +95,9 @@ base::Status Agent::Prepare() {
 void Agent::Begin() {
   if (auto started = StartAttempt(); !started) {
     start_error_ = started.error().message;
-    if (started.error().os_errno == EMFILE) start_error_ += "; " + rendezvous::DescriptorLimitText();
+    if (started.error().os_errno == EMFILE) {
+      start_error_ += "; " + rendezvous::DescriptorLimitText();
+    }
     StopGroup(Ending::kCannotStart, SIGKILL, {});
   }
 }
@@ -133,6 +135,11 @@ base::Status Agent::WatchKeeper() {
 base::Status Agent::OpenStore() {
   rendezvous::StoreOptions store;
   store.port = static_cast<uint16_t>(options_.endpoint_port);
+  // An address that was named may be one that others are to reach.
+  const std::string address = MakeGroup().master_addr;
+  if (address == LoopbackName() || rendezvous::Endpoint{address, 0}.IsLoopback()) {
+    store.reach = rendezvous::Listener::Reach::kThisMachine;
+  }
   // A job that does not use the store never wakes the launcher up.
   store.on_client = [this] {
     if (wait_timer_ == 0) LookForWaitsLater();

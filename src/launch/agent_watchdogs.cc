@@ -84,12 +84,13 @@ void Agent::SayWhoSleeps() {
     if (StateOf(pid) != 'D') continue;
     const auto worker = std::find(pids.begin(), pids.end(), pid);
     const std::string place = WaitChannel(pid);
-    Say(fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it go",
-                    worker == pids.end()
-                        ? fmt::format("process {}", pid)
-                        : fmt::format("rank {} (pid {})",
-                                      MakeGroup().first_rank + (worker - pids.begin()), pid),
-                    place.empty() ? "" : ", ", place));
+    const std::string who =
+        worker == pids.end()
+            ? fmt::format("process {}", pid)
+            : fmt::format("rank {} (pid {})", MakeGroup().first_rank + (worker - pids.begin()), pid);
+    Say(fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it "
+                    "go",
+                    who, place.empty() ? "" : ", ", place));
   }
 }
 

@@ -268,8 +268,8 @@ TEST(ExplainFailure, IsOneScreen) {
 TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
   Failure failure = FailureOf(0, 1, 1);
   failure.stderr_tail =
-      "Traceback (most recent call last):\n  File \"x.py\", line 3\nRuntimeError: Connection closed "
-      "by peer [127.0.0.1]:4711\n";
+      "Traceback (most recent call last):\n  File \"x.py\", line 3\nRuntimeError: Connection "
+      "closed by peer [127.0.0.1]:4711\n";
   FailureContext context;
   EXPECT_EQ(Explain(failure, context).kind, "peer-lost");
   context.ended_early = {1, 3};

@@ -278,6 +278,7 @@ base::Result<Options> MakeOptions(const CommandLine& line, const base::Environme
   options.has_virtual_local_rank = line.IsOn("virtual-local-rank");
   if (options.has_virtual_local_rank) TRY(CheckVirtualDevices(options, environment));
   TRY(ReadMeeting(line, options));
+  if (options.conf.token.empty()) options.conf.token = environment.GetOr(kTokenVariable, "");
   TRY(ReadProgram(line, options));
   TRY(ReadEnd(line, options));
   TRY(ReadLogs(line, environment, options));

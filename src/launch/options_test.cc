@@ -46,6 +46,13 @@ TEST(MakeOptions, OneNodeThatAsksForNothingCannotCollide) {
   EXPECT_NE(options->run_id, OptionsOf({})->run_id);
 }
 
+TEST(MakeOptions, TheTokenIsTheFlagsElseTheEnvironments) {
+  const std::map<std::string, std::string> variables = {{"MUSTER_RDZV_TOKEN", "uid"}};
+  EXPECT_EQ(OptionsOf({})->conf.token, "");
+  EXPECT_EQ(OptionsOf({}, variables)->conf.token, "uid");
+  EXPECT_EQ(OptionsOf({"--rdzv-conf=token=mine"}, variables)->conf.token, "mine");
+}
+
 TEST(MakeOptions, AMasterPortKeepsStatic) {
   const auto options = OptionsOf({"--master-port", "29511"});
   EXPECT_TRUE(options->is_static);

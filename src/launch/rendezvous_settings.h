@@ -32,6 +32,9 @@ struct RendezvousConf {
 // truth value.
 base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std::string>& values);
 
+// The token of nodes whose --rdzv-conf has none; muster's own pods have it.
+inline constexpr const char* kTokenVariable = "MUSTER_RDZV_TOKEN";
+
 struct HostPort {
   std::string host;  // without brackets
   int port = 0;

@@ -37,8 +37,8 @@ class AuthorityServer {
   void Adopt(base::Fd fd, const Endpoint& peer, std::string_view received);
   // A line for the user at every node.
   void Announce(const std::string& line) { Carry(membership_.Announce(line)); }
-  // A client of the workers' store at `address` has asked for something. Tells the user, once for each
-  // address, of one that cannot be a worker of this job.
+  // A client of the workers' store at `address` has asked for something. Tells the user, once for
+  // each address, of one that cannot be a worker of this job.
   void NoteStoreClient(const std::string& address, bool is_torchrun);
   // Calls back once no other node's agent is connected; at once when none is.
   void WhenAlone(std::function<void()> callback);

@@ -11,8 +11,8 @@
 namespace rendezvous {
 
 // What a node asks for. All nodes of a job must agree on min_nodes, max_nodes, max_restarts and
-// whether it is static; those that do not are told so by name, and end. A node with another run_id is
-// of another job: it alone is refused.
+// whether it is static; those that do not are told so by name, and end. A node with another run_id
+// is of another job: it alone is refused.
 struct NodeRequest {
   std::string run_id = "none";
   int min_nodes = 1;

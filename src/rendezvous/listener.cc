@@ -47,7 +47,8 @@ void SetOption(int fd, int level, int option, int value) {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
-base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size) {
+base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size,
+                              Listener::Reach reach) {
   base::Fd fd(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return base::Fail(base::Errno(errno, "socket"));
   SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
@@ -56,6 +57,10 @@ base::Result<base::Fd> BindTo(const sockaddr_storage& address, socklen_t size) {
   SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
   SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, kProbeSeconds);
   SetOption(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  if (reach == Listener::Reach::kThisMachine) {
+    constexpr std::string_view kLoopback = "lo";
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, kLoopback.data(), kLoopback.size());
+  }
   if (address.ss_family == AF_INET6) SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       ::listen(fd.get(), SOMAXCONN) != 0) {
@@ -89,18 +94,18 @@ Endpoint EndpointOf(const sockaddr_storage& address) {
   return {text, ntohs(v6.sin6_port)};
 }
 
-base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port) {
+base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port, Reach reach) {
   const std::string where = Endpoint{std::string(address.empty() ? "*" : address), port}.ToString();
   const auto wanted = ToSocketAddress(address, port);
   if (!wanted) {
     return base::Fail(base::Code::kInvalidArgument,
                       "listen on " + where + ": not a numeric address");
   }
-  base::Result<base::Fd> fd = BindTo(wanted->first, wanted->second);
+  base::Result<base::Fd> fd = BindTo(wanted->first, wanted->second, reach);
   // A machine without IPv6.
   if (!fd && address.empty() && fd.error().os_errno != EADDRINUSE) {
     const auto any = ToSocketAddress("0.0.0.0", port);
-    fd = BindTo(any->first, any->second);
+    fd = BindTo(any->first, any->second, reach);
   }
   if (!fd && fd.error().os_errno == EADDRINUSE) {
     const std::string holder = HolderOfPort(port);

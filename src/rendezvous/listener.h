@@ -28,9 +28,14 @@ Endpoint EndpointOf(const sockaddr_storage& address);
 // keep-alive.
 class Listener {
  public:
+  // kThisMachine: over its loopback addresses alone, of both families (SO_BINDTODEVICE to lo; before
+  // Linux 5.7 that takes rights, and without them it is as kAnywhere).
+  enum class Reach { kAnywhere, kThisMachine };
+
   // `address` is numeric; empty: every address, IPv6 where there is any and IPv4. `port` 0: a free
   // one. A port in use: kUnavailable, with the process that holds it where /proc tells.
-  static base::Result<Listener> Bind(std::string_view address, uint16_t port);
+  static base::Result<Listener> Bind(std::string_view address, uint16_t port,
+                                     Reach reach = Reach::kAnywhere);
 
   uint16_t port() const { return port_; }
   int fd() const { return fd_.get(); }

@@ -268,8 +268,8 @@ void Rendezvous::Impl::Beat() {
   });
 }
 
-// The authority goes on after one and a half times the heartbeat's timeout. What is left then is for
-// the killing.
+// The authority goes on after one and a half times the heartbeat's timeout. What is left then is
+// for the killing.
 void Rendezvous::Impl::Renew() {
   if (running_ != 0) events_.OnLease(config_.heartbeat_timeout * 5 / 4);
 }

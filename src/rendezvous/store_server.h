@@ -23,6 +23,7 @@ struct StoreOptions {
   // Numeric; empty: every address of the machine, IPv6 where there is any and IPv4.
   std::string address;
   uint16_t port = 0;  // 0: a free one
+  Listener::Reach reach = Listener::Reach::kAnywhere;
   StoreLimits limits;
   uint64_t max_bytes = uint64_t{4} << 30;  // of all keys, values, waits and watches
   // A reader this far behind is not read from until it has caught up ...
@@ -31,10 +32,11 @@ struct StoreOptions {
   size_t max_pending_bytes = 64 << 20;
   // Called in the loop's thread after a client has connected; may be empty.
   std::function<void()> on_client{};
-  // Called in the loop's thread, once, when no descriptor is left for the next client; may be empty.
+  // Called in the loop's thread, once, when no descriptor is left for the next client; may be
+  // empty.
   std::function<void()> on_exhausted{};
-  // Called in the loop's thread when a client asks for the first time, and when it asks for what only
-  // torchrun's agents do; may be empty. Not to close connections.
+  // Called in the loop's thread when a client asks for the first time, and when it asks for what
+  // only torchrun's agents do; may be empty. Not to close connections.
   std::function<void(const Endpoint& client, bool is_torchrun)> on_asks{};
   // Connections that begin with this byte are no store client's: they are handed over, with what
   // has been read from them. 0: none are.

@@ -40,6 +40,21 @@ TEST(StoreServer, AnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(client.ReceiveNumber<int64_t>(), 2);
 }
 
+TEST(StoreServer, OfThisMachineAloneIsReachedByItsLoopbackOnly) {
+  StoreOptions options;
+  options.reach = Listener::Reach::kThisMachine;
+  const auto store = StartStore(options);
+  NewClient client(*store);
+  client.Send(testing::Add("n", 5));
+  EXPECT_EQ(client.ReceiveNumber<int64_t>(), 5);
+  const auto listener = Listener::Bind("", 0, Listener::Reach::kThisMachine);
+  ASSERT_TRUE(listener);
+  char device[16] = "";
+  socklen_t size = sizeof device;
+  ASSERT_EQ(::getsockopt(listener->fd(), SOL_SOCKET, SO_BINDTODEVICE, device, &size), 0);
+  EXPECT_STREQ(device, "lo");
+}
+
 TEST(StoreServer, ComparesAndSetsAsPyTorchDoes) {
   const auto store = StartStore();
   NewClient client(*store);

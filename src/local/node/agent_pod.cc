@@ -328,6 +328,11 @@ class PodPlanner {
     EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
+    // Of a job on several nodes: only those who may read the job know its uid.
+    const std::string job_uid = JobUidOf(pod_);
+    if (!job_uid.empty() && !Has(env, "MUSTER_RDZV_TOKEN")) {
+      env.emplace_back("MUSTER_RDZV_TOKEN", job_uid);
+    }
     // An interpreter that is warm has rights and a cgroup already, and they are not the
     // container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);

@@ -475,6 +475,8 @@ TEST(PlanPod, TorchrunIsOurs) {
   EXPECT_EQ(EnvOf(*plan, "PATH"), "/state/launch/bin:/venv/bin:/daemon/bin");
   EXPECT_EQ(EnvOf(*plan, "PYTHONPATH"), "/state/launch/python:/mine");
   EXPECT_EQ(EnvOf(*plan, "PYTHON_EXEC"), "python3");
+  EXPECT_EQ(EnvOf(*plan, "MUSTER_RDZV_TOKEN"), "(unset)");
+  EXPECT_EQ(EnvOf(*Plan(PodBuilder("a").OfJob("j"), given), "MUSTER_RDZV_TOKEN"), "uid-job-j");
   given.facts.launcher.modules = "";
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PYTHONPATH"), "(unset)");
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PET_WARM"), "(unset)");

@@ -1,6 +1,7 @@
 """Nodes in network namespaces of their own, with a cable between them that can be pulled."""
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -63,6 +64,29 @@ def test_a_node_behind_a_pulled_cable_stops_and_comes_back(launch, cable):
         go(launch, rank)
     assert [ended(node)[0] for node in nodes] == [0, 0]
     launch.await_none_left()
+
+
+def test_the_store_of_one_node_is_its_own(launch, cable):
+    def connects(side, address):
+        code = f"import socket; socket.create_connection(('{address}', 29500), timeout=30)"
+        done = subprocess.run(["ip", "netns", "exec", cable[side], sys.executable, "-c", code],
+                              capture_output=True, text=True)
+        assert done.returncode == 0 or "ConnectionRefusedError" in done.stderr, done.stderr
+        return done.returncode == 0
+
+    for address, is_open in (("127.0.0.1", False), ("10.213.0.1", True)):
+        command = ["ip", "netns", "exec", cable[0], LAUNCHER, "--master-port=29500",
+                   f"--master-addr={address}", launch.script(WAIT)]
+        process = subprocess.Popen(command, env={**launch.env, **ENV}, cwd=launch.folder,
+                                   stdin=subprocess.DEVNULL)
+        launch.started.append(process)
+        launch.await_file("up0_1_0")
+        assert connects(0, "127.0.0.1")
+        assert connects(1, "10.213.0.1") == is_open
+        go(launch, 0)
+        assert process.wait(timeout=60) == 0
+        for name in ("up0_1_0", "go0"):
+            os.remove(launch.path(name))
 
 
 def test_gloo_between_namespaces(launch, cable, torch_version):
