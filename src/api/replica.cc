@@ -9,13 +9,12 @@
 namespace api {
 namespace {
 
-constexpr std::string_view kOldReplicaType = "pytorch-replica-type";
 constexpr std::string_view kOldReplicaIndex = "pytorch-replica-index";
 
 }  // namespace
 
 bool IsMasterPod(const text::Json& pod) {
-  return Label(pod, kReplicaTypeLabel) == "master" || Label(pod, kOldReplicaType) == "master";
+  return Label(pod, kReplicaTypeLabel) == "master" || Label(pod, kOldReplicaTypeLabel) == "master";
 }
 
 int ReplicaIndex(const text::Json& pod) {

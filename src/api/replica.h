@@ -7,6 +7,9 @@
 
 namespace api {
 
+// The older pytorch-operator's label of the type.
+inline constexpr std::string_view kOldReplicaTypeLabel = "pytorch-replica-type";
+
 // Labelled as master by Kubeflow's training-operator or the older pytorch-operator.
 bool IsMasterPod(const text::Json& pod);
 // The replica's index within its type; 0 when the label is absent or malformed.

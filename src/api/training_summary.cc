@@ -244,8 +244,8 @@ void SummarizeFailure(const text::Json& job, const std::vector<const text::Json*
 
 }  // namespace
 
-TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
-                          base::Time now) {
+TrainingSummary Outline(const text::Json& job, const std::vector<const text::Json*>& pods,
+                        base::Time now) {
   TrainingSummary out;
   out.uid = Uid(job);
   out.name = Name(job);
@@ -265,6 +265,13 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   }
   out.requested_gpus = static_cast<double>(RequestedGpus(pods));
   out.allocated_gpus = static_cast<double>(AllocatedGpus(pods));
+  return out;
+}
+
+TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
+                          base::Time now) {
+  TrainingSummary out = Outline(job, pods, now);
+  const text::Json* const chief = ChiefOf(pods);
   if (out.status == "FAILED") SummarizeFailure(job, pods, out);
   if (IsWaiting(out.status)) out.reason = WhyPending(job, pods);
 
@@ -331,6 +338,28 @@ const text::Projection& SummarizedParts() {
                                        {"status", "initContainerStatuses", "restartCount"},
                                        {"status", "initContainerStatuses", "state"},
                                        {"status", "initContainerStatuses", "lastState"}};
+  return kParts;
+}
+
+const text::Projection& OutlinedParts() {
+  static const text::Projection kParts{{"metadata", "name"},
+                                       {"metadata", "namespace"},
+                                       {"metadata", "creationTimestamp"},
+                                       {"metadata", "deletionTimestamp"},
+                                       {"metadata", "labels", "release"},
+                                       {"metadata", "labels", "group-name"},
+                                       {"metadata", "labels", kJobNameLabel},
+                                       {"metadata", "labels", kOperatorNameLabel},
+                                       {"metadata", "labels", kReplicaTypeLabel},
+                                       {"metadata", "labels", kOldReplicaTypeLabel},
+                                       {"metadata", "ownerReferences", "uid"},
+                                       {"metadata", "ownerReferences", "controller"},
+                                       {"metadata", "annotations", kRequestGpusAnnotation},
+                                       {"spec", "containers", "resources", "limits"},
+                                       {"status", "phase"},
+                                       {"status", "startTime"},
+                                       {"status", "hostIP"},
+                                       {"status", "conditions", "lastTransitionTime"}};
   return kParts;
 }
 

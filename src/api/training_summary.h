@@ -63,6 +63,10 @@ constexpr bool IsWaiting(std::string_view status) {
 TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
                           base::Time now);
 
+// The same less the reason, the last lines and the instances: what a table of jobs says.
+TrainingSummary Outline(const text::Json& job, const std::vector<const text::Json*>& pods,
+                        base::Time now);
+
 // kubectl's STATUS column of a pod: Init:0/1, ContainerCreating, Completed, Error, OOMKilled,
 // CrashLoopBackOff, Terminating, ...
 std::string PodStatusText(const text::Json& pod);
@@ -74,6 +78,8 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 // What those read of a pod, and of a job; with all of its labels.
 const text::Projection& SummarizedParts();
 const text::Projection& SummarizedJobParts();
+// What Outline and IsPodOfJob read of a pod.
+const text::Projection& OutlinedParts();
 
 // A list of objects that hold those parts alone, for who accepts it by this name
 // ("application/json;as=TrainingSummary;g=muster.dev;v=v1"). The embedded server knows it; others

@@ -74,8 +74,28 @@ std::vector<const text::Json*> Borrow(const std::vector<text::Json>& pods) {
   return out;
 }
 
+// A table of jobs says the same from the little that it reads of the pods.
+void ExpectOutlineLike(const TrainingSummary& whole, const text::Json& job,
+                       const std::vector<text::Json>& pods) {
+  std::vector<text::Json> outlined;
+  for (const text::Json& pod : pods) {
+    outlined.push_back(text::ParsePart(text::ToJson(pod), OutlinedParts()).value());
+    EXPECT_EQ(IsPodOfJob(outlined.back(), job), IsPodOfJob(pod, job));
+  }
+  const TrainingSummary outline = Outline(job, Borrow(outlined), kNow);
+  EXPECT_EQ(outline.status, whole.status);
+  EXPECT_EQ(outline.start_time, whole.start_time);
+  EXPECT_EQ(outline.completion_time, whole.completion_time);
+  EXPECT_EQ(outline.duration, whole.duration);
+  EXPECT_EQ(outline.chief_host_ip, whole.chief_host_ip);
+  EXPECT_EQ(outline.requested_gpus, whole.requested_gpus);
+  EXPECT_EQ(outline.allocated_gpus, whole.allocated_gpus);
+}
+
 TrainingSummary Of(const text::Json& job, const std::vector<text::Json>& pods = {}) {
-  return Summarize(job, Borrow(pods), kNow);
+  TrainingSummary whole = Summarize(job, Borrow(pods), kNow);
+  ExpectOutlineLike(whole, job, pods);
+  return whole;
 }
 
 // But for Suspended, which is PENDING under Arena's name only (arena/jobs.h).

@@ -1,6 +1,10 @@
 #include "local/server/job_summaries.h"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <iterator>
+#include <vector>
 
 #include "api/names.h"
 #include "api/object.h"
@@ -10,6 +14,9 @@
 
 namespace local::server {
 namespace {
+
+// So many rows are read by two threads.
+constexpr size_t kWorthAThread = 200;
 
 const std::string& JobResource() {
   static const std::string name = store::ResourceName(api::kPyTorchJobs);
@@ -68,7 +75,7 @@ std::string_view JobOf(const text::Json& pod) {
 
 JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>& pods,
                     base::Time now) {
-  const api::TrainingSummary summary = api::Summarize(job, pods, now);
+  const api::TrainingSummary summary = api::Outline(job, pods, now);
   JobRow row;
   row.namespace_name = api::Namespace(job);
   row.name = api::Name(job);
@@ -131,7 +138,7 @@ base::Result<std::optional<JobRow>> JobSummaries::Read(store::Store& store,
   if (NeedsOnlyChief(*json, object)) {
     const auto chief = store.Get({"pods", job.first, job.second + "-master-0"});
     if (chief) {
-      const auto pod = text::ParsePart(*chief, api::SummarizedParts());
+      const auto pod = text::ParsePart(*chief, api::OutlinedParts());
       if (pod && api::IsPodOfJob(*pod, object)) return SummarizeJob(object, {&*pod}, clock_.Now());
     }
   }
@@ -141,7 +148,7 @@ base::Result<std::optional<JobRow>> JobSummaries::Read(store::Store& store,
   query.job = job.second;
   std::vector<text::Json> pods;
   TRY(store.List(query, [&](const store::Row& row) {
-    auto pod = text::ParsePart(row.json, api::SummarizedParts());
+    auto pod = text::ParsePart(row.json, api::OutlinedParts());
     if (pod && api::IsPodOfJob(*pod, object)) pods.push_back(std::move(*pod));
     return true;
   }));
@@ -156,26 +163,38 @@ base::Status JobSummaries::Refresh(store::Store& store) {
 }
 
 base::Status JobSummaries::RefreshLocked(store::Store& store) {
-  std::set<Position> stale;
+  std::set<Position> taken;
   {
     const std::lock_guard lock(mutex_);
-    stale.swap(state_.stale);
+    taken.swap(state_.stale);
   }
-  base::Status status;
-  for (const Position& job : stale) {
-    if (is_stopped_ && status) status = base::Fail(base::Code::kCancelled, "stopping");
-    auto row = status ? Read(store, job) : base::Result<std::optional<JobRow>>(std::nullopt);
-    if (status && !row) status = base::Fail(row.error());
-    const std::lock_guard lock(mutex_);
-    if (!status) {
-      state_.stale.insert(job);  // for the next try
-    } else if (*row) {
-      state_.rows[job] = std::move(**row);
-    } else {
-      state_.rows.erase(job);
+  const std::vector<Position> stale(std::make_move_iterator(taken.begin()),
+                                    std::make_move_iterator(taken.end()));
+  std::atomic<size_t> next{0};
+  const auto read_some = [&]() -> base::Status {
+    base::Status status;
+    for (size_t i = next++; i < stale.size(); i = next++) {
+      const Position& job = stale[i];
+      if (is_stopped_ && status) status = base::Fail(base::Code::kCancelled, "stopping");
+      auto row = status ? Read(store, job) : base::Result<std::optional<JobRow>>(std::nullopt);
+      if (status && !row) status = base::Fail(row.error());
+      const std::lock_guard lock(mutex_);
+      if (!status) {
+        state_.stale.insert(job);  // for the next try
+      } else if (*row) {
+        state_.rows[job] = std::move(**row);
+      } else {
+        state_.rows.erase(job);
+      }
     }
-  }
-  return status;
+    return status;
+  };
+  // After a start all rows are to be read, and somebody waits for them.
+  std::future<base::Status> helper;
+  if (stale.size() >= kWorthAThread) helper = std::async(std::launch::async, read_some);
+  const base::Status status = read_some();
+  const base::Status helped = helper.valid() ? helper.get() : base::Status();
+  return status ? helped : status;
 }
 
 base::Result<int64_t> JobSummaries::Visit(store::Store& store, const std::string& namespace_name,
