@@ -8,6 +8,8 @@ import sys
 from muster_warm_rank import RANK_READERS, Refused
 
 DEVICES = ("/dev/nvidia", "/dev/kfd", "/dev/dri", "/dev/accel")
+OF_PYTHON = getattr(sys, "stdlib_module_names", {"collections", "importlib", "os", "pathlib",
+                                                 "posixpath", "tempfile"})  # from 3.10 on
 # Of jemalloc, which pyarrow brings: a fork does their work in its other threads.
 THREADS_WITHOUT_NEED = {"jemalloc_bg_thd"}
 
@@ -16,12 +18,15 @@ class WatchedEnviron(os._Environ):
     """Notes what is read of it."""
 
     read = {"HOME"}  # by the module site, before anybody watched
+    readers = {}  # top packages that read a name
     prefixes = set()  # what names were looked for by
     walks = set()  # through all of it, of which nobody knows what was looked for
 
     def __getitem__(self, name):
-        if not isinstance(name, WalkedName) and reader() not in RANK_READERS:
+        module = reader()
+        if not isinstance(name, WalkedName) and module not in RANK_READERS:
             self.read.add(name)
+            self.readers.setdefault(name, set()).add(module.split(".")[0])
         return super().__getitem__(name)
 
     def __iter__(self):
@@ -38,11 +43,11 @@ class WatchedEnviron(os._Environ):
 
 
 def reader():
-    """The module that reads the environment."""
+    """The module that reads the environment, by way of Python's own ones or not."""
     frame = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc"):
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in OF_PYTHON:
         frame = frame.f_back
-    return frame and frame.f_globals.get("__name__")
+    return str(frame and frame.f_globals.get("__name__"))
 
 
 class WalkedName(str):

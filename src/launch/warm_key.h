@@ -17,6 +17,7 @@ extern const std::string_view kWarmImports;
 extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;
+extern const std::string_view kWarmSettings;
 
 // Set by the launcher, another for each rank: the resident interpreter does not have it.
 bool IsOfOneRank(std::string_view name);

@@ -21,6 +21,7 @@ import muster_warm_imports
 import muster_warm_memory
 import muster_warm_pod
 import muster_warm_rank
+import muster_warm_settings
 from muster_warm_rank import Refused, libc
 
 LISTENER = 3
@@ -51,6 +52,10 @@ class Request:
         self.main = muster_warm_rank.main_program(self.words[at:])
         imports.check_environment(self.entries)
         imports.check_folder(muster_warm_rank.first_folder(self.main[0], self.main[2]))
+        source = muster_warm_settings.source_of(self.main[0], self.words[at + (self.words[at] == "-m"):])
+        if source is not None:
+            muster_warm_settings.check_script(
+                source, readers, dict(entry.partition("=")[::2] for entry in self.entries))
 
 
 def send(connection, *fields):
@@ -161,6 +166,7 @@ def start(request, connection, wakes):
         for fd in wakes:
             os.close(fd)
         muster_warm_rank.become(request, keeper, layout, imports.changed, program)
+        muster_warm_settings.watch(readers)
     except BaseException as error:
         os.write(2, ("muster-launch: warm start: %r\n" % error).encode())
         os._exit(127)
@@ -321,7 +327,7 @@ def hide():
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
     for name in ("muster_warm_frames", "muster_warm_imports", "muster_warm_memory",
-                 "muster_warm_pod", "muster_warm_rank"):
+                 "muster_warm_pod", "muster_warm_rank", "muster_warm_settings"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]
@@ -361,6 +367,7 @@ try:
     muster_warm_imports.check_fork()
 except Refused as error:
     refusal = str(error)
+readers = muster_warm_settings.Readers(muster_warm_imports.WatchedEnviron.readers)
 pages = muster_warm_memory.HugePages(libc)
 null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
 os.dup2(null, 1)
