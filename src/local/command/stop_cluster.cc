@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -114,39 +115,52 @@ base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
   return {};
 }
 
-// The pods of a list that have not ended, and when they must have.
-struct Ending {
+std::set<std::string> UidsOf(const std::vector<text::Json>& pods) {
   std::set<std::string> uids;
-  int64_t seconds = 0;
+  for (const text::Json& pod : pods) uids.emplace(api::Uid(pod));
+  return uids;
+}
 
-  explicit Ending(const std::vector<text::Json>& pods) {
-    for (const text::Json& pod : pods) {
-      if (api::IsPodFinished(pod)) continue;
-      uids.emplace(api::Uid(pod));
-      const auto grace = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
-      seconds = std::max(seconds, grace.value_or(kDefaultGraceSeconds));
-    }
-    seconds += kEndSeconds;
-  }
-};
-
-// Returns when the pods have ended, or are gone; `from` is the list that they were found in.
-base::Status AwaitEnd(cluster::Client& client, cluster::ListOptions from, Ending ending) {
-  if (ending.uids.empty()) return {};
-  from.timeout_seconds = ending.seconds;
+// Until `uids` have ended, or are gone; kExpired where the server has forgotten what happened since
+// the list that `from` was made by.
+base::Status WatchEnd(cluster::Client& client, const cluster::ListOptions& from,
+                      std::set<std::string>& uids) {
   TRY_ASSIGN(const auto watch, client.OpenWatch(api::kPods, from));
-  while (!ending.uids.empty()) {
+  while (!uids.empty()) {
     TRY_ASSIGN(const auto event, watch->Next());
     if (!event) {
       return base::Fail(base::Code::kTimeout, fmt::format("{} pods did not end within {} s",
-                                                          ending.uids.size(), ending.seconds));
+                                                          uids.size(), from.timeout_seconds));
     }
     const bool is_gone = event->type == cluster::WatchEvent::Type::kDeleted;
     if (is_gone || api::IsPodFinished(event->object)) {
-      ending.uids.erase(std::string(api::Uid(event->object)));
+      uids.erase(std::string(api::Uid(event->object)));
     }
   }
   return {};
+}
+
+// Returns when the pods that `list` finds have ended, or are gone: all of them, or `only` those.
+base::Status AwaitEnd(cluster::Client& client, cluster::ListOptions list,
+                      std::optional<std::set<std::string>> only = std::nullopt) {
+  for (;;) {
+    list.resource_version.clear();
+    TRY_ASSIGN(auto pods, client.List(api::kPods, list));
+    std::erase_if(pods.items, [&only](const text::Json& pod) {
+      return api::IsPodFinished(pod) || (only && !only->contains(std::string(api::Uid(pod))));
+    });
+    only = UidsOf(pods.items);
+    if (only->empty()) return {};
+    int64_t grace = 0;
+    for (const text::Json& pod : pods.items) {
+      const auto own = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
+      grace = std::max(grace, own.value_or(kDefaultGraceSeconds));
+    }
+    list.timeout_seconds = grace + kEndSeconds;
+    list.resource_version = pods.resource_version;
+    const base::Status ended = WatchEnd(client, list, *only);
+    if (ended || ended.error().code != base::Code::kExpired) return ended;
+  }
 }
 
 // Returns when the pods of the jobs have ended: that the jobs have failed ends them, and they stay
@@ -156,9 +170,7 @@ base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& j
     cluster::ListOptions list;
     list.namespace_name = api::Namespace(job);
     list.label_selector = fmt::format("{}={}", api::kJobNameLabel, api::Name(job));
-    TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
-    list.resource_version = pods.resource_version;
-    TRY(AwaitEnd(client, list, Ending(pods.items)));
+    TRY(AwaitEnd(client, std::move(list)));
   }
   return {};
 }
@@ -166,14 +178,11 @@ base::Status AwaitPods(cluster::Client& client, const std::vector<text::Json>& j
 // Nobody would end them, or keep them: they are deleted, as `kubectl delete` would.
 base::Status DeleteBarePods(cluster::Client& client, const std::vector<text::Json>& pods) {
   if (pods.empty()) return {};
-  cluster::ListOptions list;
-  TRY_ASSIGN(const auto listed, client.List(api::kPods, list));
-  list.resource_version = listed.resource_version;
   for (const text::Json& pod : pods) {
     const base::Status deleted = client.Delete(api::kPods, api::Namespace(pod), api::Name(pod));
     if (!deleted && deleted.error().code != base::Code::kNotFound) return deleted;
   }
-  return AwaitEnd(client, list, Ending(pods));
+  return AwaitEnd(client, {}, UidsOf(pods));
 }
 
 // Ends the pods of Deployments (TensorBoards) and returns when they are gone; the next daemon makes
@@ -192,9 +201,7 @@ base::Status StopDeployments(cluster::Client& client) {
   }
   cluster::ListOptions list;
   list.label_selector = daemon::kTemplateHashLabel;
-  TRY_ASSIGN(const auto pods, client.List(api::kPods, list));
-  list.resource_version = pods.resource_version;
-  return AwaitEnd(client, list, Ending(pods.items));
+  return AwaitEnd(client, std::move(list));
 }
 
 base::Status EndAll(cluster::Client& client, const Running& running, base::Time now) {

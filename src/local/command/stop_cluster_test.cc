@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,23 @@ class StopClusterTest : public testing::Test {
 
   net::HttpResponse Answer(const net::HttpRequest& request) const {
     if (is_broken_) return {500, {}, R"({"kind":"Status","message":"broken","code":500})"};
+    if (request.target.find("watch=") != std::string::npos) {
+      return {200,
+              {},
+              R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
+              "\n"};
+    }
+    // DeleteBarePods waits by a list of all pods: what it shows ends while the watch is broken.
+    if (request.target.find("/pods") != std::string::npos && request.method == "GET" &&
+        request.target.find("Selector") == std::string::npos) {
+      const bool has_ended = std::any_of(
+          asked_.begin(), asked_.end(),
+          [](const std::string& asked) { return asked.find("watch=") != std::string::npos; });
+      return {200,
+              {},
+              R"({"metadata":{"resourceVersion":"7"},"items":[)" + (has_ended ? "" : bare_pods_) +
+                  "]}"};
+    }
     const bool is_bare = request.target.find("labelSelector=%21") != std::string::npos;
     if (request.target.find("/pods") != std::string::npos && is_bare) {
       return {200, {}, R"({"metadata":{"resourceVersion":"7"},"items":[)" + bare_pods_ + "]}"};
@@ -89,6 +107,18 @@ TEST_F(StopClusterTest, OneThatDoesNotAnswerIsStoppedByForceOnly) {
   EXPECT_EQ(stops_, 1);
   EXPECT_NE(stopped.error().message.find("is down, but jobs may still run"), std::string::npos);
   EXPECT_NE(stopped.error().message.find("broken"), std::string::npos);
+}
+
+TEST_F(StopClusterTest, AServerThatForgetsTheListIsAskedForAnother) {
+  bare_pods_ = R"({"metadata":{"name":"shell","namespace":"default","uid":"s"},
+    "spec":{"nodeName":"here"}})";
+  const base::Status stopped = Stop(true);
+  EXPECT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(stops_, 1);
+  const auto watches = std::count_if(asked_.begin(), asked_.end(), [](const std::string& asked) {
+    return asked.find("watch=") != std::string::npos;
+  });
+  EXPECT_EQ(watches, 1);
 }
 
 }  // namespace
