@@ -166,7 +166,7 @@ def start(request, connection, wakes):
         for fd in wakes:
             os.close(fd)
         muster_warm_rank.become(request, keeper, layout, imports.changed, program)
-        muster_warm_settings.watch(readers)
+        muster_warm_settings.watch(readers, imports.names)
     except BaseException as error:
         os.write(2, ("muster-launch: warm start: %r\n" % error).encode())
         os._exit(127)

@@ -145,6 +145,8 @@ class Settings(dict):
     """What os.environ keeps its values in."""
 
     readers = None
+    libraries = set()  # imported before the fork: what they set and put back, they know themselves
+    first = {}
     said = set()
 
     def __setitem__(self, key, value):
@@ -160,8 +162,10 @@ class Settings(dict):
     def note(self, name):
         frame = sys._getframe(2)
         while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc"):
+            if frame.f_code.co_name == "clear":
+                return  # who clears it all, mostly puts it back
             frame = frame.f_back
-        if frame is None or all(is_imported(package, frame) for package in self.readers.of(name)):
+        if frame is None or top(frame.f_globals.get("__name__")) in self.libraries or all(is_imported(package, frame) for package in self.readers.of(name)):
             return
         try:
             if teller(name):
@@ -169,13 +173,15 @@ class Settings(dict):
                 return
         except Exception:
             pass
-        if name not in self.said:
+        key = os.fsencode(name)
+        if name not in self.said and self.get(key) != self.first.get(key):
             self.said.add(name)
             os.write(2, ("muster-launch: warm start: %s:%d sets %s, which the imports have read already; "
                          "without --warm it holds\n" % (frame.f_code.co_filename, frame.f_lineno, name)
                          ).encode(errors="replace"))
 
 
-def watch(readers):
-    Settings.readers = readers
+def watch(readers, libraries):
+    Settings.readers, Settings.libraries = readers, libraries
+    Settings.first = dict(os.environ._data)
     os.environ._data = os.environb._data = Settings(os.environ._data)

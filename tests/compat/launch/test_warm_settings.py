@@ -74,10 +74,13 @@ def test_every_way_to_set_one(launch, modules, text):  # noqa: F811
     "import os\nos.environ['OTHER'] = 'b'\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nimport extra",
     "import os\nos.environ['FLAVOUR'] = 'a'\nos.environ.setdefault('FLAVOUR', 'b')\nimport extra",
     "import os, extra\ndel os.environ['FLAVOUR']\nassert os.environb.get(b'FLAVOUR') is None\n",
+    "import os\nkept = dict(os.environ)\nos.environ.clear()\nfor k in kept: os.environ[k] = kept[k]\nimport extra",
+    "import os, set_it\nimport extra",
     "import os\nassert type(os.environ.copy()) is dict and os.environ._data is os.environb._data\nimport extra",
 ])
 def test_what_changes_nothing_is_forked_without_a_word(launch, modules, text):  # noqa: F811
     launch.script(EXTRA + "\ndef taste(): pass", "modules/extra.py")
+    launch.script("import os, extra\nos.environ['FLAVOUR'] = 'b'", "modules/set_it.py")
     done = launch.run("--warm", "--preload", "extra", launch.script(text + "\nprint(extra.flavour)"),
                       env={**modules.env, "FLAVOUR": "a"})
     assert (done.out, done.err) == ("a\n", "")
