@@ -22,6 +22,7 @@
 #include "arena/jobs.h"
 #include "arena/submit_wait.h"
 #include "base/clock.h"
+#include "base/colour.h"
 #include "base/environment.h"
 #include "base/log.h"
 #include "cli/command.h"
@@ -83,6 +84,29 @@ void AddLaunch(cli::Command& root) {
       .Long("See \"muster python-shim --help\".")
       .RawArgs()
       .Run([](cli::Invocation&) -> base::Result<int> { return cli::kExitUsage; });
+}
+
+void AddGroups(cli::Command& root) {
+  root.Group("Jobs", {"submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
+                      "delete", "prune", "port-forward", "tensorboard", "logviewer", "data"})
+      .Group("Cluster", {"up", "down", "cluster", "kubeconfig", "image", "apply", "diff", "install",
+                         "uninstall", "operator", "whoami"})
+      .Group("Programs", {"launch", "python-shim", "opctl"});
+}
+
+void AddColour(cli::Command& root) {
+  root.persistent_flags()
+      .Custom("color", "string", "colour words: auto (on a terminal), always or never",
+              [](std::string_view value) -> base::Status {
+                if (value == "auto" || value == "always" || value == "never") {
+                  base::SetColour(value == "auto"     ? base::Colour::kAuto
+                                  : value == "always" ? base::Colour::kAlways
+                                                      : base::Colour::kNever);
+                  return {};
+                }
+                return base::Fail(base::Code::kInvalidArgument, "must be auto, always or never");
+              })
+      .Choices({"auto", "always", "never"});
 }
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
@@ -201,7 +225,15 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       },
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
-  if (!is_arena) AddLaunch(root);
+  if (!is_arena) {
+    AddLaunch(root);
+    AddGroups(root);
+    AddColour(root);
+    root.RunAlone([&cluster_context](cli::Invocation& call) -> base::Result<int> {
+      TRY(local::command::ShowState(cluster_context, call.out));
+      return 0;
+    });
+  }
   controller::AddOperatorCommand(root, {context.environment, context.clock,
                                         [&context] {
                                           return controller::ProgramFlags{

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "cli/table.h"
 #include "text/yaml.h"
@@ -312,6 +313,38 @@ base::Result<Format> ParseFormat(std::string_view text) {
 base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& call) {
   // No format is a word of no meaning to Arena; left out, it is the documents' columns.
   return ParseFormat(output.empty() && call.command.Changed("output") ? " " : output);
+}
+
+std::string ForTerminal(const Context& context, const cli::Invocation& call, std::string text) {
+  if (context.program == "arena") return text;
+  size_t widest = 0;
+  size_t column = std::string::npos;
+  std::vector<std::string> lines = base::Split(text, '\n');
+  for (std::string& line : lines) {
+    widest = std::max(widest, cli::TextWidth(line));
+    const auto paint = [&](size_t at) {
+      if (at >= line.size() || (at > 0 && line[at - 1] != ' ')) return;
+      const size_t length = std::min(line.find(' ', at), line.size()) - at;
+      line.replace(at, length, cli::PaintedState(call.out, line.substr(at, length)));
+    };
+    if (line.empty()) column = std::string::npos;
+    if (line.starts_with("STATUS: ")) {
+      paint(8);
+    } else if (line.starts_with("Status: ")) {
+      paint(line.find_first_not_of(' ', 8));
+    } else if (column != std::string::npos) {
+      paint(column);
+    } else if (line.find("NAME") != std::string::npos &&
+               line.find("  STATUS") != std::string::npos) {
+      column = line.find("  STATUS") + 2;
+    }
+  }
+  const int width = call.out.Width();
+  if (width > 0 && call.err.IsTerminal() && widest > static_cast<size_t>(width)) {
+    base::LogInfo("this is {} columns wide and the terminal {}: `-o json` has all of it, {}",
+                  widest, width, "and `| less -S` does not break its lines");
+  }
+  return call.out.HasColour() ? base::Join(lines, "\n") : text;
 }
 
 std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace) {

@@ -35,6 +35,11 @@ constexpr bool IsForMachines(Format format) {
   return format == Format::kJson || format == Format::kYaml;
 }
 
+// A table as it is printed: as it came under Arena's name and where there are no colours; else its
+// states painted, in the column of this name wherever a row of titles has it. On a terminal that is
+// narrower, stderr says so.
+std::string ForTerminal(const Context& context, const cli::Invocation& call, std::string text);
+
 std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace);
 // Those that ask for most first.
 void SortByGpus(std::vector<TrainingJob>& jobs);

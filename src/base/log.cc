@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/clock.h"
+#include "base/colour.h"
 
 namespace base {
 namespace {
@@ -104,7 +105,7 @@ void Log(LogLevel level, std::string_view message, LogFields fields) {
   if (is_terminal || is_text) {
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - g_start);
-    const std::string level_text = is_terminal
+    const std::string level_text = HasColour(STDERR_FILENO)
                                        ? fmt::format("\x1b[{}m{}\x1b[0m", text.colour, text.four)
                                        : std::string(text.four);
     // logrus pads the message to a column, whether or not fields follow.

@@ -130,6 +130,15 @@ Command& Command::WithoutShortHelp() {
   return *this;
 }
 
+Command& Command::Group(std::string heading, std::vector<std::string> names) {
+  groups_.emplace_back(std::move(heading), std::move(names));
+  return *this;
+}
+Command& Command::RunAlone(RunFunction run) {
+  run_alone_ = std::move(run);
+  return *this;
+}
+
 Command& Command::Add(std::string use, std::string summary) {
   auto child = std::make_unique<Command>(std::move(use), std::move(summary));
   child->parent_ = this;
@@ -182,6 +191,36 @@ std::string Command::UseLine() const {
   return line;
 }
 
+std::string Command::ChildrenText() const {
+  std::vector<const Command*> rest;
+  size_t widest = 11;
+  for (const auto& child : children_) {
+    if (child->is_hidden_) continue;
+    rest.push_back(child.get());
+    widest = std::max(widest, child->name_.size());
+  }
+  std::sort(rest.begin(), rest.end(),
+            [](const Command* a, const Command* b) { return a->name_ < b->name_; });
+  std::string out;
+  const auto add = [&](const Command& child) {
+    out += fmt::format("\n  {:<{}} {}", child.name_, widest, child.summary_);
+  };
+  for (const auto& [heading, names] : groups_) {
+    out += fmt::format("\n\n{}:", heading);
+    for (const std::string& name : names) {
+      const auto found = std::find_if(rest.begin(), rest.end(),
+                                      [&](const Command* at) { return at->name_ == name; });
+      if (found == rest.end()) continue;
+      add(**found);
+      rest.erase(found);
+    }
+  }
+  if (rest.empty()) return out;
+  out += groups_.empty() ? "\n\nAvailable Commands:" : "\n\nOther Commands:";
+  for (const Command* child : rest) add(*child);
+  return out;
+}
+
 // The layout of cobra's default usage template.
 std::string Command::UsageText() const {
   const bool has_children = std::any_of(children_.begin(), children_.end(),
@@ -193,21 +232,7 @@ std::string Command::UsageText() const {
     out += fmt::format("\n\nAliases:\n  {}, {}", name_, base::Join(aliases_, ", "));
   }
   if (!example_.empty()) out += fmt::format("\n\nExamples:\n{}", TrimEnd(example_));
-  if (has_children) {
-    std::vector<const Command*> sorted;
-    size_t widest = 11;
-    for (const auto& child : children_) {
-      if (child->is_hidden_) continue;
-      sorted.push_back(child.get());
-      widest = std::max(widest, child->name_.size());
-    }
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Command* a, const Command* b) { return a->name_ < b->name_; });
-    out += "\n\nAvailable Commands:";
-    for (const Command* child : sorted) {
-      out += fmt::format("\n  {:<{}} {}", child->name_, widest, child->summary_);
-    }
-  }
+  if (has_children) out += ChildrenText();
   const std::vector<Flag*> own = OwnFlags();
   // By heading, in the order of their declaration; those under none come first.
   std::vector<std::string> headings = {""};

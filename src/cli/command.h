@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -71,6 +72,10 @@ class Command {
   // In Click's style: the positionals' names as the usage line shows them, "[IMAGE]" for one that
   // may be left out, "OCID..." for at least one; more than these are refused.
   Command& ClickArgs(std::vector<std::string> names);
+  // Help shows these children under this heading, in this order; the others come last.
+  Command& Group(std::string heading, std::vector<std::string> names);
+  // What a call without a command, on a terminal, does instead of showing help.
+  Command& RunAlone(RunFunction run);
   // In Click's style: -h is no flag of this command.
   Command& WithoutShortHelp();
 
@@ -89,6 +94,7 @@ class Command {
   bool is_click() const { return is_click_ || (parent_ != nullptr && parent_->is_click()); }
   std::string Path() const;      // "muster submit pytorchjob"
   std::string HelpText() const;  // ends with a newline
+  std::string ManPage() const;   // its page of section 1, in man's macros (cli/man.cc)
   // A flag that is visible here was set on the command line.
   bool Changed(std::string_view flag) const;
   // By name or alias; nullptr when there is none.
@@ -102,6 +108,7 @@ class Command {
   std::vector<Flag*> InheritedFlags() const;  // nearest first
   std::string UsageText() const;
   std::string UseLine() const;
+  std::string ChildrenText() const;  // the headings and what stands under them
 
   std::string name_;
   std::string use_;
@@ -119,6 +126,8 @@ class Command {
   CheckFunction before_;
   CheckFunction check_;
   RunFunction run_;
+  RunFunction run_alone_;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
   ArgCompleter complete_;
   bool is_hidden_ = false;
   bool is_raw_ = false;

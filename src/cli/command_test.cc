@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+
 namespace cli {
 namespace {
 
@@ -107,6 +112,90 @@ Use "muster [command] --help" for more information about a command.
 )";
   EXPECT_EQ(Do({}).exit_code, 0);
   EXPECT_EQ(out_.text(), expected);
+}
+
+TEST_F(CommandTest, HelpShowsGroupsInTheirOrderAndTheRestLast) {
+  root_.Group("Jobs", {"submit", "list"});
+  EXPECT_EQ(Do({"--help"}).exit_code, 0);
+  EXPECT_NE(out_.text().find(R"(
+Jobs:
+  submit      Submit a job
+  list        List jobs
+
+Other Commands:
+  completion  Print a completion script for the shell
+  help        Help about any command
+
+Flags:
+)"),
+            std::string::npos)
+      << out_.text();
+}
+
+TEST_F(CommandTest, WhatRunsAloneDoesSoOnATerminalOnly) {
+  root_.RunAlone([this](Invocation&) -> base::Result<int> {
+    ran_ = "alone";
+    return 0;
+  });
+  EXPECT_EQ(Do({}).exit_code, 0);
+  EXPECT_EQ(ran_, "");
+  EXPECT_TRUE(out_.text().starts_with("muster runs jobs\n\nUsage:\n  muster [command]\n"));
+
+  struct Terminal : StringOutput {
+    bool IsTerminal() const override { return true; }
+  } terminal;
+  EXPECT_EQ(Execute(root_, {}, terminal, err_).exit_code, 0);
+  EXPECT_EQ(ran_, "alone");
+  EXPECT_EQ(Execute(root_, {"lst"}, terminal, err_).exit_code, 2);
+  EXPECT_EQ(terminal.text(), "");
+}
+
+TEST_F(CommandTest, ThePagesOfTheManualSayWhatHelpSays) {
+  const std::string folder = testing::TempDir() + "muster-manual";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(Do({"__man", folder}).exit_code, 0);
+  std::set<std::string> names;
+  for (const auto& page : std::filesystem::directory_iterator(folder)) {
+    names.insert(page.path().filename());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "muster.1", "muster-completion.1", "muster-completion-bash.1",
+                       "muster-completion-fish.1", "muster-completion-zsh.1", "muster-help.1",
+                       "muster-list.1", "muster-submit.1", "muster-submit-pytorchjob.1"}));
+  const auto page = base::ReadFile(folder + "/muster-list.1");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(*page, R"(.TH "MUSTER\-LIST" 1 "" "muster 1.2" "User Commands"
+.SH NAME
+muster\-list \- List jobs
+.SH SYNOPSIS
+.B muster list [flags]
+.br
+or ls
+.SH DESCRIPTION
+.nf
+List jobs
+.fi
+.SH OPTIONS
+.TP
+.B \-A, \-\-all
+all of them
+.TP
+.B \-o, \-\-output string
+json|yaml
+.SH GLOBAL OPTIONS
+.TP
+.B \-n, \-\-namespace string
+the namespace
+.SH EXAMPLES
+.nf
+  muster list \-A
+.fi
+.SH SEE ALSO
+.BR muster (1)
+)");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(ErrorOf({"__man", folder}, 1).find("No such file") != std::string::npos, true);
 }
 
 TEST_F(CommandTest, HelpOfALeafShowsAliasesExamplesAndGlobalFlags) {

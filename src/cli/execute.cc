@@ -6,6 +6,7 @@
 #include "cli/click.h"
 #include "cli/command.h"
 #include "cli/completion.h"
+#include "cli/man.h"
 
 namespace cli {
 
@@ -99,6 +100,12 @@ void Executor::AddStandardCommands() {
   if (complete == nullptr) complete = &root_.Add("__complete", "").Hidden().RawArgs();
   complete->Run(
       [this](Invocation& call) -> base::Result<int> { return Complete(call.args).exit_code; });
+  Command* manual = root_.FindChild("__man");
+  if (manual == nullptr) manual = &root_.Add("__man FOLDER", "").Hidden().Args(ExactArgs(1));
+  manual->Run([this](Invocation& call) -> base::Result<int> {
+    TRY(WriteManual(root_, call.args[0]));
+    return 0;
+  });
 }
 
 void Executor::AddHelpFlag(Command& command) {
@@ -203,14 +210,16 @@ Outcome Executor::Call(Command& command, ParsedArgs parsed) {
                                        Suggest(command, name)),
                            0});
     }
-    PrintHelp(command);
-    return {};
+    if (!command.run_alone_ || !out_.IsTerminal()) {
+      PrintHelp(command);
+      return {};
+    }
   }
   Invocation call{command, std::move(parsed.positionals), parsed.dash, out_, err_};
   if (base::Status status = CheckCall(command, call); !status) {
     return UsageFailure(std::move(status.error()));
   }
-  base::Result<int> code = command.run_(call);
+  base::Result<int> code = command.run_ ? command.run_(call) : command.run_alone_(call);
   if (!code) return {kExitFailure, std::move(code.error())};
   return {*code, std::nullopt};
 }

@@ -49,6 +49,7 @@ class Flag {
   bool changed() const { return changed_; }
   bool Matches(std::string_view name) const;
   const std::string& type() const { return type_; }
+  const std::string& shown_default() const { return default_; }  // "" is not shown
   const std::string& single_dash() const { return single_dash_; }
   const std::vector<std::string>& choices() const { return choices_; }
 

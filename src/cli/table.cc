@@ -10,9 +10,17 @@ constexpr size_t kPadding = 2;
 }  // namespace
 
 size_t TextWidth(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  size_t width = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\x1b[") == 0) {
+      const size_t end = text.find('m', i);
+      if (end == std::string::npos) return width;
+      i = end;
+    } else if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) {
+      ++width;
+    }
+  }
+  return width;
 }
 
 std::string Table::Render() const {

@@ -22,7 +22,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Columns that UTF-8 text takes, one per code point as tabwriter counts.
+// Columns that UTF-8 text takes, one per code point as tabwriter counts; its colours take none.
 size_t TextWidth(const std::string& text);
 
 }  // namespace cli

@@ -73,5 +73,14 @@ TEST(ElideMiddle, KeepsWhatFits) {
   EXPECT_EQ(ElideMiddle("abcdefgh", 2), "..");
 }
 
+TEST(Table, ColoursTakeNoColumns) {
+  EXPECT_EQ(TextWidth("\x1b[31mFAILED\x1b[0m"), 6U);
+  EXPECT_EQ(TextWidth("\x1b[31"), 0U);
+  Table table;
+  table.Row({"\x1b[31mA\x1b[0m", "x"});
+  table.Row({"BB", "y"});
+  EXPECT_EQ(table.Render(), "\x1b[31mA\x1b[0m   x\nBB  y\n");
+}
+
 }  // namespace
 }  // namespace cli

@@ -1,9 +1,14 @@
 #include "cli/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <initializer_list>
+
+#include "base/colour.h"
 
 namespace cli {
 
@@ -25,9 +30,47 @@ base::Status FdOutput::Write(std::string_view text) {
   return {};
 }
 
+bool FdOutput::HasColour() const { return base::HasColour(fd_); }
+
 int FdOutput::Width() const {
   winsize size{};
   return is_terminal_ && ::ioctl(fd_, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+std::string Painted(const Output& output, Paint paint, std::string_view text) {
+  if (text.empty() || !output.HasColour()) return std::string(text);
+  int code = 0;
+  switch (paint) {
+    case Paint::kGood:
+      code = 32;
+      break;
+    case Paint::kBusy:
+      code = 36;
+      break;
+    case Paint::kWaiting:
+      code = 33;
+      break;
+    case Paint::kBad:
+      code = 31;
+      break;
+    case Paint::kStrong:
+      code = 1;
+      break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string PaintedState(const Output& output, std::string_view state) {
+  const auto is_one_of = [state](std::initializer_list<std::string_view> states) {
+    return std::find(states.begin(), states.end(), state) != states.end();
+  };
+  if (is_one_of({"SUCCEEDED", "READY"})) return Painted(output, Paint::kGood, state);
+  if (is_one_of({"FAILED", "NOTREADY"})) return Painted(output, Paint::kBad, state);
+  if (state == "RUNNING") return Painted(output, Paint::kBusy, state);
+  if (is_one_of({"PENDING", "QUEUING", "SUSPENDED", "TERMINATING", "RESTARTING", "UNKNOWN"})) {
+    return Painted(output, Paint::kWaiting, state);
+  }
+  return std::string(state);
 }
 
 // What a terminal that is gone makes of it concerns nobody, so errors of Write are dropped here.

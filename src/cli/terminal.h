@@ -14,6 +14,8 @@ class Output {
   // All of it, at once: nothing is held back.
   virtual base::Status Write(std::string_view text) = 0;
   virtual bool IsTerminal() const { return false; }
+  // Whether words may be coloured there.
+  virtual bool HasColour() const { return false; }
   // Columns; 0 when unknown.
   virtual int Width() const { return 0; }
 };
@@ -25,6 +27,7 @@ class FdOutput : public Output {
   explicit FdOutput(int fd);
   base::Status Write(std::string_view text) override;
   bool IsTerminal() const override { return is_terminal_; }
+  bool HasColour() const override;
   int Width() const override;
 
  private:
@@ -44,6 +47,13 @@ class StringOutput : public Output {
  private:
   std::string text_;
 };
+
+enum class Paint { kGood, kBusy, kWaiting, kBad, kStrong };
+// `text` in that colour where `output` has colours, else as it is.
+std::string Painted(const Output& output, Paint paint, std::string_view text);
+
+// A state of a job, an instance or a node, by what it means.
+std::string PaintedState(const Output& output, std::string_view state);
 
 // One status line that overwrites itself on a terminal, plain lines elsewhere.
 class LinePrinter {

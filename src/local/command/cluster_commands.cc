@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "api/resources.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "local/command/image_commands.h"
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
@@ -21,6 +25,9 @@ namespace {
 
 // A daemon that does not answer `down` within this is ended all the same, where that is forced.
 constexpr std::chrono::seconds kDownTimeout{20};
+constexpr std::string_view kFirstJob =
+    "muster submit pytorch --name=first --workers=1 \"python train.py\"";
+constexpr std::chrono::seconds kStateTimeout{3};
 // With --force a daemon that hangs is ended within ten seconds: what it gets to answer, and to end.
 constexpr std::chrono::seconds kProbeTime{4};
 constexpr std::chrono::seconds kHangingGrace{2};
@@ -107,6 +114,51 @@ base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
   return 0;
 }
 
+// Jobs of every namespace by their status as `list` words it, and the newest of each.
+struct CountedJobs {
+  std::map<std::string, int> counts;
+  std::map<std::string, std::string> newest;  // as flags and arguments name it: "-n team x"
+};
+
+base::Result<CountedJobs> CountJobs(cluster::Client& client) {
+  TRY_ASSIGN(const cluster::Table table, client.GetTable(api::kPyTorchJobs, {}));
+  const auto column = [&](std::string_view name) {
+    size_t at = 0;
+    while (at < table.columns.size() && table.columns[at].name != name) ++at;
+    return at;
+  };
+  const size_t name = column("Name"), status = column("Status"), space = column("Namespace"),
+               created = column("Created");
+  CountedJobs jobs;
+  std::map<std::string, std::string> times;
+  for (const std::vector<text::Json>& row : table.rows) {
+    const auto cell = [&row](size_t at) {
+      const auto* string = at < row.size() ? row[at].if_string() : nullptr;
+      return string != nullptr ? std::string(*string) : std::string();
+    };
+    const std::string word = cell(status);
+    ++jobs.counts[word];
+    // RFC 3339 in UTC sorts as text.
+    if (jobs.newest.contains(word) && cell(created) <= times[word]) continue;
+    times[word] = cell(created);
+    const std::string in = cell(space);
+    jobs.newest[word] = (in.empty() || in == "default" ? "" : "-n " + in + " ") + cell(name);
+  }
+  return jobs;
+}
+
+std::string NextStep(const CountedJobs& jobs) {
+  const auto newest = [&](const char* status) {
+    const auto found = jobs.newest.find(status);
+    return found != jobs.newest.end() ? found->second : "";
+  };
+  if (!newest("RUNNING").empty()) return "muster logs -f " + newest("RUNNING");
+  if (!newest("PENDING").empty()) return "muster get -e " + newest("PENDING");
+  if (!newest("FAILED").empty()) return "muster get " + newest("FAILED");
+  if (!jobs.counts.empty()) return "muster list";
+  return std::string(kFirstJob);
+}
+
 base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY(daemon::CheckNotInPod(context.environment));
@@ -174,6 +226,44 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
         return *restore ? Restore(context, *restore_force, call.out)
                         : ShowCluster(context, call.out);
       });
+}
+
+base::Status ShowState(const ClusterContext& context, cli::Output& out) {
+  TRY_ASSIGN(const daemon::Config config, daemon::LoadConfig(context.environment));
+  TRY_ASSIGN(const ClusterChoice choice, Choose(context, config));
+  const auto strong = [&out](std::string_view text) {
+    return cli::Painted(out, cli::Paint::kStrong, text);
+  };
+  std::string said = fmt::format("{} submits, runs and watches distributed PyTorch jobs\n\n",
+                                 strong("muster " + context.build.text()));
+  std::string next = "muster list";
+  if (!choice.is_embedded) {
+    said += fmt::format("Cluster:  Kubernetes, {} ({})\n",
+                        choice.context.empty() ? "the current context" : choice.context,
+                        choice.because);
+  } else {
+    TRY_ASSIGN(const auto running, daemon::RunningDaemon(daemon::PathsOf(context.environment)));
+    said += fmt::format("Cluster:  this machine ({})\nDaemon:   {}\n", choice.because,
+                        running ? cli::Painted(out, cli::Paint::kGood, "running") +
+                                      fmt::format(", pid {}", running->pid)
+                                : "not running; the first command starts it");
+    next = std::string(kFirstJob);
+    if (running) {
+      cluster::Client client(cluster::UnixTransport(running->socket, {}, kStateTimeout));
+      if (const auto jobs = CountJobs(client)) {
+        std::vector<std::string> words;
+        for (const auto& [status, count] : jobs->counts) {
+          words.push_back(fmt::format("{} {}", count, cli::PaintedState(out, status)));
+        }
+        said += fmt::format("Jobs:     {}\n", words.empty() ? "none yet" : base::Join(words, ", "));
+        next = NextStep(*jobs);
+      } else {
+        said += fmt::format("Jobs:     not known: {}\n", jobs.error().message);
+        next = "muster down --force";
+      }
+    }
+  }
+  return out.Write(fmt::format("{}\nNext:     {}\nHelp:     muster help\n", said, strong(next)));
 }
 
 base::Result<ChosenCluster> FindChosenCluster(const ClusterContext& context) {

@@ -25,6 +25,10 @@ struct ClusterContext {
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context);
 
+// What `muster` alone says: which cluster, whether it runs, what it has, and the command to go on
+// with. Starts nothing, and asks nobody but a daemon that runs already.
+base::Status ShowState(const ClusterContext& context, cli::Output& out);
+
 // The cluster that commands would talk to; nobody is asked and nothing is started.
 struct ChosenCluster {
   bool is_embedded = true;

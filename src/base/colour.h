@@ -1,0 +1,13 @@
+// Whether what is written to a terminal may be coloured.
+#pragma once
+
+namespace base {
+
+// kAuto colours a terminal, unless NO_COLOR is set to something.
+enum class Colour { kAuto, kAlways, kNever };
+
+// For the whole process; thread safe. kAuto at the start.
+void SetColour(Colour colour);
+bool HasColour(int fd);
+
+}  // namespace base

@@ -1,0 +1,85 @@
+"""What a person sees on a terminal, and that scripts see none of it."""
+import os
+import shlex
+
+import pytest
+
+from conftest import Cluster
+from terminals import Terminal
+
+GREEN = "\x1b[32mSUCCEEDED\x1b[0m"
+
+
+@pytest.fixture(scope="module")
+def done():
+    made = Cluster()
+    made.submit("first", "true")
+    made.wait("first", "SUCCEEDED")
+    os.symlink(made.binary, made.path("bin", "arena"))
+    yield made
+    made.close()
+
+
+def shown(cluster, *args, columns=80, **env):
+    """What stands on a terminal when the command has ended, and its exit code."""
+    command = f"{shlex.join([cluster.binary, *args])}; printf '<code %s>' $?"
+    with Terminal(["/bin/sh", "-c", command], {**cluster.env, "TERM": "xterm", **env}, cluster.path("home"),
+                  columns=columns) as terminal:
+        text = terminal.expect("<code ").replace("\r\n", "\n")
+        assert terminal.expect(">") == "0", text
+        return text
+
+
+def test_states_are_coloured_on_a_terminal_and_only_there(done):
+    assert f"first  {GREEN}  PYTORCHJOB" in shown(done, "list")
+    assert shown(done, "get", "first").startswith(f"STATUS: {GREEN}\n")
+    assert f"first  {GREEN}  PYTORCHJOB" in shown(done, "get", "first")
+    assert "\x1b" not in done.run("list").stdout
+    assert GREEN in done.run("list", "--color=always").stdout
+    assert "\x1b" not in shown(done, "list", "-o", "json")
+
+
+@pytest.mark.parametrize("how", ["NO_COLOR", "--color=never", "arena"])
+def test_who_wants_no_colour_sees_none(done, how):
+    if how == "arena":
+        command = [done.path("bin", "arena"), "list"]
+        with Terminal(command, done.env, done.path("home")) as terminal:
+            assert "\x1b" not in terminal.expect("first  SUCCEEDED")
+        return
+    env = {"NO_COLOR": "1"} if how == "NO_COLOR" else {}
+    text = shown(done, "list", *([how] if how.startswith("--") else []), **env)
+    assert "first  SUCCEEDED" in text and "\x1b" not in text
+
+
+def test_a_table_that_is_wider_than_the_terminal_says_so(done):
+    assert "columns wide" not in shown(done, "list", columns=80)
+    assert "columns wide and the terminal 20" in shown(done, "list", columns=20)
+
+
+def test_muster_alone_says_how_this_machine_is_and_what_comes_next(done):
+    text = shown(done, "--color=never")
+    assert "Cluster:  this machine (MUSTER_CLUSTER=local)" in text
+    assert f"Daemon:   running, pid {done.daemon_pid()}\n" in text
+    assert "Jobs:     1 SUCCEEDED\n" in text
+    assert "Next:     muster list\n" in text
+    # Scripts and pipes get the help that they got.
+    assert done.run().stdout == done.run("--help").stdout
+
+
+def test_muster_alone_starts_nothing():
+    fresh = Cluster()
+    try:
+        text = shown(fresh, "--color=never")
+        assert "Daemon:   not running; the first command starts it\n" in text
+        assert "Next:     muster submit pytorch --name=first" in text
+        assert fresh.daemon_pid() is None
+    finally:
+        fresh.close()
+
+
+def test_help_has_the_verbs_in_groups_and_arena_has_its_list(done):
+    text = done.run("help").stdout
+    places = [text.index(f"\n{heading}:\n") for heading in ("Jobs", "Cluster", "Programs", "Other Commands", "Flags")]
+    assert places == sorted(places)
+    others = text[places[3]:places[4]].split("\n")[2:]
+    assert [line.split()[0] for line in others if line] == ["completion", "help", "version"]
