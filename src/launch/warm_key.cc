@@ -31,6 +31,9 @@ constexpr std::array<std::string_view, 11> kOfOneRank = {
 constexpr std::array<std::string_view, 3> kReadLater = {
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
 
+// Python's tempfile keeps what it found, and so do modules that ask it while they are imported.
+constexpr std::array<std::string_view, 3> kKept = {"TMPDIR", "TEMP", "TMP"};
+
 // The loader, the C library, Python, and the libraries that torch and numpy bring; and what tells
 // pods apart, each of which ends with everything that it started.
 constexpr std::array<std::string_view, 46> kLibraryPrefixes = {
@@ -90,6 +93,7 @@ bool IsOfOneRank(std::string_view name) {
 bool IsReadByLibraries(std::string_view name) {
   if (IsOfOneRank(name)) return false;
   if (std::find(kReadLater.begin(), kReadLater.end(), name) != kReadLater.end()) return false;
+  if (std::find(kKept.begin(), kKept.end(), name) != kKept.end()) return true;
   return std::any_of(kLibraryPrefixes.begin(), kLibraryPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

@@ -23,7 +23,8 @@ extern const std::string_view kWarmSettings;
 bool IsOfOneRank(std::string_view name);
 
 // Libraries in C, the loader or the interpreter itself read it while they load, where nobody can
-// watch them. What Python modules read is noted by the resident interpreter.
+// watch them; or is read so widely, as TMPDIR is, that each value has an interpreter of its own.
+// What else Python modules read is noted by the resident interpreter.
 bool IsReadByLibraries(std::string_view name);
 
 // `environment` ("NAME=value", complete) without what is of one rank.

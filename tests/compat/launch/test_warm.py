@@ -324,6 +324,16 @@ def test_a_copy_of_the_environment_may_have_been_read_whole(launch, modules, wal
          env={"OTHER": "2"})
 
 
+def test_each_folder_for_temporary_files_has_an_interpreter_of_its_own(launch, modules):
+    launch.script("import tempfile\nfolder = tempfile.gettempdir()", "modules/extra.py")
+    script = launch.script("import extra; print(extra.folder)")
+    for name in ("one", "two", "one"):
+        os.makedirs(launch.path(name), exist_ok=True)
+        done = launch.run("--warm", "--preload", "extra", script, env={**modules.env, "TMPDIR": launch.path(name)})
+        assert (done.out, "warm start" in done.err) == (launch.path(name) + "\n", False), done.err
+    assert len(modules.alone()) == 2
+
+
 def test_environment_that_the_imports_change(launch, modules):
     launch.script("import os\nos.environ['SET'] = 'by extra'\nos.environ.pop('TAKEN', None)",
                   "modules/extra.py")
