@@ -19,12 +19,16 @@ namespace {
 // "12.34." and more.
 constexpr size_t kLongestVersion = 20;
 
-// --run-path: what the original does in a child of multiprocessing, error file included.
+// --run-path: what the original does in a child of multiprocessing, error file included. What the
+// script has made is kept until Python ends, after the functions of atexit.
 constexpr const char* kRunPathProgram =
     "import os, runpy, sys\n"
     "sys.argv = sys.argv[1:]\n"
     "try:\n"
-    "    runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    "    kept = runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    "except SystemExit as e:\n"
+    "    kept = e\n"
+    "    raise\n"
     "except Exception as e:\n"
     "    import json, time, traceback\n"
     "    path = os.environ.get('TORCHELASTIC_ERROR_FILE')\n"

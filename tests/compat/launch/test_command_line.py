@@ -310,3 +310,16 @@ def test_loglevel_says_what_is_launched(launch, level, is_said):
     assert any(line.startswith(f"muster-launch: log_dir : {launch.path('logs')}/") for line in said) == is_said
     assert ("failed (exitcode: 3) local_rank: 1 (pid: " in done.err) == is_said
     assert bool(re.search(r"Sending process \d+ closing signal SIGTERM", done.err)) == is_said
+
+
+@pytest.mark.parametrize("end", ["", "import sys; sys.exit(3)"])
+def test_run_path_ends_as_python_does(launch, end):
+    launch.script("class Group:\n    def __del__(self): print('gone', flush=True)\n", "beside.py")
+    launch.env["PYTHONPATH"] = launch.folder
+    script = launch.script("import atexit, beside\ngroup = beside.Group()\n"
+                           "atexit.register(print, 'atexit', flush=True)\n" + end)
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert plain.stdout == "atexit\ngone\n"
+    done = launch.run("--run-path", script, code=None)
+    assert done.out == plain.stdout
+    assert (done.returncode == 0) == (plain.returncode == 0)
