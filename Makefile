@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz image install clean
+.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz image package install clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -68,9 +68,12 @@ lint: ## formatting and clang-tidy on what changed
 image: ## build the operator's image (IMAGE=muster:0.1.0) with podman or docker
 	@scripts/image $(IMAGE)
 
-install: build ## copy muster to PREFIX (default /usr/local)
-	install -Dm755 build/muster $(DESTDIR)$(PREFIX)/bin/muster
-	install -Dm755 build/muster-launch $(DESTDIR)$(PREFIX)/bin/muster-launch
+package: deps ## build/packages: a .deb and a tarball, with the manual and completions
+	@scripts/package release
+
+install: build ## copy muster, its manual and completions to PREFIX (default /usr/local)
+	@scripts/build release manual
+	@cmake --install build --strip --prefix $(PREFIX)
 
 clean: ## remove build/
 	rm -rf build
