@@ -1,5 +1,6 @@
 #include "process/event_loop.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 
 namespace process {
 namespace {
@@ -16,6 +19,24 @@ constexpr int64_t kLongestWaitMillis = 3'600'000;
 
 uint64_t Pack(uint32_t generation, int fd) {
   return static_cast<uint64_t>(generation) << 32 | static_cast<uint32_t>(fd);
+}
+
+// Whether more threads want to run than there are processors. Who looks for events then is behind
+// the others in the kernel's queue; who sleeps is before them when it is woken. Of the whole
+// machine, so it is asked once in a while for all loops of a thread.
+bool ProcessorsAreTaken(std::chrono::steady_clock::time_point now) {
+  constexpr std::chrono::milliseconds kKept{20};
+  thread_local const int fd = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  thread_local std::chrono::steady_clock::time_point asked{};
+  thread_local bool are_taken = false;
+  if (now - asked < kKept) return are_taken;
+  asked = now;
+  std::array<char, 128> text{};
+  long running = 0;
+  const bool is_read = ::pread(fd, text.data(), text.size() - 1, 0) > 0 &&
+                       std::sscanf(text.data(), "%*s %*s %*s %ld/", &running) == 1;
+  are_taken = is_read && running > ::sysconf(_SC_NPROCESSORS_ONLN);
+  return are_taken;
 }
 
 }  // namespace
@@ -119,7 +140,9 @@ int EventLoop::Wait(std::span<epoll_event> events) {
   const int millis = TimeoutMillis();
   if (!busy_poll_ || millis == 0) return ::epoll_wait(epoll_.get(), events.data(), size, millis);
   const TimePoint begin = std::chrono::steady_clock::now();
-  const TimePoint end = begin + busy_poll_->budget();
+  const auto budget = busy_poll_->budget();
+  const bool looks = budget > TimePoint::duration::zero() && !ProcessorsAreTaken(begin);
+  const TimePoint end = looks ? begin + budget : begin;
   int count = 0;
   while (count == 0 && std::chrono::steady_clock::now() < end) {
     count = ::epoll_wait(epoll_.get(), events.data(), size, 0);
