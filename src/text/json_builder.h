@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "text/json.h"
 
@@ -19,6 +20,8 @@ namespace text {
 // Boost 1.81 is off by an ulp on some of them.
 class ValueBuilder {
  public:
+  explicit ValueBuilder(boost::json::storage_ptr storage = {}) : storage_(std::move(storage)) {}
+
   static constexpr size_t max_object_size = boost::json::object::max_size();
   static constexpr size_t max_array_size = boost::json::array::max_size();
   static constexpr size_t max_key_size = boost::json::string::max_size();
@@ -97,10 +100,11 @@ class ValueBuilder {
     return true;
   }
 
-  void Start() { stack_.reset(); }
+  void Start() { stack_.reset(storage_); }
   Json Release() { return stack_.release(); }
 
  private:
+  boost::json::storage_ptr storage_;
   unsigned char buffer_[4096];
   boost::json::value_stack stack_{{}, buffer_, sizeof buffer_};
   std::string number_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/json_builder.h"
 #include "text/scanner.h"
 
 namespace text {
@@ -121,8 +122,14 @@ size_t Projection::Node::Child(std::string_view key) const {
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts) {
   std::string kept;
   kept.reserve(text.size() / 2);
-  TRY(AppendPart(text, parts, kept));
-  return ParseJson(kept);
+  return ParsePart(text, parts, kept, {});
+}
+
+base::Result<Json> ParsePart(std::string_view text, const Projection& parts, std::string& scratch,
+                             const boost::json::storage_ptr& storage) {
+  scratch.clear();
+  TRY(AppendPart(text, parts, scratch));
+  return ParseWith<ValueBuilder>(scratch, storage);
 }
 
 base::Status AppendPart(std::string_view text, const Projection& parts, std::string& out) {

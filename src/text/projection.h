@@ -1,6 +1,7 @@
 // Reading a part of a JSON text: what nobody will look at is passed over and costs no memory.
 #pragma once
 
+#include <boost/json/storage_ptr.hpp>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -43,6 +44,11 @@ class Projection {
 // ParseJson, less what `parts` does not name: of that only the ends are looked for, so that a
 // mistake in it goes unnoticed.
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts);
+
+// The same for many texts of which few outlive the next: `scratch` is theirs by turns, and the
+// memory of the value is `storage`'s.
+base::Result<Json> ParsePart(std::string_view text, const Projection& parts, std::string& scratch,
+                             const boost::json::storage_ptr& storage);
 
 // The text of that part, appended to `out`; what was appended before a mistake stays there.
 base::Status AppendPart(std::string_view text, const Projection& parts, std::string& out);
