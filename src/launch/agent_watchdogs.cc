@@ -85,10 +85,11 @@ void Agent::SayWhoSleeps() {
     const auto worker = std::find(pids.begin(), pids.end(), pid);
     const std::string place = WaitChannel(pid);
     const std::string who =
-        worker == pids.end()
-            ? fmt::format("process {}", pid)
-            : fmt::format("rank {} (pid {})", MakeGroup().first_rank + (worker - pids.begin()), pid);
-    Say(fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it "
+        worker == pids.end() ? fmt::format("process {}", pid)
+                             : fmt::format("rank {} (pid {})",
+                                           MakeGroup().first_rank + (worker - pids.begin()), pid);
+    Say(
+        fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it "
                     "go",
                     who, place.empty() ? "" : ", ", place));
   }

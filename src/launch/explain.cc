@@ -218,9 +218,9 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
   }
   if (!context.ended_early.empty() && WaitedForPeers(root)) {
     explanation.kind = "peer-ended-early";
-    explanation.cause = fmt::format(
-        "rank {} had ended with exit code 0 while rank {} still waited for it ({})",
-        fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
+    explanation.cause =
+        fmt::format("rank {} had ended with exit code 0 while rank {} still waited for it ({})",
+                    fmt::join(context.ended_early, ", "), root.rank, explanation.cause);
     explanation.advice =
         "every rank has to take part in each collective call: look why it was done so early (fewer "
         "batches than the others, a return on one rank only)";
@@ -236,10 +236,9 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
 std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context) {
   const Failure& root = failures[FindRootCause(failures)];
   const Explanation explanation = Explain(root, context);
-  std::string text =
-      fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n", context.title,
-                  root.rank, context.world_size, root.local_rank,
-                  root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
+  std::string text = fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n",
+                                 context.title, root.rank, context.world_size, root.local_rank,
+                                 root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
   text += fmt::format("  why       : {}\n", explanation.cause);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=

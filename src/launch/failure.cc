@@ -37,9 +37,8 @@ constexpr std::array kWordsOfPeersEnd =
                                      "Connection was likely closed", "ncclRemoteError"});
 
 // Of gloo, the store's clients and NCCL's watchdog after their time-outs.
-constexpr std::array kWordsOfWaits =
-    std::to_array<std::string_view>({"Timed out waiting", "Socket Timeout", "wait timeout",
-                                     "Connection closed", "Broken pipe"});
+constexpr std::array kWordsOfWaits = std::to_array<std::string_view>(
+    {"Timed out waiting", "Socket Timeout", "wait timeout", "Connection closed", "Broken pipe"});
 
 // Of its exception: warnings of the same kind come before the exceptions of others, too.
 bool HasWordsOfPeersEnd(const Failure& failure) {
@@ -67,9 +66,8 @@ bool WaitedForPeers(const Failure& failure) {
   const std::string text = failure.report ? failure.report->message + failure.report->call_stack
                                           : FindTraceback(failure.stderr_tail);
   return HasWordsOfPeersEnd(failure) ||
-         std::any_of(kWordsOfWaits.begin(), kWordsOfWaits.end(), [&](std::string_view words) {
-           return text.find(words) != std::string::npos;
-         });
+         std::any_of(kWordsOfWaits.begin(), kWordsOfWaits.end(),
+                     [&](std::string_view words) { return text.find(words) != std::string::npos; });
 }
 
 bool WasEndingByException(const Failure& failure) {

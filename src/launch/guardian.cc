@@ -1,8 +1,8 @@
 #include "launch/guardian.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -148,16 +148,16 @@ int PassSignalsOn(pid_t agent, pid_t keeper, const Lease* lease, const sigset_t&
 }  // namespace
 
 std::shared_ptr<Lease> Lease::Make() {
-  void* const shared = ::mmap(nullptr, sizeof(Lease), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      ::mmap(nullptr, sizeof(Lease), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return nullptr;
   return {new (shared) Lease(), [](Lease* lease) { ::munmap(lease, sizeof(Lease)); }};
 }
 
 void Lease::Set(std::optional<base::Duration> left, base::Clock& clock) {
   const auto until = clock.Steady() + left.value_or(base::Duration{});
-  const int64_t before = until_.exchange(
-      left ? std::chrono::nanoseconds(until.time_since_epoch()).count() : kNone);
+  const int64_t before =
+      until_.exchange(left ? std::chrono::nanoseconds(until.time_since_epoch()).count() : kNone);
   // A guardian that waits for signals alone is told that there is an end to it now.
   if (left && before == kNone) ::kill(::getppid(), SIGCHLD);
 }

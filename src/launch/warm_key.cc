@@ -112,8 +112,9 @@ std::string WarmKey(std::string_view python, std::string_view option, std::strin
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part : 
-       {kWarmResident, kWarmImports, kWarmPod, kWarmRank, kWarmSettings}) add(part);
+  for (const std::string_view part :
+       {kWarmResident, kWarmImports, kWarmPod, kWarmRank, kWarmSettings})
+    add(part);
   add(python);
   add(option);
   add(preload);

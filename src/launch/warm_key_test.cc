@@ -53,11 +53,13 @@ TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
     EXPECT_TRUE(IsOfOneRank(name)) << name;
     EXPECT_FALSE(IsReadByLibraries(name)) << name;
   }
-  for (const char* name : {"OMP_NUM_THREADS", "LD_PRELOAD", "PYTHONPATH", "PYTHONHASHSEED", "LANG",
-                           "TORCH_NCCL_ASYNC_ERROR_HANDLING", "CUDA_HOME", "MKL_DEBUG_CPU_TYPE", "TMPDIR", "TEMP"}) {
+  for (const char* name :
+       {"OMP_NUM_THREADS", "LD_PRELOAD", "PYTHONPATH", "PYTHONHASHSEED", "LANG",
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING", "CUDA_HOME", "MKL_DEBUG_CPU_TYPE", "TMPDIR", "TEMP"}) {
     EXPECT_TRUE(IsReadByLibraries(name)) << name;
   }
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HOME", "PATH", "WANDB_RUN_ID", "TMPDIRS", "", "OMP"}) {
+  for (const char* name :
+       {"CUDA_VISIBLE_DEVICES", "HOME", "PATH", "WANDB_RUN_ID", "TMPDIRS", "", "OMP"}) {
     EXPECT_FALSE(IsReadByLibraries(name)) << name;
     EXPECT_FALSE(IsOfOneRank(name)) << name;
   }

@@ -62,9 +62,9 @@ struct Failure {
   std::string host;
   int rank = -1;  // -1: not a worker, the node or its agent
   int local_rank = -1;
-  int exit_code = 1;  // negative: minus the signal's number
-  std::string text;   // one line or more, for the user
-  int pid = 0;        // on its host; 0: not a worker
+  int exit_code = 1;         // negative: minus the signal's number
+  std::string text;          // one line or more, for the user
+  int pid = 0;               // on its host; 0: not a worker
   std::string last_lines{};  // of its stderr
 };
 

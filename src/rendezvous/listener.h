@@ -28,8 +28,8 @@ Endpoint EndpointOf(const sockaddr_storage& address);
 // keep-alive.
 class Listener {
  public:
-  // kThisMachine: over its loopback addresses alone, of both families (SO_BINDTODEVICE to lo; before
-  // Linux 5.7 that takes rights, and without them it is as kAnywhere).
+  // kThisMachine: over its loopback addresses alone, of both families (SO_BINDTODEVICE to lo;
+  // before Linux 5.7 that takes rights, and without them it is as kAnywhere).
   enum class Reach { kAnywhere, kThisMachine };
 
   // `address` is numeric; empty: every address, IPv6 where there is any and IPv4. `port` 0: a free

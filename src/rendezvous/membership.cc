@@ -98,8 +98,8 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   return std::nullopt;
 }
 
-// Before the first start a node of the job that disagrees would be waited for in vain: all are told,
-// and end. One of another job is none of ours.
+// Before the first start a node of the job that disagrees would be waited for in vain: all are
+// told, and end. One of another job is none of ours.
 void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out) {
   const End end = ErrorEnd(base::Code::kConflict, "the nodes disagree: " + why);
   out.push_back(EndFor(node, end));

@@ -232,8 +232,7 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
 
 void Rendezvous::Impl::AwaitAnswer() {
   answer_ = loop_.After(kAnswerTimeout, [this] {
-    events_.OnProgress(
-        fmt::format("{} {} ({})", EndpointText(), kNoAnswer, config_.endpoint_flag));
+    events_.OnProgress(fmt::format("{} {} ({})", EndpointText(), kNoAnswer, config_.endpoint_flag));
   });
 }
 

@@ -45,8 +45,7 @@ struct StoreServer::Connection {
 base::Result<std::unique_ptr<StoreServer>> StoreServer::Listen(process::EventLoop& loop,
                                                                base::Clock& clock,
                                                                const StoreOptions& options) {
-  TRY_ASSIGN(Listener listener,
-             Listener::Bind(options.address, options.port, options.reach));
+  TRY_ASSIGN(Listener listener, Listener::Bind(options.address, options.port, options.reach));
   return Serve(loop, clock, std::move(listener), options);
 }
 

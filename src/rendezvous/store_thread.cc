@@ -11,8 +11,7 @@ namespace rendezvous {
 
 base::Result<std::unique_ptr<StoreThread>> StoreThread::Start(base::Clock& clock,
                                                               const StoreOptions& options) {
-  TRY_ASSIGN(Listener listener,
-             Listener::Bind(options.address, options.port, options.reach));
+  TRY_ASSIGN(Listener listener, Listener::Bind(options.address, options.port, options.reach));
   return Start(clock, std::move(listener), options);
 }
 
