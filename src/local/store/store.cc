@@ -1,6 +1,7 @@
 #include "local/store/store.h"
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -20,6 +21,16 @@ struct Reader {
   Statement get;
   Statement version;
   Statement fate;
+  // By their text, of which there are as many as kinds of queries. To prepare one takes longer than
+  // to read a job's pods by it.
+  std::map<std::string, Statement> prepared;
+
+  base::Result<Statement*> Prepared(const std::string& sql) {
+    const auto found = prepared.find(sql);
+    if (found != prepared.end()) return &found->second;
+    TRY_ASSIGN(Statement made, database.Prepare(sql));
+    return &prepared.emplace(sql, std::move(made)).first->second;
+  }
 };
 
 base::Result<int64_t> ReadVersion(Statement& statement) {
@@ -85,7 +96,7 @@ class ReaderPool {
     TRY_ASSIGN(Statement fate, database.Prepare("SELECT EXISTS(SELECT 1 FROM objects WHERE uid=?1),"
                                                 " EXISTS(SELECT 1 FROM deleted WHERE uid=?1)"));
     return std::make_unique<Reader>(
-        Reader{std::move(database), std::move(get), std::move(version), std::move(fate)});
+        Reader{std::move(database), std::move(get), std::move(version), std::move(fate), {}});
   }
 
   const std::string path_;
@@ -112,7 +123,6 @@ class SqliteCursor final : public ListCursor {
   ~SqliteCursor() override {
     // The connection is given back without a transaction.
     rows_.reset();
-    statement_ = Statement();
     snapshot_.reset();
     if (is_long_) pool_.TakeBackFromLong(std::move(reader_));
   }
@@ -136,16 +146,15 @@ class SqliteCursor final : public ListCursor {
                Transaction::Begin(reader_->database, Transaction::Kind::kRead));
     snapshot_.emplace(std::move(snapshot));
     TRY_ASSIGN(version_, ReadVersion(reader_->version));
-    TRY_ASSIGN(statement_, reader_->database.Prepare(ListSql(query_)));
-    rows_.emplace(Run(statement_, query_));
+    TRY_ASSIGN(Statement* const statement, reader_->Prepared(ListSql(query_)));
+    rows_.emplace(Run(*statement, query_));
     return {};
   }
 
   ReaderPool& pool_;
   ReaderPool::Lease reader_;
-  const ListQuery query_;  // bound in statement_
+  const ListQuery query_;  // bound in the statement
   std::optional<Transaction> snapshot_;
-  Statement statement_;
   std::optional<Rows> rows_;
   int64_t version_ = 0;
   bool is_long_ = false;
@@ -196,8 +205,8 @@ class SqliteStore : public Store {
 
   base::Result<int64_t> Count(const ListQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
-    TRY_ASSIGN(Statement statement, reader->database.Prepare(CountSql(query)));
-    Rows rows = Run(statement, query);
+    TRY_ASSIGN(Statement* const statement, reader->Prepared(CountSql(query)));
+    Rows rows = Run(*statement, query);
     TRY_ASSIGN(const bool has_row, rows.Next());
     return has_row ? rows.Int(0) : 0;
   }
