@@ -107,7 +107,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (flags.events) {
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
-  TRY(call.out.Write(ForTerminal(context, call, RenderGet(job, format, extras, now))));
+  TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
   // In submit's words; what is on stdout is Arena's.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {

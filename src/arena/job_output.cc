@@ -47,10 +47,10 @@ std::string_view Label(const TrainingJob& job, std::string_view label) {
   return text::GetString(job.job, {"metadata", "labels", label});
 }
 
-void AddHead(cli::Table& table, const TrainingJob& job) {
+void AddHead(cli::Table& table, const TrainingJob& job, const StatePainter& painted) {
   const api::TrainingSummary& summary = job.summary;
   table.Row({"Name:", summary.name});
-  table.Row({"Status:", summary.status});
+  table.Row({"Status:", painted(summary.status)});
   table.Row({"Namespace:", summary.namespace_name});
   table.Row({"Priority:", summary.priority});
   table.Row({"Trainer:", base::ToUpper(summary.trainer)});
@@ -150,16 +150,17 @@ std::string RenderLogLosses(const TrainingJob& job) {
   return out;
 }
 
-std::string RenderWide(const TrainingJob& job, const GetExtras& extras) {
+std::string RenderWide(const TrainingJob& job, const GetExtras& extras,
+                       const StatePainter& painted) {
   cli::Table head;
-  AddHead(head, job);
+  AddHead(head, job, painted);
   std::string out = head.Render();
   out += "\nInstances:\n";
   cli::Table instances("  ");
   instances.Row({"NAME", "STATUS", "AGE", "IS_CHIEF", "GPU(Requested)", "NODE"});
   instances.Row({"----", "------", "---", "--------", "--------------", "----"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    instances.Row({instance.name, instance.status, base::ShortDuration(instance.age),
+    instances.Row({instance.name, painted(instance.status), base::ShortDuration(instance.age),
                    instance.is_chief ? "true" : "false", Number(instance.requested_gpus),
                    instance.node});
   }
@@ -189,10 +190,11 @@ std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance
   return phase.empty() ? "PENDING" : base::ToUpper(phase);
 }
 
-std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base::Time now) {
+std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base::Time now,
+                           const StatePainter& painted) {
   const api::TrainingSummary& summary = job.summary;
   std::string out = fmt::format("STATUS: {}\nNAMESPACE: {}\nPRIORITY: {}\nTRAINING DURATION: {}\n",
-                                summary.status, summary.namespace_name, summary.priority,
+                                painted(summary.status), summary.namespace_name, summary.priority,
                                 base::ShortDuration(summary.duration));
   if (!summary.reason.empty() && summary.status != "RUNNING" && summary.status != "SUCCEEDED") {
     out += fmt::format("REASON: {}\n", summary.reason);
@@ -201,7 +203,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   cli::Table table;
   table.Row({"NAME", "STATUS", "TRAINER", "AGE", "INSTANCE", "NODE"});
   for (const api::InstanceSummary& instance : summary.instances) {
-    table.Row({summary.name, PhaseOf(job, instance), base::ToUpper(summary.trainer),
+    table.Row({summary.name, painted(PhaseOf(job, instance)), base::ToUpper(summary.trainer),
                Age(summary.created, now), instance.name,
                instance.node_ip.empty() ? "N/A" : instance.node_ip});
   }
@@ -315,39 +317,28 @@ base::Result<Format> FormatOf(const std::string& output, const cli::Invocation& 
   return ParseFormat(output.empty() && call.command.Changed("output") ? " " : output);
 }
 
-std::string ForTerminal(const Context& context, const cli::Invocation& call, std::string text) {
-  if (context.program == "arena") return text;
-  size_t widest = 0;
-  size_t column = std::string::npos;
-  std::vector<std::string> lines = base::Split(text, '\n');
-  for (std::string& line : lines) {
-    widest = std::max(widest, cli::TextWidth(line));
-    const auto paint = [&](size_t at) {
-      if (at >= line.size() || (at > 0 && line[at - 1] != ' ')) return;
-      const size_t length = std::min(line.find(' ', at), line.size()) - at;
-      line.replace(at, length, cli::PaintedState(call.out, line.substr(at, length)));
-    };
-    if (line.empty()) column = std::string::npos;
-    if (line.starts_with("STATUS: ")) {
-      paint(8);
-    } else if (line.starts_with("Status: ")) {
-      paint(line.find_first_not_of(' ', 8));
-    } else if (column != std::string::npos) {
-      paint(column);
-    } else if (line.find("NAME") != std::string::npos &&
-               line.find("  STATUS") != std::string::npos) {
-      column = line.find("  STATUS") + 2;
-    }
-  }
-  const int width = call.out.Width();
-  if (width > 0 && call.err.IsTerminal() && widest > static_cast<size_t>(width)) {
-    base::LogInfo("this is {} columns wide and the terminal {}: `-o json` has all of it, {}",
-                  widest, width, "and `| less -S` does not break its lines");
-  }
-  return call.out.HasColour() ? base::Join(lines, "\n") : text;
+StatePainter PainterFor(const Context& context, const cli::Invocation& call) {
+  if (context.program == "arena") return [](const std::string& state) { return state; };
+  return [&call](const std::string& state) { return cli::PaintedState(call.out, state); };
 }
 
-std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace) {
+base::Status Print(const Context& context, const cli::Invocation& call, const std::string& table) {
+  const int width = call.out.Width();
+  if (width > 0 && call.err.IsTerminal() && context.program != "arena") {
+    size_t widest = 0;
+    for (const std::string& line : base::Split(table, '\n')) {
+      widest = std::max(widest, cli::TextWidth(line));
+    }
+    if (widest > static_cast<size_t>(width)) {
+      base::LogInfo("this is {} columns wide and the terminal {}: `-o json` has all of it, {}",
+                    widest, width, "and `| less -S` does not break its lines");
+    }
+  }
+  return call.out.Write(table);
+}
+
+std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace,
+                       const StatePainter& painted) {
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
     if (with_namespace) cells.insert(cells.begin(), namespace_name);
@@ -357,7 +348,7 @@ std::string RenderList(const std::vector<ListRow>& rows, Format format, bool wit
     add({"NAME", "STATUS", "TRAINER", "DURATION", "GPU(Requested)", "GPU(Allocated)", "NODE"},
         "NAMESPACE");
     for (const ListRow& row : rows) {
-      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus,
+      add({row.name, painted(row.status), row.trainer, row.duration, row.requested_gpus,
            IsFinished(row.status) ? "N/A" : row.allocated_gpus, row.node},
           row.namespace_name);
     }
@@ -365,7 +356,8 @@ std::string RenderList(const std::vector<ListRow>& rows, Format format, bool wit
     add({"NAME", "STATUS", "TRAINER", "AGE", "NODE"}, "NAMESPACE");
     for (const ListRow& row : rows) {
       // In the documents a job that does not run is on no node.
-      add({row.name, row.status, row.trainer, row.age, row.status == "RUNNING" ? row.node : "N/A"},
+      add({row.name, painted(row.status), row.trainer, row.age,
+           row.status == "RUNNING" ? row.node : "N/A"},
           row.namespace_name);
     }
   }
@@ -379,7 +371,7 @@ void SortByGpus(std::vector<TrainingJob>& jobs) {
 }
 
 std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
-                          base::Time now) {
+                          base::Time now, const StatePainter& painted) {
   const bool is_wide = format == Format::kWide;
   cli::Table table;
   const auto add = [&](std::vector<std::string> cells, const std::string& namespace_name) {
@@ -399,12 +391,12 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
     const api::TrainingSummary& summary = job.summary;
     const ListRow row = ToListRow(summary, now);
     if (is_wide) {
-      add({row.name, row.status, row.trainer, row.duration, row.requested_gpus, row.allocated_gpus,
-           row.node},
+      add({row.name, painted(row.status), row.trainer, row.duration, row.requested_gpus,
+           row.allocated_gpus, row.node},
           row.namespace_name);
     } else {
-      add({row.name, row.requested_gpus, row.allocated_gpus, row.status, summary.trainer, row.age,
-           row.status == "RUNNING" ? row.node : "N/A"},
+      add({row.name, row.requested_gpus, row.allocated_gpus, painted(row.status), summary.trainer,
+           row.age, row.status == "RUNNING" ? row.node : "N/A"},
           row.namespace_name);
     }
     // v0.15 counts what runs; the documents count every job.
@@ -423,26 +415,28 @@ std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, b
                               Number(allocated), Number(requested));
 }
 
-std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics) {
+std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics,
+                         const StatePainter& painted) {
   cli::Table head;
-  AddHead(head, job);
+  AddHead(head, job, painted);
   cli::Table instances("  ");
   instances.Row({"NAME", "STATUS", "GPU(Request)", "NODE", "GPU(DeviceIndex)", "GPU(DutyCycle)",
                  "GPU_MEMORY(Used/Total)"});
   instances.Row({"----", "------", "------------", "----", "----------------", "--------------",
                  "---------------"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    AddGpuRows(
-        instances, job, instance, metrics,
-        {instance.name, instance.status, Number(instance.requested_gpus), NodeIpOf(instance)});
+    AddGpuRows(instances, job, instance, metrics,
+               {instance.name, painted(instance.status), Number(instance.requested_gpus),
+                NodeIpOf(instance)});
   }
   return head.Render() + "\nInstances:\n" + instances.Render() + "\nGPUs:\n" +
          GpusOfJob(job.summary);
 }
 
 std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
-                      base::Time now) {
-  return format == Format::kWide ? RenderWide(job, extras) : RenderDocument(job, extras, now);
+                      base::Time now, const StatePainter& painted) {
+  return format == Format::kWide ? RenderWide(job, extras, painted)
+                                 : RenderDocument(job, extras, now, painted);
 }
 
 text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& tensorboard,

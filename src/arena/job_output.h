@@ -1,6 +1,7 @@
 // Training jobs as Arena prints them (spec/arena.md 2.3, 2.4, 2.7 and its documents). Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,19 +36,22 @@ constexpr bool IsForMachines(Format format) {
   return format == Format::kJson || format == Format::kYaml;
 }
 
-// A table as it is printed: as it came under Arena's name and where there are no colours; else its
-// states painted, in the column of this name wherever a row of titles has it. On a terminal that is
-// narrower, stderr says so.
-std::string ForTerminal(const Context& context, const cli::Invocation& call, std::string text);
+// How a state is shown: painted where the call's stdout has colours; under Arena's name as it is.
+using StatePainter = std::function<std::string(const std::string& state)>;
+StatePainter PainterFor(const Context& context, const cli::Invocation& call);
+// Prints a table; on a terminal that is narrower stderr says so, but not under Arena's name.
+base::Status Print(const Context& context, const cli::Invocation& call, const std::string& table);
 
-std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace);
+std::string RenderList(const std::vector<ListRow>& rows, Format format, bool with_namespace,
+                       const StatePainter& painted);
 // Those that ask for most first.
 void SortByGpus(std::vector<TrainingJob>& jobs);
 // In their order.
 std::string RenderTopJobs(const std::vector<TrainingJob>& jobs, Format format, bool with_namespace,
-                          base::Time now);
+                          base::Time now, const StatePainter& painted);
 // `metrics`: of any GPUs; the job's are picked out.
-std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics);
+std::string RenderTopJob(const TrainingJob& job, const std::vector<GpuMetric>& metrics,
+                         const StatePainter& painted);
 
 struct JobEvent {
   std::string source;  // pod/x, pytorchjob/x
@@ -69,7 +73,7 @@ struct GetExtras {
   std::string logs_command;
 };
 std::string RenderGet(const TrainingJob& job, Format format, const GetExtras& extras,
-                      base::Time now);
+                      base::Time now, const StatePainter& painted);
 
 // Arena's keys in its order; then, with kAll, ours, where there is something to say: reason (of a
 // job that waits or has failed), and failedInstance, rank and exitCode of what failed first.

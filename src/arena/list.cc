@@ -143,7 +143,8 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
     if (is_pytorch || !context.cluster_is_this_machine) {
       TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags.type));
     }
-    TRY(call.out.Write(ForTerminal(context, call, RenderList(rows, format, flags.all_namespaces))));
+    TRY(Print(context, call,
+              RenderList(rows, format, flags.all_namespaces, PainterFor(context, call))));
     const bool lists_all = ListedJobs(context).empty();
     if (rows.empty() && is_pytorch && !lists_all && call.out.IsTerminal() &&
         call.err.IsTerminal()) {

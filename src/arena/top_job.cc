@@ -39,7 +39,9 @@ base::Status ShowJob(cluster::Client& client, const Context& context, const TopJ
   if (IsForMachines(format)) {
     return call.out.Write(RenderJobs(client, context, jobs, namespace_name, format));
   }
-  return call.out.Write(RenderTopJob(jobs[0], MetricsOfRunning(client, context, jobs)));
+  return Print(
+      context, call,
+      RenderTopJob(jobs[0], MetricsOfRunning(client, context, jobs), PainterFor(context, call)));
 }
 
 base::Status ShowJobs(cluster::Client& client, const Context& context, const TopJobFlags& flags,
@@ -48,10 +50,12 @@ base::Status ShowJobs(cluster::Client& client, const Context& context, const Top
   TRY_ASSIGN(std::vector<TrainingJob> jobs,
              ListJobsOfType(client, context, namespace_name, flags.type));
   SortByGpus(jobs);
-  return call.out.Write(
-      IsForMachines(format)
-          ? RenderJobs(client, context, jobs, namespace_name, format)
-          : RenderTopJobs(jobs, format, flags.all_namespaces, context.clock.Now()));
+  if (IsForMachines(format)) {
+    return call.out.Write(RenderJobs(client, context, jobs, namespace_name, format));
+  }
+  return Print(context, call,
+               RenderTopJobs(jobs, format, flags.all_namespaces, context.clock.Now(),
+                             PainterFor(context, call)));
 }
 
 base::Result<int> RunTopJob(Context& context, const TopJobFlags& flags, cli::Invocation& call) {

@@ -34,6 +34,8 @@ def test_states_are_coloured_on_a_terminal_and_only_there(done):
     assert f"first  {GREEN}  PYTORCHJOB" in shown(done, "list")
     assert shown(done, "get", "first").startswith(f"STATUS: {GREEN}\n")
     assert f"first  {GREEN}  PYTORCHJOB" in shown(done, "get", "first")
+    assert f"Status:      {GREEN}\n" in shown(done, "get", "first", "-o", "wide")
+    assert f"  {GREEN}  pytorchjob" in shown(done, "top", "job")
     assert "\x1b" not in done.run("list").stdout
     assert GREEN in done.run("list", "--color=always").stdout
     assert "\x1b" not in shown(done, "list", "-o", "json")
