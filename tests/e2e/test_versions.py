@@ -100,3 +100,17 @@ def test_an_older_command_says_that_it_is_older(cluster, older):
     assert cluster.daemon_pid() == pid
     machine = run(cluster, older, "list", "-o", "json")
     assert machine.stderr == "" and json.loads(machine.stdout) is not None
+
+
+def test_a_program_that_is_removed_under_the_daemon_still_starts_jobs(cluster):
+    """An upgrade unlinks the file, and for a moment there is none."""
+    folder = cluster.path("bin", "installed")
+    os.mkdir(folder)
+    for name in ("muster", "muster-launch"):
+        shutil.copy2(os.path.join(os.path.dirname(BINARY), name), folder)
+    installed = os.path.join(folder, "muster")
+    run(cluster, installed, "up")
+    os.remove(installed)
+    cluster.submit("after", "echo started")
+    # By the build that the daemon is of: it is not replaced.
+    assert cluster.run("logs", "-f", "after", timeout=60).stdout == "started\n"

@@ -246,7 +246,10 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   // Before the lists of everybody below: who started the daemon may be waiting for a table.
   api_server->ReadSummaries();
 
-  const auto shims = node::ProcessShims(executable);
+  // This very program, also when its file has been replaced or removed: an upgrade lies there then,
+  // or nothing for a moment.
+  const std::string this_program = fmt::format("/proc/{}/exe", ::getpid());
+  const auto shims = node::ProcessShims(this_program);
   node::AgentOptions agent_options;
   agent_options.state_directory = paths.state;
   TRY_ASSIGN(agent_options.machine, ThisMachine(client, paths.state));
@@ -335,7 +338,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   Upkeep::Options upkeep_options;
   upkeep_options.paths = paths;
   upkeep_options.keep = config.keep;
-  upkeep_options.executable = executable;
+  upkeep_options.executable = this_program;
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));

@@ -131,10 +131,10 @@ base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec&
 
   process::SpawnOptions options;
   options.path = executable;
-  options.argv = {executable, "shim"};
+  options.argv = {"muster", "shim"};
   if (spec.is_in_user_scope) {
     const base::Environment environment = base::Environment::OfProcess();
-    options.argv = InUserScope(spec.uid, std::move(options.argv));
+    options.argv = InUserScope(spec.uid, {executable, "shim"});
     TRY_ASSIGN(options.path, process::FindProgram(options.argv[0], environment.GetOr("PATH", "")));
     for (const char* const name : {"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"}) {
       if (const auto value = environment.Get(name)) {
