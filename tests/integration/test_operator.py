@@ -1,10 +1,12 @@
 """`muster operator` against a real kube-apiserver and etcd: what a job comes to. The test plays the
 kubelet. The cases are those of spec/pytorchjob-operator.md 4.5, 4.6 and 4.9, in its names."""
+import json
 import signal
 import time
 
 import pytest
 
+from real_kubernetes import free_ports
 from running_operator import Operator, Refused, job, replica, wait_until
 
 CREATED = ("Created", "True", "PyTorchJobCreated")
@@ -457,13 +459,61 @@ def test_hostile_objects_stall_nobody(api, namespace):
     wait_until("none was left", lambda: api.is_condition(namespace, "below-zero", "Failed"))
 
 
-def test_refused_pods_leave_a_status_a_reason_and_a_deadline(real_cluster, api, namespace, muster):
-    real_cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
-    api.create("pytorchjobs", namespace, job(policy={"activeDeadlineSeconds": 20}))
+def refuse_by_pod_security(cluster, namespace):
+    cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+
+
+def refuse_by_quota(cluster, namespace):
+    hard = {"pods": "1"}
+    cluster.apply({"apiVersion": "v1", "kind": "ResourceQuota", "spec": {"hard": hard},
+                   "metadata": {"name": "few", "namespace": namespace}})
+    # Its controller is none of this cluster's.
+    cluster.kubectl("patch", "resourcequota", "few", "-n", namespace, "--subresource=status", "--type=merge", "-p",
+                    json.dumps({"status": {"hard": hard, "used": {"pods": "1"}}}))
+
+
+def refuse_by_webhook(cluster, namespace):
+    """It calls one that answers nobody."""
+    cluster.apply({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+                   "metadata": {"name": namespace}, "webhooks": [{
+                       "name": "strict.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+                       "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                       "clientConfig": {"url": f"https://127.0.0.1:{free_ports(1)[0]}/"},
+                       "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                                  "resources": ["pods"]}]}]})
+
+
+def refuse_by_policy(cluster, namespace):
+    group = "admissionregistration.k8s.io/v1"
+    chosen = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
+    cluster.apply(
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": namespace}, "spec": {
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                                                    "operations": ["CREATE"], "resources": ["pods"]}]},
+            "validations": [{"expression": "false", "message": "not on a Sunday"}]}},
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": namespace},
+         "spec": {"policyName": namespace, "validationActions": ["Deny"], "matchResources": chosen}})
+
+    def is_in_force():
+        probe = {"metadata": {"name": "probe"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        return cluster.kubectl("create", "--dry-run=server", "-n", namespace, "-f", "-", code=None, stdin=json.dumps(
+            {"apiVersion": "v1", "kind": "Pod", **probe})).returncode != 0
+    wait_until("the policy is in force", is_in_force)
+
+
+@pytest.mark.parametrize("refuse, words", [
+    (refuse_by_pod_security, 'violates PodSecurity "restricted'),
+    (refuse_by_quota, "exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"),
+    (refuse_by_webhook, 'failed calling webhook "strict.example.com"'),
+    (refuse_by_policy, "denied request: not on a Sunday")])
+def test_refused_pods_leave_a_status_a_reason_and_a_deadline(real_cluster, api, namespace, muster, refuse, words):
+    refuse(real_cluster, namespace)
+    api.create("pytorchjobs", namespace, job(policy={"activeDeadlineSeconds": 5}))
     wait_until("Created", lambda: api.is_condition(namespace, "j", "Created"))
     assert "startTime" in api.get("pytorchjobs", namespace, "j")["status"]
-    assert 'violates PodSecurity "restricted' in muster.run("get", "j", "-n", namespace).stdout
+    assert words in muster.run("get", "j", "-n", namespace).stdout
     wait_until("Failed", lambda: api.is_condition(namespace, "j", "Failed"))
+    assert api.names("pods", namespace) == []
 
 
 def test_a_failed_pod_takes_with_it_what_the_scope_says(start):
