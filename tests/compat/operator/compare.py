@@ -22,6 +22,12 @@ from real_kubernetes import free_ports, tools  # noqa: E402
 # Where it differs -> why that is as it should be (docs/operator.md, DIFFERENCES).
 EXPLAINED = [
     (r"/_about|/metric_", "what the run was; more metrics, and each job counted once"),
+    (r"/basic/pods\[\d\]/initContainers\[0\]/command",
+     "an image without nslookup looks the name up by getent"),
+    (r"/basic/pods\[\d\]/initContainers\[0\]/securityContext",
+     "namespaces that enforce `restricted` take the init container"),
+    (r"/restart_count_backoff/.*/status/conditions|/elastic_hpa/one_worker_succeeded/conditions",
+     "pods that change within 50 ms are seen at once: what ends then was never said to run"),
     (r".*/selector", "a finished job keeps its selector: the scale subresource reads it"),
     (r"/created_lost/", "Created is there though the job changed early"),
     (r"/deadline/", "the deadline has a timer"),
