@@ -11,6 +11,7 @@ import yaml
 
 from conftest import Muster
 from real_kubernetes import ROOT, Authority
+from running_operator import wait_until
 
 IMAGE = "registry.local/muster:1"
 NAME = "muster-operator"
@@ -441,6 +442,23 @@ def test_the_definition_is_not_taken_from_under_jobs(real_cluster, muster, place
     done = muster.run("uninstall", "-n", place, "--crd", code=1)
     assert "PyTorchJobs would be deleted with their definition" in done.stderr
     assert real_cluster.get("pytorchjob", "here", "-n", namespace)
+
+
+def test_the_definition_and_its_roles_go_where_no_jobs_are(real_cluster, muster, place):
+    muster.run("install", "-n", place, "--image", IMAGE)
+    real_cluster.kubectl("delete", "pytorchjobs", "--all", "--all-namespaces")
+    try:
+        gone = lines(muster.run("uninstall", "-n", place, "--crd"))
+        assert "customresourcedefinition.apiextensions.k8s.io/pytorchjobs.kubeflow.org deleted" in gone
+        assert [line for line in gone if "pytorchjobs-" in line] == [
+            f"clusterrole.rbac.authorization.k8s.io/muster-pytorchjobs-{role} deleted" for role in ("view", "edit", "admin")]
+        left = real_cluster.kubectl("get", "clusterroles", "-o", "name").stdout
+        assert "muster" not in left
+    finally:
+        wait_until("the definition is gone", lambda: real_cluster.kubectl(
+            "get", "crd", "pytorchjobs.kubeflow.org", code=None).returncode != 0)
+        muster.run("install", "--crd-only")
+        real_cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/pytorchjobs.kubeflow.org")
 
 
 def test_the_embedded_cluster_needs_nothing():
