@@ -52,7 +52,7 @@ bench: build ## speed and size, as ratios to the real peer in the same run
 	@bench/mnist-cpp
 	@bench/opctl
 	@bench/oci
-	@bench/operator --shapes 1000x4,10000x1,100x100,1x10000 --foreign-pods 20000
+	@bench/operator --shapes 1000x4,10000x1,100x100,1x10000 --foreign-pods 20000 --recovery
 
 gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a second job meanwhile
 	@scripts/gpu-check
