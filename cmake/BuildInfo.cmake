@@ -1,4 +1,4 @@
-# muster_build_info(TARGET): arena/build_info.h's constants, of the commit that is built. Asked at
+# muster_build_info(TARGET): arena/install/build_info.h's constants, of the commit that is built. Asked at
 # each build; only a change compiles anything. Run as a script it writes OUT.
 if(CMAKE_SCRIPT_MODE_FILE)
   function(ask result)

@@ -1,7 +1,7 @@
-# The files of deploy/ that `muster install` applies, as text in the binary (src/arena/deploy_files.h).
+# The files of deploy/ that `muster install` applies, as text in the binary (src/arena/install/deploy_files.h).
 function(muster_embed_deploy target)
   set(out ${CMAKE_BINARY_DIR}/generated/deploy_files.cc)
-  set(text "// Made from deploy/ by cmake/EmbedDeploy.cmake.\n#include \"arena/deploy_files.h\"\n\nnamespace arena {\n\n")
+  set(text "// Made from deploy/ by cmake/EmbedDeploy.cmake.\n#include \"arena/install/deploy_files.h\"\n\nnamespace arena {\n\n")
   foreach(pair
           kDeployCrd=crd.yaml kDeployRoles=roles.yaml kDeployNamespace=operator/namespace.yaml
           kDeployRbac=operator/rbac.yaml

@@ -1,34 +1,63 @@
-# One static library per room of src/, with only the rooms it names on its include path, so that
-# an arrow that the design forbids does not compile. Tests (*_test.cc) beside the sources are
-# gathered into one test program per room.
+# One static library per room of src/. On its include path stand its own headers and those of the rooms it names, and nothing
+# else: an arrow that the design forbids does not compile (tests/structure). A room names every room whose headers it reads, be
+# it by way of another's. Tests (*_test.cc) beside the sources are gathered into one test program per room; what they share is in
+# <room>/testing, which they see of every room that theirs names, and no library does.
 #
-#   muster_room(<name> [USES room...] [LIBS target...] [EXCLUDE regex...])
+#   muster_room(<name> [FOLDERS folder...] [USES room...] [TEST_USES room...] [LIBS target...] [TEST_LIBS target...]
+#               [EXCLUDE regex...])
 #
-# `name` may be a path such as local/store; the target is then muster_local_store.
+# `name` is the path below src/: local/store, whose target is muster_local_store. FOLDERS are parts of it that are no rooms.
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
+file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
 
-function(_muster_top room out)
-  string(REGEX REPLACE "/.*" "" top ${room})
-  set(${out} ${top} PARENT_SCOPE)
+function(_muster_target name out)
+  string(REPLACE "/" "_" target "muster_${name}")
+  set(${out} ${target} PARENT_SCOPE)
 endfunction()
 
-# build/include/<top>/<top> -> src/<top>: `#include "base/error.h"` then resolves only for those
-# who have build/include/base on their path.
-function(_muster_include_dir room out)
-  _muster_top(${room} top)
-  set(dir ${MUSTER_INCLUDE_ROOT}/${top})
-  if(NOT EXISTS ${dir}/${top})
-    file(MAKE_DIRECTORY ${dir})
-    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${top} ${dir}/${top} SYMBOLIC)
-  endif()
-  set(${out} ${dir} PARENT_SCOPE)
+# <build>/include/muster_local_store/local/store/*.h: links to the headers, so that `#include "local/store/store.h"` is found by
+# those alone who have <build>/include/muster_local_store on their path.
+function(_muster_include_root target path out)
+  set(root ${MUSTER_INCLUDE_ROOT}/${target})
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${path}/*.h)
+  file(MAKE_DIRECTORY ${root}/${path})
+  foreach(header ${headers})
+    get_filename_component(name ${header} NAME)
+    file(CREATE_LINK ${header} ${root}/${path}/${name} SYMBOLIC)
+  endforeach()
+  foreach(folder ${ARGN})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${path}/${folder} ${root}/${path}/${folder} SYMBOLIC)
+  endforeach()
+  set(${out} ${root} PARENT_SCOPE)
+endfunction()
+
+# Shows `target` what tests share in <room>/testing, and in that of the folder that the room is in.
+function(_muster_see_testing target room)
+  string(REGEX REPLACE "/[^/]*$" "" above ${room})
+  set(folders ${room} ${above})
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder ${folders})
+    if(EXISTS ${CMAKE_SOURCE_DIR}/src/${folder}/testing)
+      _muster_target(${folder}/testing testing)
+      if(NOT TARGET ${testing})
+        add_library(${testing} INTERFACE)
+        _muster_include_root(${testing} ${folder}/testing root)
+        target_include_directories(${testing} INTERFACE ${root})
+      endif()
+      target_link_libraries(${target} PRIVATE ${testing})
+    endif()
+  endforeach()
 endfunction()
 
 function(muster_room name)
-  cmake_parse_arguments(ROOM "" "" "USES;LIBS;TEST_LIBS;EXCLUDE" ${ARGN})
-  string(REPLACE "/" "_" target "muster_${name}")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  cmake_parse_arguments(ROOM "" "" "FOLDERS;USES;TEST_USES;LIBS;TEST_LIBS;EXCLUDE" ${ARGN})
+  _muster_target(${name} target)
+  set(patterns ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  foreach(folder ${ROOM_FOLDERS})
+    list(APPEND patterns ${CMAKE_SOURCE_DIR}/src/${name}/${folder}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   foreach(pattern ${ROOM_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX ${pattern})
   endforeach()
@@ -36,27 +65,50 @@ function(muster_room name)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
 
-  if(sources)
-    add_library(${target} STATIC ${sources})
-    set(scope PUBLIC)
-  else()
-    add_library(${target} INTERFACE)
-    set(scope INTERFACE)
-  endif()
-  _muster_include_dir(${name} own)
-  target_include_directories(${target} ${scope} ${own})
+  add_library(${target} STATIC ${sources})
+  _muster_include_root(${target} ${name} root ${ROOM_FOLDERS})
+  target_include_directories(${target} PUBLIC ${root})
+  set(uses)
   foreach(used ${ROOM_USES})
-    string(REPLACE "/" "_" used_target "muster_${used}")
-    target_link_libraries(${target} ${scope} ${used_target})
+    _muster_target(${used} used_target)
+    list(APPEND uses ${used_target})
   endforeach()
-  target_link_libraries(${target} ${scope} muster_options ${ROOM_LIBS})
+  target_link_libraries(${target} PRIVATE ${uses} PUBLIC muster_options ${ROOM_LIBS})
+  set_property(GLOBAL PROPERTY MUSTER_USES_${name} ${ROOM_USES})
 
   if(MUSTER_TESTS AND tests)
     set(test_target ${target}_test)
     add_executable(${test_target} ${tests})
-    target_link_libraries(${test_target} PRIVATE ${target} ${ROOM_TEST_LIBS} GTest::gtest
-                                                 GTest::gtest_main)
+    foreach(used ${ROOM_TEST_USES})
+      _muster_target(${used} used_target)
+      list(APPEND uses ${used_target})
+    endforeach()
+    foreach(room ${name} ${ROOM_USES} ${ROOM_TEST_USES})
+      _muster_see_testing(${test_target} ${room})
+    endforeach()
+    target_link_libraries(${test_target} PRIVATE ${target} ${uses} ${ROOM_TEST_LIBS} GTest::gtest GTest::gtest_main)
     gtest_discover_tests(${test_target} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 300
                          PROPERTIES LABELS unit TIMEOUT 600)
   endif()
+endfunction()
+
+# What is no room, a program of ours or of the tests, sees those that it names and all that they use.
+#
+#   muster_use_rooms(<target> room...)
+function(muster_use_rooms target)
+  set(left ${ARGN})
+  set(seen)
+  while(left)
+    list(POP_FRONT left room)
+    if(NOT room IN_LIST seen)
+      list(APPEND seen ${room})
+      get_property(uses GLOBAL PROPERTY MUSTER_USES_${room})
+      list(APPEND left ${uses})
+      _muster_target(${room} used)
+      target_link_libraries(${target} PRIVATE ${used})
+      if(${target} MATCHES "test$")
+        _muster_see_testing(${target} ${room})
+      endif()
+    endif()
+  endwhile()
 endfunction()

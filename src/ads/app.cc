@@ -2,10 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "ads/job_backend.h"
 #include "ads/oci_cloud.h"
 #include "ads/verbs.h"
 
 namespace ads {
+namespace {
+
+// Where the context has none yet: its cloud, its job backend, and runs of a job that is there.
+void ConnectToOci(Context& context) {
+  if (!context.oci) {
+    context.oci = [&context](const LoginFlags& login) -> std::unique_ptr<OciServices> {
+      return std::make_unique<OciCloud>(context, login);
+    };
+  }
+  if (!context.job_backend) context.job_backend = [&context] { return MakeJobBackend(context); };
+  if (!context.run_existing_job) {
+    context.run_existing_job = [&context](const ExistingJobRequest& request, cli::Output& out,
+                                          cli::Output& err) {
+      return RunExistingJob(context, request, out, err);
+    };
+  }
+}
+
+}  // namespace
 
 void AddOpctl(cli::Command& root, Context& context) {
   ConnectToOci(context);

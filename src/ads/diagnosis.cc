@@ -8,7 +8,7 @@
 #include "ads/node_address.h"
 #include "base/strings.h"
 #include "base/uid.h"
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 namespace ads {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "ads/job_backend.h"
 #include "ads/oci/bucket.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -114,21 +113,6 @@ base::Result<std::string> OciCloud::Secret(const std::string& secret_ocid) {
                 fmt::format("the secret {} has no content in base64", secret_ocid));
   }
   return *content;
-}
-
-void ConnectToOci(Context& context) {
-  if (!context.oci) {
-    context.oci = [&context](const LoginFlags& login) -> std::unique_ptr<OciServices> {
-      return std::make_unique<OciCloud>(context, login);
-    };
-  }
-  if (!context.job_backend) context.job_backend = [&context] { return MakeJobBackend(context); };
-  if (!context.run_existing_job) {
-    context.run_existing_job = [&context](const ExistingJobRequest& request, cli::Output& out,
-                                          cli::Output& err) {
-      return RunExistingJob(context, request, out, err);
-    };
-  }
 }
 
 }  // namespace ads

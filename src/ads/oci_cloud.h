@@ -35,7 +35,4 @@ class OciCloud final : public OciServices {
   std::shared_ptr<oci::Session> session_;
 };
 
-// Where the context has none yet: its cloud, its job backend, and runs of a job that is there.
-void ConnectToOci(Context& context);
-
 }  // namespace ads

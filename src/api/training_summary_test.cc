@@ -98,7 +98,7 @@ TrainingSummary Of(const text::Json& job, const std::vector<text::Json>& pods = 
   return whole;
 }
 
-// But for Suspended, which is PENDING under Arena's name only (arena/jobs.h).
+// But for Suspended, which is PENDING under Arena's name only (arena/jobs/jobs.h).
 TEST(TrainingSummary, S1_StatusFollowsConditions) {
   using Conditions = std::vector<std::pair<std::string_view, std::string_view>>;
   const std::pair<Conditions, std::string_view> cases[] = {

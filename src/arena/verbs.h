@@ -2,7 +2,7 @@
 // lives.
 #pragma once
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 
 namespace arena {
 

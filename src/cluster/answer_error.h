@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace cluster {
 

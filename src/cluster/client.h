@@ -12,8 +12,8 @@
 
 #include "api/resources.h"
 #include "base/result.h"
-#include "cluster/exec.h"
-#include "cluster/port_stream.h"
+#include "cluster/exec/exec.h"
+#include "cluster/exec/port_stream.h"
 #include "cluster/transport.h"
 #include "text/json.h"
 

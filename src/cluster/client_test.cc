@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/fake_server.h"
+#include "cluster/testing/fake_server.h"
 #include "text/projection.h"
 
 namespace cluster {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cluster/transport.h"
-#include "net/exchange.h"
+#include "net/http/response_stream.h"
 
 namespace cluster {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "cluster/certificate.h"
-#include "cluster/credentials.h"
+#include "cluster/kubeconfig/certificate.h"
+#include "cluster/kubeconfig/credentials.h"
 #include "cluster/kubernetes_transport.h"
-#include "net/curl_client.h"
-#include "net/proxy.h"
-#include "net/url.h"
+#include "net/client/proxy.h"
+#include "net/curl/client.h"
+#include "net/socket/url.h"
 
 namespace cluster {
 namespace {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "cluster/fake_server.h"
+#include "cluster/testing/fake_server.h"
 
 namespace cluster {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "cluster/credentials.h"
+#include "cluster/kubeconfig/credentials.h"
 #include "cluster/transport.h"
-#include "net/curl_client.h"
+#include "net/curl/client.h"
 
 namespace cluster {
 

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 
 namespace cluster {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace cluster {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace cluster {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http.h"
-#include "net/http_client.h"
-#include "net/websocket.h"
+#include "net/client/client.h"
+#include "net/http/types.h"
+#include "net/websocket/client.h"
 
 namespace cluster {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/file.h"
-#include "cluster/fake_server.h"
-#include "net/http_server.h"
+#include "cluster/testing/fake_server.h"
+#include "net/http/server.h"
 
 namespace cluster {
 namespace {

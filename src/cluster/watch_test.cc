@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/client.h"
-#include "cluster/fake_server.h"
+#include "cluster/testing/fake_server.h"
 #include "text/projection.h"
 
 namespace cluster {

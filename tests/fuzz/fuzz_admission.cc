@@ -1,5 +1,5 @@
 #include "check.h"
-#include "controller/admission_review.h"
+#include "controller/operator/admission_review.h"
 
 // Whatever is posted to the webhook, it is answered: a review with a decision, or a refusal that
 // says why.

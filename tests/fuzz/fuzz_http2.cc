@@ -1,5 +1,5 @@
 #include "check.h"
-#include "net/http2_session.h"
+#include "net/client/http2_session.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);

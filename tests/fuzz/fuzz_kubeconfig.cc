@@ -1,6 +1,6 @@
 #include "check.h"
-#include "cluster/exec_plugin.h"
-#include "cluster/kubeconfig.h"
+#include "cluster/kubeconfig/exec_plugin.h"
+#include "cluster/kubeconfig/kubeconfig.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -1,6 +1,6 @@
 // The input is the body of a write to the embedded cluster's API server, in Kubernetes' protobuf.
 #include "check.h"
-#include "local/server/protobuf.h"
+#include "local/server/schema/protobuf.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto object = local::server::DecodeProtobuf({reinterpret_cast<const char*>(data), size});

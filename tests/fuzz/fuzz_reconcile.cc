@@ -1,7 +1,7 @@
 // The input is a PyTorchJob, and after NUL bytes pods and services that bear its labels: whatever
 // they hold, a pass over them comes to an end, and its plan can be carried out and looked at again.
 #include "check.h"
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 #include "reconcile/reconcile.h"
 
 namespace {

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "net/spdy.h"
+#include "net/websocket/spdy.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "net/websocket_frame.h"
+#include "net/websocket/frame.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "net/file_uploader.h"
+#include "net/http/file_uploader.h"
 
 namespace ads::oci {
 

@@ -6,9 +6,9 @@
 
 #include "ads/oci/region.h"
 #include "base/result.h"
-#include "net/file_uploader.h"
-#include "net/http_client.h"
-#include "net/url.h"
+#include "net/client/client.h"
+#include "net/http/file_uploader.h"
+#include "net/socket/url.h"
 
 namespace ads::oci {
 

@@ -6,7 +6,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "net/url.h"
+#include "net/socket/url.h"
 
 namespace ads::oci {
 

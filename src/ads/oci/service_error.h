@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace ads::oci {
 

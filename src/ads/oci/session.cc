@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "net/curl_client.h"
-#include "net/proxy.h"
+#include "net/client/proxy.h"
+#include "net/curl/client.h"
 
 namespace ads::oci {
 

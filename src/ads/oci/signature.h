@@ -8,7 +8,7 @@
 #include "ads/oci/private_key.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace ads::oci {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 
 namespace arena {
 

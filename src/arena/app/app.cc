@@ -1,9 +1,9 @@
-#include "arena/app.h"
+#include "arena/app/app.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "arena/complete_names.h"
+#include "arena/app/complete_names.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"

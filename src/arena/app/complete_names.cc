@@ -1,10 +1,10 @@
-#include "arena/complete_names.h"
+#include "arena/app/complete_names.h"
 
 #include <fmt/format.h>
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/isolation.h"
+#include "arena/app/isolation.h"
 #include "text/projection.h"
 
 namespace arena {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 
 namespace arena {
 

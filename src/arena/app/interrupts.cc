@@ -1,4 +1,4 @@
-#include "arena/interrupts.h"
+#include "arena/app/interrupts.h"
 
 #include <fmt/format.h>
 

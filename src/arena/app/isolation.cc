@@ -1,4 +1,4 @@
-#include "arena/isolation.h"
+#include "arena/app/isolation.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "cluster/client.h"
 #include "text/json.h"
 

@@ -1,4 +1,4 @@
-#include "arena/machine_output.h"
+#include "arena/app/machine_output.h"
 
 #include <algorithm>
 

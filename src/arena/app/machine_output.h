@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/gpu_metrics.h"
-#include "arena/job_output.h"
+#include "arena/jobs/gpu_metrics.h"
+#include "arena/jobs/job_output.h"
 
 namespace arena {
 

@@ -1,4 +1,4 @@
-#include "arena/trainer.h"
+#include "arena/app/trainer.h"
 
 #include <fmt/format.h>
 

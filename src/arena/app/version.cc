@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "arena/build_info.h"
-#include "arena/job_output.h"
+#include "arena/install/build_info.h"
+#include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
 
 namespace arena {

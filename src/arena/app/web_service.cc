@@ -1,9 +1,9 @@
-#include "arena/web_service.h"
+#include "arena/app/web_service.h"
 
 #include <utility>
 
-#include "net/curl_client.h"
-#include "net/proxy.h"
+#include "net/client/proxy.h"
+#include "net/curl/client.h"
 
 namespace arena {
 

@@ -8,8 +8,8 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "net/http_client.h"
-#include "net/url.h"
+#include "net/client/client.h"
+#include "net/socket/url.h"
 
 namespace arena {
 

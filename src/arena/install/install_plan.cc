@@ -1,11 +1,11 @@
-#include "arena/install_plan.h"
+#include "arena/install/install_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/deploy_files.h"
+#include "arena/install/deploy_files.h"
 #include "text/yaml.h"
 
 namespace arena {

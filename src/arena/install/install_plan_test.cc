@@ -1,4 +1,4 @@
-#include "arena/install_plan.h"
+#include "arena/install/install_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "arena/other_operator.h"
+#include "arena/install/other_operator.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/install_plan.h"
-#include "arena/rollout.h"
+#include "arena/install/install_plan.h"
+#include "arena/objects/rollout.h"
 #include "base/strings.h"
 
 namespace arena {

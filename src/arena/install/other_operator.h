@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "arena/kind_finder.h"
+#include "arena/objects/kind_finder.h"
 #include "base/result.h"
 #include "cluster/client.h"
 

@@ -1,4 +1,4 @@
-#include "arena/other_operator.h"
+#include "arena/install/other_operator.h"
 
 #include <gtest/gtest.h>
 

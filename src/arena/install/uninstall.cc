@@ -6,8 +6,8 @@
 
 #include "api/object.h"
 #include "api/pytorch_job.h"
-#include "arena/install_plan.h"
-#include "arena/manifest_objects.h"
+#include "arena/install/install_plan.h"
+#include "arena/objects/manifest_objects.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -4,11 +4,11 @@
 
 #include "api/object.h"
 #include "api/selector.h"
-#include "arena/complete_names.h"
-#include "arena/deletion.h"
-#include "arena/isolation.h"
-#include "arena/jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/isolation.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/deletion.h"
+#include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

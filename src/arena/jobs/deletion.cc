@@ -1,14 +1,14 @@
-#include "arena/deletion.h"
+#include "arena/jobs/deletion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/isolation.h"
-#include "arena/job_watch.h"
-#include "arena/jobs.h"
-#include "arena/submit_objects.h"
+#include "arena/app/isolation.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/jobs/jobs.h"
+#include "arena/submit/objects.h"
 #include "base/log.h"
 #include "base/strings.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "arena/app.h"
-#include "arena/ending.h"
+#include "arena/app/app.h"
+#include "arena/jobs/ending.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/ending.h"
+#include "arena/jobs/ending.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <thread>
 
-#include "arena/app.h"
-#include "arena/job_watch.h"
+#include "arena/app/app.h"
+#include "arena/jobs/job_watch.h"
 #include "base/fd.h"
 #include "cluster/client.h"
 

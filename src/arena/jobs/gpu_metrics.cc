@@ -1,4 +1,4 @@
-#include "arena/gpu_metrics.h"
+#include "arena/jobs/gpu_metrics.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "arena/web_service.h"
+#include "arena/app/web_service.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 namespace arena {
 namespace {

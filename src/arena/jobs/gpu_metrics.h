@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/gpu_metrics.h"
+#include "arena/jobs/gpu_metrics.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/fd.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/job_output.h"
+#include "arena/jobs/job_output.h"
 
 #include <fmt/format.h>
 

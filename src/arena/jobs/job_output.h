@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/gpu_metrics.h"
-#include "arena/jobs.h"
+#include "arena/jobs/gpu_metrics.h"
+#include "arena/jobs/jobs.h"
 #include "cli/command.h"
 #include "text/json.h"
 

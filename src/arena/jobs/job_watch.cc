@@ -1,4 +1,4 @@
-#include "arena/job_watch.h"
+#include "arena/jobs/job_watch.h"
 
 #include <utility>
 

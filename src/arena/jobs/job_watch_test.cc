@@ -1,9 +1,9 @@
-#include "arena/job_watch.h"
+#include "arena/jobs/job_watch.h"
 
 #include <atomic>
 #include <optional>
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

@@ -1,4 +1,4 @@
-#include "arena/jobs.h"
+#include "arena/jobs/jobs.h"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/advice.h"
-#include "arena/broken_submission.h"
-#include "arena/isolation.h"
-#include "arena/listed_pods.h"
-#include "arena/tensorboard.h"
+#include "arena/app/advice.h"
+#include "arena/app/isolation.h"
+#include "arena/jobs/listed_pods.h"
+#include "arena/submit/broken_submission.h"
+#include "arena/submit/tensorboard.h"
 
 namespace arena {
 namespace {

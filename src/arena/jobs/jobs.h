@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/training_summary.h"
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/kueue.h"
+#include "arena/jobs/kueue.h"
 
 #include <fmt/format.h>
 

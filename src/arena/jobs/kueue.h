@@ -1,7 +1,7 @@
 // What Kueue says of a job that it holds.
 #pragma once
 
-#include "arena/jobs.h"
+#include "arena/jobs/jobs.h"
 #include "cluster/client.h"
 
 namespace arena {

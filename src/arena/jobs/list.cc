@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "api/object.h"
-#include "arena/isolation.h"
-#include "arena/job_output.h"
-#include "arena/machine_output.h"
-#include "arena/other_jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/isolation.h"
+#include "arena/app/machine_output.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/job_output.h"
+#include "arena/jobs/other_jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -1,4 +1,4 @@
-#include "arena/listed_pods.h"
+#include "arena/jobs/listed_pods.h"
 
 #include <fmt/format.h>
 

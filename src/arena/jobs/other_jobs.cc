@@ -1,4 +1,4 @@
-#include "arena/other_jobs.h"
+#include "arena/jobs/other_jobs.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/isolation.h"
-#include "arena/trainer.h"
+#include "arena/app/isolation.h"
+#include "arena/app/trainer.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"

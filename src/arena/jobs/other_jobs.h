@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/resources.h"
-#include "arena/app.h"
-#include "arena/jobs.h"
+#include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
 #include "cluster/client.h"
 
 namespace arena {

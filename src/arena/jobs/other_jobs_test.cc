@@ -1,8 +1,8 @@
-#include "arena/other_jobs.h"
+#include "arena/jobs/other_jobs.h"
 
 #include <sys/stat.h>
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/file.h"
 #include "base/strings.h"
 

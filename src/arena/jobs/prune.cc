@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "arena/deletion.h"
-#include "arena/jobs.h"
+#include "arena/jobs/deletion.h"
+#include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
 
 namespace arena {

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "api/object.h"
-#include "arena/complete_names.h"
-#include "arena/ending.h"
-#include "arena/job_watch.h"
-#include "arena/jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/ending.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "arena/complete_names.h"
-#include "arena/machine_output.h"
-#include "arena/other_jobs.h"
-#include "arena/refresh.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/machine_output.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/other_jobs.h"
+#include "arena/objects/refresh.h"
 #include "arena/verbs.h"
 
 namespace arena {

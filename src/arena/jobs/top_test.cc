@@ -1,6 +1,6 @@
-#include "arena/build_info.h"
-#include "arena/refresh.h"
-#include "arena/verb_test_base.h"
+#include "arena/install/build_info.h"
+#include "arena/objects/refresh.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

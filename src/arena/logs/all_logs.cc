@@ -1,4 +1,4 @@
-#include "arena/all_logs.h"
+#include "arena/logs/all_logs.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "api/pod.h"
 #include "api/training_summary.h"
-#include "arena/log_lines.h"
+#include "arena/logs/log_lines.h"
 #include "base/log.h"
 
 namespace arena {

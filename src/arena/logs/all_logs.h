@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "arena/app.h"
-#include "arena/jobs.h"
+#include "arena/app/app.h"
+#include "arena/jobs/jobs.h"
 #include "cluster/client.h"
 
 namespace arena {

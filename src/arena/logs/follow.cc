@@ -1,12 +1,12 @@
-#include "arena/follow.h"
+#include "arena/logs/follow.h"
 
 #include <fmt/format.h>
 
 #include "api/names.h"
 #include "api/training_summary.h"
-#include "arena/advice.h"
-#include "arena/job_watch.h"
-#include "arena/log_lines.h"
+#include "arena/app/advice.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/logs/log_lines.h"
 #include "base/backoff.h"
 #include "base/defer.h"
 #include "base/log.h"

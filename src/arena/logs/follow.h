@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "cluster/client.h"
 
 namespace arena {

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "api/object.h"
-#include "arena/all_logs.h"
-#include "arena/follow.h"
-#include "arena/job_watch.h"
-#include "arena/log_lines.h"
-#include "arena/log_merge.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/logs/all_logs.h"
+#include "arena/logs/follow.h"
+#include "arena/logs/log_lines.h"
+#include "arena/logs/log_merge.h"
 #include "base/guarded.h"
 #include "base/log.h"
 

@@ -1,4 +1,4 @@
-#include "arena/log_lines.h"
+#include "arena/logs/log_lines.h"
 
 namespace arena {
 namespace {

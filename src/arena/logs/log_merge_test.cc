@@ -1,4 +1,4 @@
-#include "arena/log_merge.h"
+#include "arena/logs/log_merge.h"
 
 #include <gtest/gtest.h>
 

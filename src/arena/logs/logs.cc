@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "api/names.h"
-#include "arena/all_logs.h"
-#include "arena/complete_names.h"
-#include "arena/follow.h"
-#include "arena/isolation.h"
-#include "arena/jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/isolation.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/jobs.h"
+#include "arena/logs/all_logs.h"
+#include "arena/logs/follow.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <thread>
 
-#include "arena/all_logs.h"
-#include "arena/log_lines.h"
-#include "arena/verb_test_base.h"
+#include "arena/logs/all_logs.h"
+#include "arena/logs/log_lines.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/strings.h"
 
 namespace arena {

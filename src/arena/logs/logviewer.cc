@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "api/object.h"
-#include "arena/complete_names.h"
-#include "arena/jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/jobs.h"
 #include "arena/verbs.h"
 
 namespace arena {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "arena/node_output.h"
+#include "arena/nodes/node_output.h"
 #include "base/strings.h"
 #include "cli/table.h"
 

@@ -1,5 +1,5 @@
 // What `top node` tells programs of each node.
-#include "arena/node_output.h"
+#include "arena/nodes/node_output.h"
 
 namespace arena {
 namespace {

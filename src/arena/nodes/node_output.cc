@@ -1,4 +1,4 @@
-#include "arena/node_output.h"
+#include "arena/nodes/node_output.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/job_output.h"
-#include "arena/nodes.h"
+#include "arena/jobs/job_output.h"
+#include "arena/nodes/nodes.h"
 #include "text/json.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/nodes.h"
+#include "arena/nodes/nodes.h"
 
 #include <algorithm>
 #include <cmath>

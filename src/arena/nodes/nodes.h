@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/gpu_metrics.h"
+#include "arena/jobs/gpu_metrics.h"
 #include "text/json.h"
 
 namespace arena {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "arena/complete_names.h"
-#include "arena/node_output.h"
-#include "arena/refresh.h"
+#include "arena/app/complete_names.h"
+#include "arena/nodes/node_output.h"
+#include "arena/objects/refresh.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/object.h"
-#include "arena/manifest_objects.h"
+#include "arena/objects/manifest_objects.h"
 #include "arena/verbs.h"
 #include "text/yaml.h"
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "arena/fetch_url.h"
-#include "arena/kind_finder.h"
-#include "arena/verb_test_base.h"
+#include "arena/objects/fetch_url.h"
+#include "arena/objects/kind_finder.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/file.h"
 
 namespace arena {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "api/object.h"
-#include "arena/manifest_objects.h"
-#include "arena/unified_diff.h"
+#include "arena/objects/manifest_objects.h"
+#include "arena/objects/unified_diff.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "text/yaml.h"

@@ -1,11 +1,11 @@
-#include "arena/fetch_url.h"
+#include "arena/objects/fetch_url.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "net/curl_client.h"
-#include "net/proxy.h"
+#include "net/client/proxy.h"
+#include "net/curl/client.h"
 
 namespace arena {
 namespace {

@@ -1,4 +1,4 @@
-#include "arena/kind_finder.h"
+#include "arena/objects/kind_finder.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "api/object.h"
-#include "arena/rollout.h"
+#include "arena/objects/rollout.h"
 #include "base/strings.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace arena {
 namespace {

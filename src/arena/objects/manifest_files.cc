@@ -1,4 +1,4 @@
-#include "arena/manifest_files.h"
+#include "arena/objects/manifest_files.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "arena/fetch_url.h"
+#include "arena/objects/fetch_url.h"
 #include "base/file.h"
 
 namespace arena {

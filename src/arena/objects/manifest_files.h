@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/app.h"
-#include "arena/manifest.h"
+#include "arena/app/app.h"
+#include "arena/objects/manifest.h"
 
 namespace arena {
 

@@ -1,4 +1,4 @@
-#include "arena/manifest_objects.h"
+#include "arena/objects/manifest_objects.h"
 
 #include <fmt/format.h>
 

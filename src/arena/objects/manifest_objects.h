@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/kind_finder.h"
-#include "arena/manifest_files.h"
+#include "arena/objects/kind_finder.h"
+#include "arena/objects/manifest_files.h"
 
 namespace arena {
 

@@ -1,4 +1,4 @@
-#include "arena/manifest.h"
+#include "arena/objects/manifest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "arena/refresh.h"
+#include "arena/objects/refresh.h"
 
 #include <fmt/format.h>
 
-#include "arena/jobs.h"
+#include "arena/jobs/jobs.h"
 #include "base/log.h"
 
 namespace arena {

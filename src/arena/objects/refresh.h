@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 
 namespace arena {
 

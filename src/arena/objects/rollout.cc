@@ -1,4 +1,4 @@
-#include "arena/rollout.h"
+#include "arena/objects/rollout.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "arena/unified_diff.h"
+#include "arena/objects/unified_diff.h"
 
 #include <fmt/format.h>
 

@@ -5,11 +5,11 @@
 
 #include "api/names.h"
 #include "api/pod.h"
-#include "arena/complete_names.h"
-#include "arena/exec_session.h"
-#include "arena/jobs.h"
-#include "arena/other_jobs.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/jobs.h"
+#include "arena/jobs/other_jobs.h"
+#include "arena/streams/exec_session.h"
 #include "arena/verbs.h"
 
 namespace arena {

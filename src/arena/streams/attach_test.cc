@@ -6,10 +6,10 @@
 
 #include <thread>
 
-#include "arena/exec_session.h"
-#include "arena/verb_test_base.h"
+#include "arena/streams/exec_session.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/fd.h"
-#include "cluster/fake_exec.h"
+#include "cluster/testing/fake_exec.h"
 
 namespace arena {
 namespace {

@@ -1,4 +1,4 @@
-#include "arena/exec_session.h"
+#include "arena/streams/exec_session.h"
 
 #include <poll.h>
 #include <pthread.h>

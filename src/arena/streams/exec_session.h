@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "cli/terminal.h"
-#include "cluster/exec.h"
+#include "cluster/exec/exec.h"
 
 namespace arena {
 

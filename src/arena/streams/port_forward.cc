@@ -4,10 +4,10 @@
 
 #include "api/names.h"
 #include "api/pod.h"
-#include "arena/complete_names.h"
-#include "arena/jobs.h"
-#include "arena/port_relay.h"
-#include "arena/trainer.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/trainer.h"
+#include "arena/jobs/jobs.h"
+#include "arena/streams/port_relay.h"
 #include "arena/verbs.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/port_relay.h"
+#include "arena/streams/port_relay.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 namespace arena {
 namespace {

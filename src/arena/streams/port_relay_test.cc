@@ -1,4 +1,4 @@
-#include "arena/port_relay.h"
+#include "arena/streams/port_relay.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <thread>
 
-#include "cluster/fake_exec.h"
-#include "net/tcp_socket.h"
+#include "cluster/testing/fake_exec.h"
+#include "net/socket/tcp.h"
 
 namespace arena {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "text/json.h"

@@ -6,10 +6,10 @@
 #include <limits>
 #include <set>
 
-#include "arena/app.h"
-#include "arena/submit_files.h"
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/app/app.h"
+#include "arena/submit/files.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
 #include "base/file.h"
 #include "base/quantity.h"
 #include "base/strings.h"

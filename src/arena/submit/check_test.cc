@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "arena/app.h"
-#include "arena/submit_options.h"
+#include "arena/app/app.h"
+#include "arena/submit/options.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -5,10 +5,10 @@
 #include <array>
 #include <filesystem>
 
-#include "arena/render_parts.h"
-#include "arena/submit_files.h"
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/files.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
+#include "arena/submit/render_parts.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -1,10 +1,10 @@
-#include "arena/creation.h"
+#include "arena/submit/creation.h"
 
 #include <fmt/format.h>
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/broken_submission.h"
+#include "arena/submit/broken_submission.h"
 #include "base/log.h"
 #include "base/uid.h"
 

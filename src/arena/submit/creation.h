@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/resources.h"
-#include "arena/app.h"
-#include "arena/submit_objects.h"
+#include "arena/app/app.h"
+#include "arena/submit/objects.h"
 #include "cluster/client.h"
 
 namespace arena {

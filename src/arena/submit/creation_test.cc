@@ -1,10 +1,10 @@
 // All of a job's objects or none, whatever fails and whoever else submits.
-#include "arena/creation.h"
+#include "arena/submit/creation.h"
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/broken_submission.h"
-#include "arena/verb_test_base.h"
+#include "arena/submit/broken_submission.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/strings.h"
 
 namespace arena {

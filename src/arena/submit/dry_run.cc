@@ -1,4 +1,4 @@
-#include "arena/submit_dry_run.h"
+#include "arena/submit/dry_run.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "arena/submit_objects.h"
+#include "arena/submit/objects.h"
 #include "cli/terminal.h"
 #include "text/json.h"
 

@@ -1,4 +1,4 @@
-#include "arena/submit_files.h"
+#include "arena/submit/files.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
 #include "base/file.h"
 #include "base/strings.h"
 

@@ -1,9 +1,9 @@
-#include "arena/submit_files.h"
+#include "arena/submit/files.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "arena/submit_options.h"
+#include "arena/submit/options.h"
 #include "base/file.h"
 
 namespace arena {

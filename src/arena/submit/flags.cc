@@ -1,4 +1,4 @@
-#include "arena/submit_options.h"
+#include "arena/submit/options.h"
 
 namespace arena {
 namespace {

@@ -1,8 +1,8 @@
-#include "arena/model_registry.h"
+#include "arena/submit/model_registry.h"
 
 #include <fmt/format.h>
 
-#include "arena/web_service.h"
+#include "arena/app/web_service.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "text/json.h"

@@ -1,4 +1,4 @@
-#include "arena/model_registry.h"
+#include "arena/submit/model_registry.h"
 
 #include <gtest/gtest.h>
 

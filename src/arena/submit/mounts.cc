@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "arena/render_parts.h"
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
+#include "arena/submit/render_parts.h"
 #include "base/strings.h"
 
 namespace arena {

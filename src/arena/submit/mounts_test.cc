@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "arena/submit_options.h"
+#include "arena/submit/options.h"
 
 namespace arena {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/submit_options.h"
+#include "arena/submit/options.h"
 #include "text/json.h"
 
 namespace arena {

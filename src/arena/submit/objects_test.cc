@@ -1,7 +1,7 @@
 // What submit renders beyond Arena; Arena's own is in tests/compat/arena.
-#include "arena/submit_objects.h"
+#include "arena/submit/objects.h"
 
-#include "arena/render_test_base.h"
+#include "arena/testing/render_test_base.h"
 #include "base/file.h"
 #include "base/strings.h"
 

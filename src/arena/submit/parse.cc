@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
 #include "base/strings.h"
 #include "text/utf8.h"
 

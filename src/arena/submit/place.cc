@@ -1,4 +1,4 @@
-#include "arena/submit_place.h"
+#include "arena/submit/place.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/refusal.h"
 
 namespace arena {
 namespace {

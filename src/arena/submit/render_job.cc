@@ -3,7 +3,7 @@
 
 #include "api/names.h"
 #include "api/variable_references.h"
-#include "arena/render_parts.h"
+#include "arena/submit/render_parts.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -3,8 +3,8 @@
 
 #include "api/names.h"
 #include "api/resources.h"
-#include "arena/render_parts.h"
-#include "arena/tensorboard.h"
+#include "arena/submit/render_parts.h"
+#include "arena/submit/tensorboard.h"
 #include "base/strings.h"
 #include "text/utf8.h"
 #include "text/yaml.h"

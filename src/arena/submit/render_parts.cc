@@ -1,4 +1,4 @@
-#include "arena/render_parts.h"
+#include "arena/submit/render_parts.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/submit_objects.h"
+#include "arena/submit/objects.h"
 
 namespace arena {
 

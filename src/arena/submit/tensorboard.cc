@@ -1,4 +1,4 @@
-#include "arena/tensorboard.h"
+#include "arena/submit/tensorboard.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include "api/failure_cause.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/complete_names.h"
-#include "arena/job_output.h"
-#include "arena/submit_objects.h"
+#include "arena/app/complete_names.h"
+#include "arena/jobs/job_output.h"
+#include "arena/submit/objects.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"

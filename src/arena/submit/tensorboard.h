@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "arena/jobs.h"
+#include "arena/jobs/jobs.h"
 #include "cluster/client.h"
 #include "text/json.h"
 

@@ -1,6 +1,6 @@
-#include "arena/tensorboard.h"
+#include "arena/submit/tensorboard.h"
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "arena/submit_options.h"
-#include "arena/submit_refusal.h"
+#include "arena/submit/options.h"
+#include "arena/submit/refusal.h"
 #include "base/strings.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "arena/submit_wait.h"
+#include "arena/submit/wait.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 
 #include "api/object.h"
 #include "api/training_summary.h"
-#include "arena/advice.h"
-#include "arena/follow.h"
-#include "arena/job_watch.h"
-#include "arena/jobs.h"
+#include "arena/app/advice.h"
+#include "arena/jobs/job_watch.h"
+#include "arena/jobs/jobs.h"
+#include "arena/logs/follow.h"
 #include "base/log.h"
 
 namespace arena {

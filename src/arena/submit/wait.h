@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "arena/app.h"
+#include "arena/app/app.h"
 #include "cli/terminal.h"
 #include "cluster/client.h"
 #include "text/json.h"

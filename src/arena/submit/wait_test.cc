@@ -1,6 +1,6 @@
-#include "arena/submit_wait.h"
+#include "arena/submit/wait.h"
 
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arena/submit_objects.h"
+#include "arena/submit/objects.h"
 #include "cli/flags.h"
 
 namespace arena {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "arena/app.h"
-#include "arena/fake_cluster.h"
+#include "arena/app/app.h"
+#include "arena/testing/fake_cluster.h"
 #include "base/log.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "cluster/exec.h"
+#include "cluster/exec/exec.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/websocket.h"
+#include "net/websocket/client.h"
 #include "text/json.h"
 
 namespace cluster {

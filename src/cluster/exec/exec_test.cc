@@ -1,4 +1,4 @@
-#include "cluster/exec.h"
+#include "cluster/exec/exec.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "cluster/client.h"
-#include "cluster/fake_exec.h"
-#include "net/http_server.h"
+#include "cluster/testing/fake_exec.h"
+#include "net/http/server.h"
 
 namespace cluster {
 namespace {

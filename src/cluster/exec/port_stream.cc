@@ -1,4 +1,4 @@
-#include "cluster/port_stream.h"
+#include "cluster/exec/port_stream.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "net/websocket.h"
+#include "net/websocket/client.h"
 
 namespace cluster {
 

@@ -1,8 +1,8 @@
-#include "cluster/port_stream.h"
+#include "cluster/exec/port_stream.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/fake_exec.h"
+#include "cluster/testing/fake_exec.h"
 
 namespace cluster {
 namespace {

@@ -1,4 +1,4 @@
-#include "cluster/certificate.h"
+#include "cluster/kubeconfig/certificate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/credentials.h"
+#include "cluster/kubeconfig/credentials.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "cluster/certificate.h"
+#include "cluster/kubeconfig/certificate.h"
 
 namespace cluster {
 namespace {

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
-#include "cluster/exec_plugin.h"
-#include "cluster/kubeconfig.h"
-#include "net/http.h"
+#include "cluster/kubeconfig/exec_plugin.h"
+#include "cluster/kubeconfig/kubeconfig.h"
+#include "net/http/types.h"
 
 namespace cluster {
 

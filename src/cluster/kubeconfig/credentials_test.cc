@@ -1,11 +1,11 @@
-#include "cluster/credentials.h"
+#include "cluster/kubeconfig/credentials.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 
 namespace cluster {
 namespace {

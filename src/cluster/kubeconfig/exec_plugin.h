@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
-#include "cluster/kubeconfig.h"
+#include "cluster/kubeconfig/kubeconfig.h"
 
 namespace cluster {
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/strings.h"
-#include "cluster/exec_plugin.h"
+#include "cluster/kubeconfig/exec_plugin.h"
 #include "process/pidfd.h"
 #include "process/spawn.h"
 

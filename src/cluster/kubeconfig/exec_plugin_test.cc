@@ -1,4 +1,4 @@
-#include "cluster/exec_plugin.h"
+#include "cluster/kubeconfig/exec_plugin.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "cluster/kubeconfig.h"
+#include "cluster/kubeconfig/kubeconfig.h"
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "cluster/kubeconfig_reader.h"
+#include "cluster/kubeconfig/reader.h"
 #include "text/yaml.h"
 
 namespace cluster {

@@ -1,4 +1,4 @@
-#include "cluster/kubeconfig.h"
+#include "cluster/kubeconfig/kubeconfig.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/kubeconfig_reader.h"
+#include "cluster/kubeconfig/reader.h"
 
 #include <fmt/format.h>
 

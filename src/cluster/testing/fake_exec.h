@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/exec.h"
+#include "cluster/exec/exec.h"
 
 namespace cluster {
 

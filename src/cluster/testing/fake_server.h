@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cluster/transport.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace cluster {
 

@@ -10,9 +10,9 @@
 #include "api/resources.h"
 #include "api/training_summary.h"
 #include "base/log.h"
-#include "controller/event_aggregation.h"
-#include "controller/job_worker.h"
-#include "controller/projection.h"
+#include "controller/loop/event_aggregation.h"
+#include "controller/loop/job_worker.h"
+#include "controller/loop/projection.h"
 #include "text/patch.h"
 
 namespace controller {

@@ -1,4 +1,4 @@
-#include "controller/controller.h"
+#include "controller/loop/controller.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "cluster/list_page.h"
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 
 namespace controller {
 namespace {

@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
-#include "controller/event_recorder.h"
-#include "controller/job_worker.h"
+#include "controller/loop/event_recorder.h"
+#include "controller/loop/job_worker.h"
 
 namespace controller {
 

@@ -1,4 +1,4 @@
-#include "controller/event_aggregation.h"
+#include "controller/loop/event_aggregation.h"
 
 #include <gtest/gtest.h>
 

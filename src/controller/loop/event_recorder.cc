@@ -1,4 +1,4 @@
-#include "controller/event_recorder.h"
+#include "controller/loop/event_recorder.h"
 
 #include <fmt/format.h>
 

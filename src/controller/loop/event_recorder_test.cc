@@ -1,4 +1,4 @@
-#include "controller/event_recorder.h"
+#include "controller/loop/event_recorder.h"
 
 #include <gtest/gtest.h>
 

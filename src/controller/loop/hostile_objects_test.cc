@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 #include "reconcile/reconcile.h"
 
 namespace controller {

@@ -1,4 +1,4 @@
-#include "controller/job_cache.h"
+#include "controller/loop/job_cache.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -7,8 +7,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
-#include "controller/object_packing.h"
-#include "controller/projection.h"
+#include "controller/loop/object_packing.h"
+#include "controller/loop/projection.h"
 
 namespace controller {
 namespace {

@@ -1,4 +1,4 @@
-#include "controller/job_cache.h"
+#include "controller/loop/job_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 
 namespace controller {
 namespace {

@@ -8,8 +8,8 @@
 #include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/log.h"
-#include "controller/job_worker.h"
-#include "controller/projection.h"
+#include "controller/loop/job_worker.h"
+#include "controller/loop/projection.h"
 #include "text/projection.h"
 
 namespace controller {

@@ -6,7 +6,7 @@
 
 #include "api/object.h"
 #include "api/resources.h"
-#include "controller/job_worker.h"
+#include "controller/loop/job_worker.h"
 
 namespace controller {
 namespace {

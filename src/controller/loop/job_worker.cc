@@ -1,4 +1,4 @@
-#include "controller/job_worker.h"
+#include "controller/loop/job_worker.h"
 
 #include <fmt/format.h>
 

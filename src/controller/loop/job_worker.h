@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "cluster/client.h"
-#include "controller/job_cache.h"
-#include "controller/metrics.h"
-#include "controller/work_queue.h"
+#include "controller/loop/job_cache.h"
+#include "controller/loop/metrics.h"
+#include "controller/loop/work_queue.h"
 #include "reconcile/reconcile.h"
 
 namespace controller {

@@ -1,8 +1,8 @@
-#include "controller/job_worker.h"
+#include "controller/loop/job_worker.h"
 
 #include "api/training_summary.h"
-#include "controller/projection.h"
-#include "controller/simulated_cluster.h"
+#include "controller/loop/projection.h"
+#include "controller/testing/simulated_cluster.h"
 
 namespace controller {
 namespace {

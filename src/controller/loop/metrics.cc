@@ -1,11 +1,10 @@
-#include "controller/metrics.h"
+#include "controller/loop/metrics.h"
 
 #include <fmt/format.h>
 
 #include "api/names.h"
-#include "controller/admission_review.h"
-#include "controller/metrics_text.h"
-#include "controller/process_metrics.h"
+#include "controller/loop/metrics_text.h"
+#include "controller/loop/process_metrics.h"
 
 namespace controller {
 namespace {

@@ -17,10 +17,13 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "controller/work_queue.h"
+#include "controller/loop/work_queue.h"
 #include "reconcile/reconcile.h"
 
 namespace controller {
+
+// Of the webhook, whose requests are counted by it.
+inline constexpr std::string_view kAdmissionPath = "/validate-kubeflow-org-v1-pytorchjob";
 
 // Durations in buckets. Thread safe.
 class Histogram {

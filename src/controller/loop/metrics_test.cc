@@ -1,4 +1,4 @@
-#include "controller/metrics.h"
+#include "controller/loop/metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "controller/object_packing.h"
+#include "controller/loop/object_packing.h"
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-#include "controller/process_metrics.h"
+#include "controller/loop/process_metrics.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "controller/metrics_text.h"
+#include "controller/loop/metrics_text.h"
 
 namespace controller {
 namespace {

@@ -1,4 +1,4 @@
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -9,7 +9,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "api/resources.h"
-#include "controller/object_packing.h"
+#include "controller/loop/object_packing.h"
 #include "text/projection.h"
 
 namespace controller {

@@ -1,8 +1,8 @@
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 
 #include <gtest/gtest.h>
 
-#include "controller/object_packing.h"
+#include "controller/loop/object_packing.h"
 
 namespace controller {
 namespace {

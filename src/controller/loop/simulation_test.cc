@@ -11,9 +11,9 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "controller/job_worker.h"
-#include "controller/projection.h"
-#include "controller/simulated_cluster.h"
+#include "controller/loop/job_worker.h"
+#include "controller/loop/projection.h"
+#include "controller/testing/simulated_cluster.h"
 
 namespace controller {
 namespace {

@@ -1,4 +1,4 @@
-#include "controller/work_queue.h"
+#include "controller/loop/work_queue.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "controller/admission_review.h"
+#include "controller/operator/admission_review.h"
 
 #include <fmt/format.h>
 

@@ -4,12 +4,10 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "controller/metrics.h"
-#include "net/http.h"
+#include "controller/loop/metrics.h"
+#include "net/http/types.h"
 
 namespace controller {
-
-inline constexpr std::string_view kAdmissionPath = "/validate-kubeflow-org-v1-pytorchjob";
 
 // To an AdmissionReview (admission.k8s.io/v1) of a PyTorchJob: 200 with a review that allows it, or
 // refuses it with the messages of 1.5, and the warnings. What is no review of that version is

@@ -1,4 +1,4 @@
-#include "controller/admission_review.h"
+#include "controller/operator/admission_review.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "net/ignoring_responder.h"
+#include "net/testing/ignoring_responder.h"
 #include "text/json.h"
 
 namespace controller {

@@ -1,4 +1,4 @@
-#include "controller/operator_command.h"
+#include "controller/operator/command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/uid.h"
-#include "controller/operator.h"
+#include "controller/operator/operator.h"
 #include "reconcile/init_container.h"
 
 namespace controller {

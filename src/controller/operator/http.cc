@@ -1,10 +1,10 @@
-#include "controller/operator_http.h"
+#include "controller/operator/http.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 namespace controller {
 namespace {

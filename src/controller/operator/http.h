@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 namespace controller {
 

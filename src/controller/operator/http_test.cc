@@ -1,9 +1,9 @@
-#include "controller/operator_http.h"
+#include "controller/operator/http.h"
 
 #include <gtest/gtest.h>
 
-#include "net/http_client.h"
-#include "net/ignoring_responder.h"
+#include "net/client/client.h"
+#include "net/testing/ignoring_responder.h"
 
 namespace controller {
 namespace {

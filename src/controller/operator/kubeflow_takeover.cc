@@ -1,4 +1,4 @@
-#include "controller/rival.h"
+#include "controller/operator/kubeflow_takeover.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "api/pod.h"
 #include "api/resources.h"
 #include "base/strings.h"
-#include "controller/projection.h"
+#include "controller/loop/projection.h"
 
 namespace controller {
 namespace {

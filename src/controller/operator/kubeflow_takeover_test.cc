@@ -1,4 +1,4 @@
-#include "controller/rival.h"
+#include "controller/operator/kubeflow_takeover.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "cluster/client.h"
-#include "controller/lease.h"
-#include "controller/lease_term.h"
+#include "controller/operator/lease.h"
+#include "controller/operator/lease_term.h"
 
 namespace controller {
 

@@ -1,11 +1,11 @@
-#include "controller/leader.h"
+#include "controller/operator/leader.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
 #include "api/resources.h"
-#include "cluster/fake_server.h"
+#include "cluster/testing/fake_server.h"
 
 namespace controller {
 namespace {

@@ -1,4 +1,4 @@
-#include "controller/lease.h"
+#include "controller/operator/lease.h"
 
 #include <utility>
 

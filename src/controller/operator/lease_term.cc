@@ -1,4 +1,4 @@
-#include "controller/lease_term.h"
+#include "controller/operator/lease_term.h"
 
 #include <algorithm>
 #include <utility>

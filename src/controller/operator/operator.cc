@@ -1,4 +1,4 @@
-#include "controller/operator.h"
+#include "controller/operator/operator.h"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "controller/operator_http.h"
-#include "controller/own_image.h"
-#include "controller/rival.h"
+#include "controller/operator/http.h"
+#include "controller/operator/kubeflow_takeover.h"
+#include "controller/operator/own_image.h"
 
 namespace controller {
 namespace {

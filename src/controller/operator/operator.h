@@ -9,9 +9,9 @@
 #include "base/result.h"
 #include "cluster/flow_control.h"
 #include "cluster/kubernetes.h"
-#include "controller/controller.h"
-#include "controller/leader.h"
-#include "controller/webhook.h"
+#include "controller/loop/controller.h"
+#include "controller/operator/leader.h"
+#include "controller/operator/webhook.h"
 
 namespace controller {
 

@@ -1,4 +1,4 @@
-#include "controller/own_image.h"
+#include "controller/operator/own_image.h"
 
 #include "api/resources.h"
 #include "base/backoff.h"

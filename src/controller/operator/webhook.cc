@@ -1,4 +1,4 @@
-#include "controller/webhook.h"
+#include "controller/operator/webhook.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "controller/admission_review.h"
-#include "controller/webhook_certificates.h"
-#include "controller/webhook_entry.h"
-#include "net/certificate.h"
-#include "net/tcp_socket.h"
-#include "net/url.h"
+#include "controller/operator/admission_review.h"
+#include "controller/operator/webhook_certificates.h"
+#include "controller/operator/webhook_entry.h"
+#include "net/socket/tcp.h"
+#include "net/socket/url.h"
+#include "net/tls/certificate.h"
 
 namespace controller {
 namespace {

@@ -22,9 +22,9 @@
 #include "cli/flags.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
-#include "controller/metrics.h"
-#include "net/http_server.h"
-#include "net/tls_listener.h"
+#include "controller/loop/metrics.h"
+#include "net/http/server.h"
+#include "net/tls/listener.h"
 
 namespace controller {
 

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 #include "text/json.h"
 
 namespace controller {

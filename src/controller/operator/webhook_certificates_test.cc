@@ -1,4 +1,4 @@
-#include "controller/webhook_certificates.h"
+#include "controller/operator/webhook_certificates.h"
 
 #include <gtest/gtest.h>
 

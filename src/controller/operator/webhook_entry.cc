@@ -1,9 +1,9 @@
-#include "controller/webhook_entry.h"
+#include "controller/operator/webhook_entry.h"
 
 #include <fmt/format.h>
 
 #include "api/object.h"
-#include "controller/admission_review.h"
+#include "controller/operator/admission_review.h"
 
 namespace controller {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "controller/webhook.h"
+#include "controller/operator/webhook.h"
 #include "text/json.h"
 
 namespace controller {

@@ -1,4 +1,4 @@
-#include "controller/webhook_entry.h"
+#include "controller/operator/webhook_entry.h"
 
 #include <gtest/gtest.h>
 

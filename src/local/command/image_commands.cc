@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "cli/table.h"
 #include "local/daemon/connect.h"
-#include "local/node/image_map.h"
+#include "local/node/plan/image_map.h"
 
 namespace local::command {
 namespace {

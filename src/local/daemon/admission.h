@@ -9,7 +9,7 @@
 
 #include "api/resources.h"
 #include "local/daemon/unmet_wishes.h"
-#include "net/http.h"
+#include "net/http/types.h"
 #include "text/json.h"
 
 namespace local::daemon {
@@ -22,7 +22,7 @@ inline constexpr std::string_view kUmaskHeader = "Muster-Umask";              //
 struct AdmissionDefaults {
   std::string python;       // when no header names one
   std::string environment;  // JSON object, likewise
-  std::string image_map;    // the file of local/node/image_map.h; "" of none
+  std::string image_map;    // the file of local/node/plan/image_map.h; "" of none
   bool has_podman = false;  // images that are not mapped are used
   Abilities abilities{};
 };

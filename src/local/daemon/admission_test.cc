@@ -5,8 +5,8 @@
 
 #include "api/names.h"
 #include "api/resources.h"
-#include "local/node/image_map.h"
-#include "local/node/pod_spec.h"
+#include "local/node/plan/image_map.h"
+#include "local/node/plan/pod_spec.h"
 
 namespace local::daemon {
 namespace {

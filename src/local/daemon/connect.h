@@ -16,7 +16,7 @@
 #include "local/daemon/build_id.h"
 #include "local/daemon/config.h"
 #include "local/daemon/daemon_record.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace local::daemon {
 

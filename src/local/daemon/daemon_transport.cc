@@ -16,7 +16,7 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "base/uid.h"
-#include "net/unix_socket.h"
+#include "net/socket/unix.h"
 
 namespace local::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include "api/write_id.h"
 #include "base/file.h"
 #include "base/guarded.h"
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 namespace local::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
-#include "controller/work_queue.h"
+#include "controller/loop/work_queue.h"
 
 namespace local::daemon {
 

@@ -6,7 +6,7 @@
 
 #include "api/object.h"
 #include "api/pod.h"
-#include "local/node/agent_fake_cluster.h"
+#include "local/node/testing/agent_fake_cluster.h"
 
 namespace local::daemon {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/resources.h"
-#include "local/node/agent_fake_cluster.h"
+#include "local/node/testing/agent_fake_cluster.h"
 
 namespace local::daemon {
 namespace {

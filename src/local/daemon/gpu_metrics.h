@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cluster/client.h"
-#include "local/node/gpu.h"
-#include "net/http.h"
+#include "local/node/devices/gpu.h"
+#include "net/http/types.h"
 
 namespace local::daemon {
 

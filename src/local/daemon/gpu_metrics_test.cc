@@ -4,8 +4,8 @@
 
 #include <future>
 
-#include "local/node/agent_fake_cluster.h"
-#include "net/ignoring_responder.h"
+#include "local/node/testing/agent_fake_cluster.h"
+#include "net/testing/ignoring_responder.h"
 
 namespace local::daemon {
 namespace {

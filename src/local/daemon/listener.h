@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/http.h"
-#include "net/http_server.h"
-#include "net/tls_listener.h"
+#include "net/http/server.h"
+#include "net/http/types.h"
+#include "net/tls/listener.h"
 
 namespace local::daemon {
 

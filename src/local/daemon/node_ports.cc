@@ -6,7 +6,7 @@
 #include "api/object.h"
 #include "api/resources.h"
 #include "base/log.h"
-#include "local/node/node_ports.h"
+#include "local/node/devices/node_ports.h"
 
 namespace local::daemon {
 

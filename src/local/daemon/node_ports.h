@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
-#include "local/node/ports.h"
+#include "local/node/devices/ports.h"
 #include "text/json.h"
 
 namespace local::daemon {

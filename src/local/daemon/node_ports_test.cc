@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "api/object.h"
-#include "local/node/agent_fake_cluster.h"
-#include "local/node/machine_lock.h"
+#include "local/node/devices/machine_lock.h"
+#include "local/node/testing/agent_fake_cluster.h"
 
 namespace local::daemon {
 namespace {

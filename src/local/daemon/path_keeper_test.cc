@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/guarded.h"
-#include "net/unix_socket.h"
+#include "net/socket/unix.h"
 
 namespace local::daemon {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "local/node/exec_runner.h"
-#include "local/server/exec_source.h"
+#include "local/node/exec/runner.h"
+#include "local/server/streams/exec_source.h"
 
 namespace local::daemon {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "local/node/log_follower.h"
-#include "local/server/log_source.h"
+#include "local/node/logs/follower.h"
+#include "local/server/streams/log_source.h"
 
 namespace local::daemon {
 

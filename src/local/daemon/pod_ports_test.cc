@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 namespace local::daemon {
 namespace {

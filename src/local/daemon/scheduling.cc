@@ -7,7 +7,7 @@
 #include "api/object.h"
 #include "api/resources.h"
 #include "base/log.h"
-#include "local/node/agent_node.h"
+#include "local/node/agent/node.h"
 
 namespace local::daemon {
 

@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "cluster/client.h"
 #include "cluster/reflector.h"
-#include "controller/event_recorder.h"
+#include "controller/loop/event_recorder.h"
 #include "local/daemon/scheduling_view.h"
-#include "local/node/gpu.h"
+#include "local/node/devices/gpu.h"
 #include "local/scheduler/scheduler.h"
 
 namespace local::daemon {

@@ -6,8 +6,8 @@
 
 #include "api/pod.h"
 #include "base/file.h"
-#include "local/node/agent_fake_cluster.h"
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_fake_cluster.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::daemon {
 namespace {

@@ -12,7 +12,7 @@
 #include "api/pytorch_job.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/node/gpu.h"
+#include "local/node/devices/gpu.h"
 #include "text/projection.h"
 
 namespace local::daemon {

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::daemon {
 namespace {

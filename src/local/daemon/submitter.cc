@@ -8,8 +8,8 @@
 #include "local/daemon/admission.h"
 #include "local/daemon/config.h"
 #include "local/daemon/connect.h"
-#include "local/node/interpreter.h"
-#include "local/node/tensorboard.h"
+#include "local/node/plan/interpreter.h"
+#include "local/node/plan/tensorboard.h"
 #include "process/spawn.h"
 #include "text/json.h"
 

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
-#include "local/node/agent_pod.h"
+#include "local/node/plan/pod.h"
 #include "local/store/upkeep.h"
 #include "process/file_lock.h"
 #include "process/spawn.h"

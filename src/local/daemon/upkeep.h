@@ -15,7 +15,7 @@
 #include "local/daemon/config.h"
 #include "local/daemon/connect.h"
 #include "local/daemon/retention.h"
-#include "local/node/lost_and_found.h"
+#include "local/node/agent/lost_and_found.h"
 #include "process/spawn.h"
 
 namespace local::daemon {

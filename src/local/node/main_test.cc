@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "local/node/shim.h"
+#include "local/node/shim/shim.h"
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "shim") == 0) return local::node::ShimMain();

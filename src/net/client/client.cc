@@ -1,4 +1,4 @@
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/guarded.h"
-#include "net/client_connection.h"
-#include "net/tcp_socket.h"
-#include "net/unix_socket.h"
+#include "net/client/connection.h"
+#include "net/socket/tcp.h"
+#include "net/socket/unix.h"
 
 namespace net {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/byte_stream.h"
-#include "net/client_socket.h"
-#include "net/http.h"
+#include "net/http/types.h"
+#include "net/socket/byte_stream.h"
+#include "net/socket/client_socket.h"
 
 namespace net {
 

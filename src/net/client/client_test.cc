@@ -1,10 +1,10 @@
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 #include <fmt/format.h>
 
 #include <future>
 
-#include "net/server_fixture.h"
+#include "net/testing/server_fixture.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/client_connection.h"
+#include "net/client/connection.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/http_message.h"
+#include "net/http/message.h"
 
 namespace net {
 namespace {

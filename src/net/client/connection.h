@@ -9,9 +9,9 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "net/client_socket.h"
-#include "net/http.h"
-#include "net/message_parser.h"
+#include "net/http/parser.h"
+#include "net/http/types.h"
+#include "net/socket/client_socket.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/http2_connection.h"
+#include "net/client/http2_connection.h"
 
 #include <curl/curl.h>
 #include <poll.h>

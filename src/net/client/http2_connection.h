@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/result.h"
-#include "net/client_socket.h"
-#include "net/http2_session.h"
-#include "net/tls_socket.h"
+#include "net/client/http2_session.h"
+#include "net/socket/client_socket.h"
+#include "net/socket/tls.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/http2_lane.h"
+#include "net/client/http2_lane.h"
 
 #include <curl/curl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "base/block_signals.h"
-#include "net/gather.h"
+#include "net/client/gather.h"
 
 namespace net {
 namespace {

@@ -18,11 +18,11 @@
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "base/result.h"
-#include "net/http.h"
-#include "net/http2_connection.h"
-#include "net/http_client.h"
-#include "net/tls_socket.h"
-#include "net/wave.h"
+#include "net/client/client.h"
+#include "net/client/http2_connection.h"
+#include "net/client/wave.h"
+#include "net/http/types.h"
+#include "net/socket/tls.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/http2_lane.h"
+#include "net/client/http2_lane.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "net/curl_error.h"
-#include "net/http2_test_server.h"
-#include "net/url.h"
+#include "net/socket/error_words.h"
+#include "net/socket/url.h"
+#include "net/testing/http2_test_server.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/http2_session.h"
+#include "net/client/http2_session.h"
 
 #include <fmt/format.h>
 #include <nghttp2/nghttp2.h>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 namespace net {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

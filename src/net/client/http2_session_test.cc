@@ -1,11 +1,11 @@
-#include "net/http2_session.h"
+#include "net/client/http2_session.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-#include "net/http2_peer.h"
+#include "net/testing/http2_peer.h"
 
 namespace net {
 namespace {

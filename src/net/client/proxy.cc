@@ -1,4 +1,4 @@
-#include "net/proxy.h"
+#include "net/client/proxy.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

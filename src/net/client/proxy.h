@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/environment.h"
-#include "net/url.h"
+#include "net/socket/url.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/proxy.h"
+#include "net/client/proxy.h"
 
 #include <gtest/gtest.h>
 

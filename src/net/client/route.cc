@@ -1,4 +1,4 @@
-#include "net/route.h"
+#include "net/client/route.h"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "net/client_connection.h"
-#include "net/curl_error.h"
-#include "net/http_message.h"
-#include "net/tcp_socket.h"
+#include "net/client/connection.h"
+#include "net/http/message.h"
+#include "net/socket/error_words.h"
+#include "net/socket/tcp.h"
 
 namespace net {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "net/client_socket.h"
-#include "net/tls_socket.h"
-#include "net/url.h"
+#include "net/socket/client_socket.h"
+#include "net/socket/tls.h"
+#include "net/socket/url.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/route.h"
+#include "net/client/route.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -8,14 +8,14 @@
 #include <mutex>
 #include <thread>
 
-#include "net/curl_client.h"
-#include "net/curl_library.h"
-#include "net/server_fixture.h"
-#include "net/tcp_socket.h"
-#include "net/tls_listener.h"
-#include "net/websocket.h"
-#include "net/websocket_handshake.h"
-#include "net/websocket_server.h"
+#include "net/curl/client.h"
+#include "net/curl/library.h"
+#include "net/socket/tcp.h"
+#include "net/testing/server_fixture.h"
+#include "net/tls/listener.h"
+#include "net/websocket/client.h"
+#include "net/websocket/handshake.h"
+#include "net/websocket/server.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/curl_client.h"
+#include "net/curl/client.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 
 #include "base/guarded.h"
 #include "base/strings.h"
-#include "net/curl_error.h"
-#include "net/curl_loop.h"
-#include "net/http2_lane.h"
-#include "net/http_client.h"
-#include "net/route.h"
-#include "net/tcp_socket.h"
+#include "net/client/client.h"
+#include "net/client/http2_lane.h"
+#include "net/client/route.h"
+#include "net/curl/loop.h"
+#include "net/socket/error_words.h"
+#include "net/socket/tcp.h"
 
 namespace net {
 namespace {

@@ -8,10 +8,10 @@
 #include <stop_token>
 #include <string>
 
-#include "net/client_identity.h"
-#include "net/file_uploader.h"
-#include "net/http_client.h"
-#include "net/url.h"
+#include "net/client/client.h"
+#include "net/http/file_uploader.h"
+#include "net/socket/client_identity.h"
+#include "net/socket/url.h"
 
 namespace net {
 

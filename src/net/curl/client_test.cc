@@ -1,4 +1,4 @@
-#include "net/curl_client.h"
+#include "net/curl/client.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "base/guarded.h"
-#include "net/curl_library.h"
+#include "net/curl/library.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/curl_handle.h"
+#include "net/curl/handle.h"
 
 #include <utility>
 

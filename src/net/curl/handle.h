@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "net/client_identity.h"
-#include "net/curl_library.h"
-#include "net/http.h"
+#include "net/curl/library.h"
+#include "net/http/types.h"
+#include "net/socket/client_identity.h"
 
 namespace net {
 

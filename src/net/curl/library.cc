@@ -1,4 +1,4 @@
-#include "net/curl_library.h"
+#include "net/curl/library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "net/curl_loop.h"
+#include "net/curl/loop.h"
 
 #include <pthread.h>
 
@@ -7,8 +7,8 @@
 #include <climits>
 
 #include "base/block_signals.h"
-#include "net/gather.h"
-#include "net/http2_session.h"
+#include "net/client/gather.h"
+#include "net/client/http2_session.h"
 
 namespace net {
 namespace {

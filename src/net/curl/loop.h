@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "net/curl_transfer.h"
+#include "net/curl/transfer.h"
 
 namespace net {
 

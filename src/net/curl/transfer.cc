@@ -1,4 +1,4 @@
-#include "net/curl_transfer.h"
+#include "net/curl/transfer.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 namespace net {
 namespace {

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "base/result.h"
-#include "net/curl_handle.h"
-#include "net/file_uploader.h"
-#include "net/http.h"
-#include "net/wave.h"
+#include "net/client/wave.h"
+#include "net/curl/handle.h"
+#include "net/http/file_uploader.h"
+#include "net/http/types.h"
 
 namespace net {
 

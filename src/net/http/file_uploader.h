@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

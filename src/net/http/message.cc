@@ -1,4 +1,4 @@
-#include "net/http_message.h"
+#include "net/http/message.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

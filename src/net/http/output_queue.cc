@@ -1,4 +1,4 @@
-#include "net/output_queue.h"
+#include "net/http/output_queue.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-#include "net/message_parser.h"
+#include "net/http/parser.h"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>

@@ -1,4 +1,4 @@
-#include "net/message_parser.h"
+#include "net/http/parser.h"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

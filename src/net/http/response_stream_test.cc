@@ -1,4 +1,4 @@
-#include "net/exchange.h"
+#include "net/http/response_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,9 +14,9 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "net/server_connection.h"
-#include "net/tcp_socket.h"
-#include "net/unix_socket.h"
+#include "net/http/server_connection.h"
+#include "net/socket/tcp.h"
+#include "net/socket/unix.h"
 
 namespace net {
 namespace {

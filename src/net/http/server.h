@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/server_connection.h"
+#include "net/http/server_connection.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "net/exchange.h"
-#include "net/http_message.h"
-#include "net/http_server.h"
-#include "net/message_parser.h"
-#include "net/output_queue.h"
+#include "net/http/message.h"
+#include "net/http/output_queue.h"
+#include "net/http/parser.h"
+#include "net/http/response_stream.h"
+#include "net/http/server.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <future>
 #include <mutex>
 
-#include "net/server_fixture.h"
+#include "net/testing/server_fixture.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/http.h"
+#include "net/http/types.h"
 
 #include "base/strings.h"
 

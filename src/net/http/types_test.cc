@@ -1,8 +1,8 @@
-#include "net/http.h"
+#include "net/http/types.h"
 
 #include <gtest/gtest.h>
 
-#include "net/http_message.h"
+#include "net/http/message.h"
 
 namespace net {
 namespace {

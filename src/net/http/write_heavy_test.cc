@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "net/curl_client.h"
-#include "net/http2_test_server.h"
-#include "net/server_fixture.h"
-#include "net/tls_listener.h"
+#include "net/curl/client.h"
+#include "net/testing/http2_test_server.h"
+#include "net/testing/server_fixture.h"
+#include "net/tls/listener.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/client_socket.h"
+#include "net/socket/client_socket.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "net/url.h"
+#include "net/socket/url.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/curl_error.h"
+#include "net/socket/error_words.h"
 
 #include <curl/curl.h>
 #include <gtest/gtest.h>

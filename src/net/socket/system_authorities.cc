@@ -1,4 +1,4 @@
-#include "net/system_authorities.h"
+#include "net/socket/system_authorities.h"
 
 #include <openssl/x509.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "net/system_authorities.h"
+#include "net/socket/system_authorities.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

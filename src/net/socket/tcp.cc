@@ -1,4 +1,4 @@
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "net/tcp_peer_uid.h"
+#include "net/socket/tcp_peer_uid.h"
 
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>

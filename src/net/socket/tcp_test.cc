@@ -1,4 +1,4 @@
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "net/http_client.h"
+#include "net/client/client.h"
 
 namespace net {
 namespace {

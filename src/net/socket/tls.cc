@@ -1,4 +1,4 @@
-#include "net/tls_socket.h"
+#include "net/socket/tls.h"
 
 #include <curl/curl.h>
 #include <openssl/bio.h>
@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "base/environment.h"
-#include "net/system_authorities.h"
-#include "net/url.h"
+#include "net/socket/system_authorities.h"
+#include "net/socket/url.h"
 
 namespace net {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "net/client_identity.h"
-#include "net/client_socket.h"
-#include "net/curl_error.h"
+#include "net/socket/client_identity.h"
+#include "net/socket/client_socket.h"
+#include "net/socket/error_words.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/unix_socket.h"
+#include "net/socket/unix.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "net/unix_socket.h"
+#include "net/socket/unix.h"
 
 #include <fcntl.h>
 #include <sys/fsuid.h>
@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "net/server_fixture.h"
+#include "net/testing/server_fixture.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/url.h"
+#include "net/socket/url.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace net {
 

@@ -23,9 +23,9 @@
 
 #include "base/block_signals.h"
 #include "base/fd.h"
-#include "net/certificate.h"
-#include "net/http2_peer.h"
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
+#include "net/testing/http2_peer.h"
+#include "net/tls/certificate.h"
 
 namespace net {
 

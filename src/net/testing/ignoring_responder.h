@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/http_server.h"
+#include "net/http/server.h"
 
 namespace net {
 

@@ -15,9 +15,9 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/unix_address.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
-#include "net/unix_socket.h"
+#include "net/client/client.h"
+#include "net/http/server.h"
+#include "net/socket/unix.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 
 #include <gtest/gtest.h>
 

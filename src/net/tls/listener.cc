@@ -1,4 +1,4 @@
-#include "net/tls_listener.h"
+#include "net/tls/listener.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -20,8 +20,8 @@
 #include <unordered_set>
 
 #include "base/log.h"
-#include "net/tcp_peer_uid.h"
-#include "net/tcp_socket.h"
+#include "net/socket/tcp.h"
+#include "net/socket/tcp_peer_uid.h"
 
 namespace net {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/tls_listener.h"
+#include "net/tls/listener.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,8 +9,8 @@
 #include <boost/asio/write.hpp>
 #include <string>
 
-#include "net/server_fixture.h"
-#include "net/tcp_peer_uid.h"
+#include "net/socket/tcp_peer_uid.h"
+#include "net/testing/server_fixture.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/websocket.h"
+#include "net/websocket/client.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "net/websocket_handshake.h"
+#include "net/websocket/handshake.h"
 
 namespace net {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http_client.h"
-#include "net/websocket_frame.h"
+#include "net/client/client.h"
+#include "net/websocket/frame.h"
 
 namespace net {
 

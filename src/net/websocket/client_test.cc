@@ -1,14 +1,14 @@
 // Both ends of a WebSocket, over a real socket.
-#include "net/websocket.h"
+#include "net/websocket/client.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
 
-#include "net/server_fixture.h"
-#include "net/websocket_handshake.h"
-#include "net/websocket_server.h"
+#include "net/testing/server_fixture.h"
+#include "net/websocket/handshake.h"
+#include "net/websocket/server.h"
 
 namespace net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/websocket_frame.h"
+#include "net/websocket/frame.h"
 
 #include <algorithm>
 

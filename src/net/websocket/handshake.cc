@@ -1,4 +1,4 @@
-#include "net/websocket_handshake.h"
+#include "net/websocket/handshake.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

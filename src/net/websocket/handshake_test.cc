@@ -1,4 +1,4 @@
-#include "net/websocket_handshake.h"
+#include "net/websocket/handshake.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "net/websocket_server.h"
+#include "net/websocket/server.h"
 
 #include <utility>
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http.h"
-#include "net/websocket_frame.h"
+#include "net/http/types.h"
+#include "net/websocket/frame.h"
 
 namespace net {
 

@@ -1,4 +1,4 @@
-#include "net/spdy.h"
+#include "net/websocket/spdy.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

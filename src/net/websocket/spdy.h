@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 struct z_stream_s;
 

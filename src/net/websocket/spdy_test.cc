@@ -1,4 +1,4 @@
-#include "net/spdy.h"
+#include "net/websocket/spdy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // E2, E3, E5, E7, E8, E10, E12 and the commands of spec/arena.md 1.5 and 2.10: what is said, where,
 // and with which exit code.
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

@@ -1,5 +1,5 @@
 // S9, S10: where settings come from, and the names made from hashes.
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "local/command/choose_cluster.h"

@@ -1,5 +1,5 @@
 // S7: `top node`, all kinds and forms (spec/arena.md 2.8).
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 #include "text/yaml.h"
 
 namespace arena {

@@ -1,5 +1,5 @@
 // S7, S8: tables byte for byte, JSON and YAML key for key (spec/arena.md 2.3, 2.4, 2.7).
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

@@ -1,5 +1,5 @@
 // The objects that submit makes: R1 to R19 of spec/arena.md 5.3.
-#include "arena/render_test_base.h"
+#include "arena/testing/render_test_base.h"
 #include "base/file.h"
 
 namespace arena {

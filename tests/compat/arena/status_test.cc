@@ -1,6 +1,6 @@
 // S1, S2, S6, E6, E9: what a job's and a pod's status is called, and for how long.
 #include "api/training_summary.h"
-#include "arena/verb_test_base.h"
+#include "arena/testing/verb_test_base.h"
 
 namespace arena {
 namespace {

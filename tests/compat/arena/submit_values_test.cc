@@ -1,5 +1,5 @@
 // How submit reads its flags: S3, S4 and S5 of spec/arena.md 5.2, with the texts of 2.2.
-#include "arena/render_test_base.h"
+#include "arena/testing/render_test_base.h"
 #include "base/file.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-#include "local/node/agent.h"
+#include "local/node/agent/agent.h"
 
 #include <unistd.h>
 

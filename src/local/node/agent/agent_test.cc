@@ -1,4 +1,4 @@
-#include "local/node/agent.h"
+#include "local/node/agent/agent.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "api/names.h"
 #include "api/pod.h"
 #include "base/file.h"
-#include "local/node/agent_fake_cluster.h"
-#include "local/node/agent_fake_shims.h"
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_fake_cluster.h"
+#include "local/node/testing/agent_fake_shims.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
 namespace {

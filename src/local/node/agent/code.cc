@@ -1,9 +1,9 @@
-#include "local/node/agent_code.h"
+#include "local/node/agent/code.h"
 
 #include <algorithm>
 
 #include "api/names.h"
-#include "local/node/agent_volumes.h"
+#include "local/node/plan/volumes.h"
 
 namespace local::node {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 #include "text/json.h"
 
 namespace local::node {

@@ -1,4 +1,4 @@
-#include "local/node/lost_and_found.h"
+#include "local/node/agent/lost_and_found.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

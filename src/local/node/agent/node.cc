@@ -1,4 +1,4 @@
-#include "local/node/agent_node.h"
+#include "local/node/agent/node.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -9,7 +9,7 @@
 #include "api/names.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/agent_pod.h"
+#include "local/node/plan/pod.h"
 
 namespace local::node {
 

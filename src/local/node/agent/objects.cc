@@ -1,4 +1,4 @@
-#include "local/node/agent_objects.h"
+#include "local/node/agent/objects.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/folder.h"
 #include "base/log.h"
-#include "local/node/agent_pods.h"
+#include "local/node/agent/pods.h"
 
 namespace local::node {
 

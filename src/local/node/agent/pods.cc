@@ -1,4 +1,4 @@
-#include "local/node/agent_pods.h"
+#include "local/node/agent/pods.h"
 
 #include <sys/inotify.h>
 

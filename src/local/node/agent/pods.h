@@ -19,11 +19,11 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "local/node/agent_pool.h"
-#include "local/node/agent_starter.h"
-#include "local/node/agent_status.h"
-#include "local/node/agent_writer.h"
-#include "local/node/lost_and_found.h"
+#include "local/node/agent/lost_and_found.h"
+#include "local/node/agent/pool.h"
+#include "local/node/agent/starter.h"
+#include "local/node/agent/status.h"
+#include "local/node/agent/writer.h"
 #include "process/event_loop.h"
 #include "process/inotify.h"
 

@@ -1,4 +1,4 @@
-#include "local/node/agent_pool.h"
+#include "local/node/agent/pool.h"
 
 #include <utility>
 

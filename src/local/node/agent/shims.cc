@@ -1,10 +1,10 @@
-#include "local/node/agent_shims.h"
+#include "local/node/agent/shims.h"
 
 #include <unistd.h>
 
 #include <utility>
 
-#include "local/node/shim.h"
+#include "local/node/shim/shim.h"
 
 namespace local::node {
 

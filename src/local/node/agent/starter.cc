@@ -1,4 +1,4 @@
-#include "local/node/agent_starter.h"
+#include "local/node/agent/starter.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "api/object.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/tensorboard.h"
+#include "local/node/plan/tensorboard.h"
 
 namespace local::node {
 

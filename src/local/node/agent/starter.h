@@ -7,11 +7,11 @@
 #include <string>
 
 #include "cluster/client.h"
-#include "local/node/agent_pod.h"
-#include "local/node/agent_shims.h"
-#include "local/node/gpu.h"
-#include "local/node/interpreter.h"
-#include "local/node/ports.h"
+#include "local/node/agent/shims.h"
+#include "local/node/devices/gpu.h"
+#include "local/node/devices/ports.h"
+#include "local/node/plan/interpreter.h"
+#include "local/node/plan/pod.h"
 
 namespace local::node {
 

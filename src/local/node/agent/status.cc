@@ -1,4 +1,4 @@
-#include "local/node/agent_status.h"
+#include "local/node/agent/status.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
-#include "local/node/agent_pod.h"
+#include "local/node/plan/pod.h"
 
 namespace local::node {
 

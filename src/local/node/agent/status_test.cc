@@ -1,9 +1,9 @@
-#include "local/node/agent_status.h"
+#include "local/node/agent/status.h"
 
 #include <gtest/gtest.h>
 
 #include "api/pod.h"
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
 namespace {

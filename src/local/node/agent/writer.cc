@@ -1,4 +1,4 @@
-#include "local/node/agent_writer.h"
+#include "local/node/agent/writer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "local/node/code_sync.h"
+#include "local/node/code/code_sync.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -13,10 +13,10 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/child_command.h"
-#include "local/node/container_run.h"
-#include "local/node/git_sync.h"
-#include "local/node/tree_copy.h"
+#include "local/node/code/git_sync.h"
+#include "local/node/code/tree_copy.h"
+#include "local/node/shim/child_command.h"
+#include "local/node/shim/container_run.h"
 #include "process/file_lock.h"
 #include "process/procfs.h"
 #include "process/spawn.h"

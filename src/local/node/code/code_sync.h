@@ -2,7 +2,7 @@
 // Kubernetes, by the `git` and `rsync` programs of this machine.
 #pragma once
 
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 
 namespace local::node {
 

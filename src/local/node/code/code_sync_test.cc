@@ -1,5 +1,5 @@
 // The real git, from repositories that the test makes.
-#include "local/node/code_sync.h"
+#include "local/node/code/code_sync.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "local/node/child_command.h"
-#include "local/node/pod_fixture.h"
-#include "local/node/tree_copy.h"
+#include "local/node/code/tree_copy.h"
+#include "local/node/shim/child_command.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

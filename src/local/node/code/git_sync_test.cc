@@ -1,4 +1,4 @@
-#include "local/node/git_sync.h"
+#include "local/node/code/git_sync.h"
 
 #include <gtest/gtest.h>
 

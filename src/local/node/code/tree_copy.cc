@@ -1,4 +1,4 @@
-#include "local/node/tree_copy.h"
+#include "local/node/code/tree_copy.h"
 
 #include <dirent.h>
 #include <fcntl.h>

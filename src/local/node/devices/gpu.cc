@@ -1,4 +1,4 @@
-#include "local/node/gpu.h"
+#include "local/node/devices/gpu.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/strings.h"
-#include "local/node/nvml.h"
+#include "local/node/devices/nvml.h"
 
 namespace local::node {
 

@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/guarded.h"
 #include "base/result.h"
-#include "local/node/gpu_lock.h"
+#include "local/node/devices/gpu_lock.h"
 
 namespace local::node {
 

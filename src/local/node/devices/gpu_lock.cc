@@ -1,4 +1,4 @@
-#include "local/node/gpu_lock.h"
+#include "local/node/devices/gpu_lock.h"
 
 #include <dirent.h>
 #include <fcntl.h>

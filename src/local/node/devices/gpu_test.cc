@@ -1,4 +1,4 @@
-#include "local/node/gpu.h"
+#include "local/node/devices/gpu.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

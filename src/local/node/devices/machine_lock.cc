@@ -1,4 +1,4 @@
-#include "local/node/machine_lock.h"
+#include "local/node/devices/machine_lock.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

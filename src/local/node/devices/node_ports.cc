@@ -1,4 +1,4 @@
-#include "local/node/node_ports.h"
+#include "local/node/devices/node_ports.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/nvml.h"
+#include "local/node/devices/nvml.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

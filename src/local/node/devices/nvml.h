@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "local/node/gpu.h"
+#include "local/node/devices/gpu.h"
 
 namespace local::node {
 

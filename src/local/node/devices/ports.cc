@@ -1,4 +1,4 @@
-#include "local/node/ports.h"
+#include "local/node/devices/ports.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/machine_lock.h"
+#include "local/node/devices/machine_lock.h"
 
 namespace local::node {
 

@@ -1,4 +1,4 @@
-#include "local/node/ports.h"
+#include "local/node/devices/ports.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

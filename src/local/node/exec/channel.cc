@@ -1,4 +1,4 @@
-#include "local/node/exec_channel.h"
+#include "local/node/exec/channel.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

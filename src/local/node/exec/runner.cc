@@ -1,4 +1,4 @@
-#include "local/node/exec_runner.h"
+#include "local/node/exec/runner.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #include <set>
 
 #include "base/log.h"
-#include "local/node/exec_channel.h"
-#include "local/node/stream_ends.h"
+#include "local/node/exec/channel.h"
+#include "local/node/shim/stream_ends.h"
 #include "process/event_loop.h"
 
 namespace local::node {

@@ -1,14 +1,14 @@
 // Commands beside a pod's own: the runner, a real shim and real processes.
-#include "local/node/exec_runner.h"
+#include "local/node/exec/runner.h"
 
 #include <sys/socket.h>
 
 #include <condition_variable>
 #include <mutex>
 
-#include "local/node/exec_channel.h"
-#include "local/node/exec_server.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/exec/channel.h"
+#include "local/node/exec/server.h"
+#include "local/node/testing/pod_fixture.h"
 #include "process/procfs.h"
 
 namespace local::node {

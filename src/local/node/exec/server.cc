@@ -1,4 +1,4 @@
-#include "local/node/exec_server.h"
+#include "local/node/exec/server.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "local/node/child_command.h"
-#include "local/node/container_run.h"
-#include "local/node/podman.h"
+#include "local/node/programs/podman.h"
+#include "local/node/shim/child_command.h"
+#include "local/node/shim/container_run.h"
 #include "process/procfs.h"
 #include "process/spawn.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "local/node/exec_channel.h"
-#include "local/node/pod_spec.h"
+#include "local/node/exec/channel.h"
+#include "local/node/plan/pod_spec.h"
 #include "process/event_loop.h"
 
 namespace local::node {

@@ -1,4 +1,4 @@
-#include "local/node/log_follower.h"
+#include "local/node/logs/follower.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 #include "base/file.h"
 #include "base/guarded.h"
 #include "base/log.h"
-#include "local/node/log_reader.h"
-#include "local/node/report_file.h"
-#include "local/node/shim.h"
-#include "local/node/shim_files.h"
+#include "local/node/logs/reader.h"
+#include "local/node/shim/report_file.h"
+#include "local/node/shim/shim.h"
+#include "local/node/shim/shim_files.h"
 #include "process/event_loop.h"
 #include "process/inotify.h"
 

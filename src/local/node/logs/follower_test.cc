@@ -1,9 +1,9 @@
-#include "local/node/log_follower.h"
+#include "local/node/logs/follower.h"
 
 #include <fcntl.h>
 
 #include "base/guarded.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/log_line.h"
+#include "local/node/logs/line.h"
 
 namespace local::node {
 

@@ -1,4 +1,4 @@
-#include "local/node/log_reader.h"
+#include "local/node/logs/reader.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "local/node/log_line.h"
+#include "local/node/logs/line.h"
 
 namespace local::node {
 namespace {

@@ -1,7 +1,7 @@
-#include "local/node/log_reader.h"
+#include "local/node/logs/reader.h"
 
-#include "local/node/log_line.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/logs/line.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

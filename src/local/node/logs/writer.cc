@@ -1,4 +1,4 @@
-#include "local/node/log_writer.h"
+#include "local/node/logs/writer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "local/node/log_line.h"
+#include "local/node/logs/line.h"
 
 namespace local::node {
 

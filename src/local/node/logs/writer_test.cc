@@ -1,4 +1,4 @@
-#include "local/node/log_writer.h"
+#include "local/node/logs/writer.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/log_reader.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/logs/reader.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/agent_environment.h"
+#include "local/node/plan/environment.h"
 
 #include <fmt/format.h>
 

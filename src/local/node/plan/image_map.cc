@@ -1,4 +1,4 @@
-#include "local/node/image_map.h"
+#include "local/node/plan/image_map.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/image_map.h"
+#include "local/node/plan/image_map.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

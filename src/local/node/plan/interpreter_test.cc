@@ -1,4 +1,4 @@
-#include "local/node/interpreter.h"
+#include "local/node/plan/interpreter.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "local/node/launcher_path.h"
+#include "local/node/plan/launcher_path.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

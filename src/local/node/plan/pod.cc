@@ -1,4 +1,4 @@
-#include "local/node/agent_pod.h"
+#include "local/node/plan/pod.h"
 
 #include <fmt/format.h>
 
@@ -11,12 +11,12 @@
 #include "api/pod.h"
 #include "base/quantity.h"
 #include "base/strings.h"
-#include "local/node/agent_code.h"
-#include "local/node/pod_processes.h"
-#include "local/node/podman.h"
-#include "local/node/security.h"
-#include "local/node/shim.h"
-#include "local/node/tensorboard.h"
+#include "local/node/agent/code.h"
+#include "local/node/plan/security.h"
+#include "local/node/plan/tensorboard.h"
+#include "local/node/programs/podman.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/shim/shim.h"
 
 namespace local::node {
 

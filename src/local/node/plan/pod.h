@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "local/node/agent_objects.h"
-#include "local/node/agent_volumes.h"
-#include "local/node/cgroup.h"
-#include "local/node/image_map.h"
-#include "local/node/launcher_path.h"
-#include "local/node/node_ports.h"
-#include "local/node/pod_spec.h"
+#include "local/node/agent/objects.h"
+#include "local/node/devices/node_ports.h"
+#include "local/node/plan/image_map.h"
+#include "local/node/plan/launcher_path.h"
+#include "local/node/plan/pod_spec.h"
+#include "local/node/plan/volumes.h"
+#include "local/node/shim/cgroup.h"
 #include "text/json.h"
 
 namespace local::node {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "local/node/agent_pod.h"
-#include "local/node/agent_pod_builder.h"
+#include "local/node/plan/pod.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "local/node/agent_pod.h"
+#include "local/node/plan/pod.h"
 
 #include <gtest/gtest.h>
 
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/security.h"
+#include "local/node/plan/security.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "local/node/security.h"
+#include "local/node/plan/security.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 
-#include "local/node/agent_pod_builder.h"
+#include "local/node/testing/agent_pod_builder.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/tensorboard.h"
+#include "local/node/plan/tensorboard.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/child_command.h"
+#include "local/node/shim/child_command.h"
 
 namespace local::node {
 

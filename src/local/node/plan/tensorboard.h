@@ -9,7 +9,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "local/node/interpreter.h"
+#include "local/node/plan/interpreter.h"
 #include "text/json.h"
 
 namespace local::node {

@@ -1,4 +1,4 @@
-#include "local/node/tensorboard.h"
+#include "local/node/plan/tensorboard.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/agent_volumes.h"
+#include "local/node/plan/volumes.h"
 
 #include <fmt/format.h>
 

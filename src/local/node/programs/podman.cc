@@ -1,4 +1,4 @@
-#include "local/node/podman.h"
+#include "local/node/programs/podman.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "local/node/agent_environment.h"
-#include "local/node/agent_volumes.h"
+#include "local/node/plan/environment.h"
+#include "local/node/plan/volumes.h"
 
 namespace local::node {
 namespace {

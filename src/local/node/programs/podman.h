@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 #include "text/json.h"
 
 namespace local::node {

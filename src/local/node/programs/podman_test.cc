@@ -1,4 +1,4 @@
-#include "local/node/podman.h"
+#include "local/node/programs/podman.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/warm_broker.h"
+#include "local/node/programs/warm_broker.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

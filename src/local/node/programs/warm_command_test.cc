@@ -1,4 +1,4 @@
-#include "local/node/warm_command.h"
+#include "local/node/programs/warm_command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/cgroup.h"
+#include "local/node/shim/cgroup.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/oom_watch.h"
-#include "local/node/pod_processes.h"
+#include "local/node/shim/oom_watch.h"
+#include "local/node/shim/pod_processes.h"
 #include "process/spawn.h"
 
 namespace local::node {

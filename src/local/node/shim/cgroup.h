@@ -14,7 +14,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 
 namespace local::node {
 

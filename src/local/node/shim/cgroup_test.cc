@@ -1,4 +1,4 @@
-#include "local/node/cgroup.h"
+#include "local/node/shim/cgroup.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "local/node/pod_fixture.h"
-#include "local/node/pod_processes.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/testing/pod_fixture.h"
 #include "process/procfs.h"
 #include "process/spawn.h"
 

@@ -1,4 +1,4 @@
-#include "local/node/child_command.h"
+#include "local/node/shim/child_command.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "local/node/container_run.h"
+#include "local/node/shim/container_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,13 +15,13 @@
 #include <cerrno>
 #include <string_view>
 
-#include "local/node/cgroup.h"
-#include "local/node/child_command.h"
-#include "local/node/code_sync.h"
-#include "local/node/memory_use.h"
-#include "local/node/pod_processes.h"
-#include "local/node/stream_ends.h"
-#include "local/node/warm_command.h"
+#include "local/node/code/code_sync.h"
+#include "local/node/programs/warm_command.h"
+#include "local/node/shim/cgroup.h"
+#include "local/node/shim/child_command.h"
+#include "local/node/shim/memory_use.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/shim/stream_ends.h"
 #include "process/spawn.h"
 
 namespace local::node {

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "local/node/log_writer.h"
-#include "local/node/oom_watch.h"
-#include "local/node/pod_spec.h"
+#include "local/node/logs/writer.h"
+#include "local/node/plan/pod_spec.h"
+#include "local/node/shim/oom_watch.h"
 #include "process/event_loop.h"
 
 namespace local::node {

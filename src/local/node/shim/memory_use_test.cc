@@ -1,4 +1,4 @@
-#include "local/node/memory_use.h"
+#include "local/node/shim/memory_use.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

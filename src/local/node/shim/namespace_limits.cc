@@ -1,4 +1,4 @@
-#include "local/node/namespace_limits.h"
+#include "local/node/shim/namespace_limits.h"
 
 #include <fmt/format.h>
 

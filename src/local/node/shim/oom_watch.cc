@@ -1,4 +1,4 @@
-#include "local/node/oom_watch.h"
+#include "local/node/shim/oom_watch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

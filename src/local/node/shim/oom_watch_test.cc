@@ -1,9 +1,9 @@
-#include "local/node/oom_watch.h"
+#include "local/node/shim/oom_watch.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "local/node/container_run.h"
+#include "local/node/shim/container_run.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/pod_processes.h"
+#include "local/node/shim/pod_processes.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 #include "process/procfs.h"
 
 namespace local::node {

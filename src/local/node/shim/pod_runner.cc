@@ -1,4 +1,4 @@
-#include "local/node/pod_runner.h"
+#include "local/node/shim/pod_runner.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/cgroup.h"
-#include "local/node/memory_use.h"
+#include "local/node/shim/cgroup.h"
+#include "local/node/shim/memory_use.h"
 #include "process/procfs.h"
 
 namespace local::node {

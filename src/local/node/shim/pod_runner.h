@@ -7,10 +7,10 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "local/node/container_run.h"
-#include "local/node/exec_server.h"
-#include "local/node/pod_spec.h"
-#include "local/node/report_file.h"
+#include "local/node/exec/server.h"
+#include "local/node/plan/pod_spec.h"
+#include "local/node/shim/container_run.h"
+#include "local/node/shim/report_file.h"
 #include "process/event_loop.h"
 
 namespace local::node {

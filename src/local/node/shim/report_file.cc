@@ -1,4 +1,4 @@
-#include "local/node/report_file.h"
+#include "local/node/shim/report_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

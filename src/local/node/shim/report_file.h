@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 
 namespace local::node {
 

@@ -1,4 +1,4 @@
-#include "local/node/shim.h"
+#include "local/node/shim/shim.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,12 +12,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "local/node/cgroup.h"
-#include "local/node/child_command.h"
-#include "local/node/container_run.h"
-#include "local/node/pod_runner.h"
-#include "local/node/shim_files.h"
-#include "local/node/view.h"
+#include "local/node/shim/cgroup.h"
+#include "local/node/shim/child_command.h"
+#include "local/node/shim/container_run.h"
+#include "local/node/shim/pod_runner.h"
+#include "local/node/shim/shim_files.h"
+#include "local/node/view/view.h"
 #include "process/file_lock.h"
 #include "process/signals.h"
 

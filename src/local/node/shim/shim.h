@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "local/node/pod_spec.h"
+#include "local/node/plan/pod_spec.h"
 
 namespace local::node {
 

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/file.h"
-#include "local/node/cgroup.h"
-#include "local/node/pod_processes.h"
-#include "local/node/report_file.h"
-#include "local/node/shim.h"
-#include "local/node/shim_files.h"
+#include "local/node/shim/cgroup.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/shim/report_file.h"
+#include "local/node/shim/shim.h"
+#include "local/node/shim/shim_files.h"
 #include "process/file_lock.h"
 #include "process/pidfd.h"
 #include "process/procfs.h"

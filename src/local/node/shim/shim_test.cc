@@ -1,4 +1,4 @@
-#include "local/node/shim.h"
+#include "local/node/shim/shim.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "base/strings.h"
-#include "local/node/pod_fixture.h"
-#include "local/node/pod_processes.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/testing/pod_fixture.h"
 #include "process/procfs.h"
 
 namespace local::node {

@@ -1,4 +1,4 @@
-#include "local/node/stream_ends.h"
+#include "local/node/shim/stream_ends.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -21,8 +21,8 @@
 #include "api/selector.h"
 #include "base/uid.h"
 #include "cluster/transport.h"
-#include "local/node/lost_and_found.h"
-#include "net/http.h"
+#include "local/node/agent/lost_and_found.h"
+#include "net/http/types.h"
 #include "text/json.h"
 #include "text/patch.h"
 

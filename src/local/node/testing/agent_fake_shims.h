@@ -18,7 +18,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "local/node/agent_shims.h"
+#include "local/node/agent/shims.h"
 #include "text/json.h"
 
 namespace local::node {

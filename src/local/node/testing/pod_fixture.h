@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/uid.h"
-#include "local/node/log_line.h"
-#include "local/node/shim.h"
+#include "local/node/logs/line.h"
+#include "local/node/shim/shim.h"
 #include "process/inotify.h"
 #include "process/pidfd.h"
 

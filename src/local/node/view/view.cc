@@ -1,4 +1,4 @@
-#include "local/node/view.h"
+#include "local/node/view/view.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "local/node/namespace_limits.h"
-#include "local/node/pod_processes.h"
-#include "local/node/view_plan.h"
+#include "local/node/shim/namespace_limits.h"
+#include "local/node/shim/pod_processes.h"
+#include "local/node/view/view_plan.h"
 
 namespace local::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/view_plan.h"
+#include "local/node/view/view_plan.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Real namespaces, as the user who runs the tests and, when that is root, as nobody too.
-#include "local/node/view.h"
+#include "local/node/view/view.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/strings.h"
-#include "local/node/pod_fixture.h"
+#include "local/node/testing/pod_fixture.h"
 
 namespace local::node {
 namespace {

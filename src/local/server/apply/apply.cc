@@ -1,12 +1,12 @@
-#include "local/server/apply.h"
+#include "local/server/apply/apply.h"
 
 #include <fmt/format.h>
 
 #include "api/object.h"
 #include "base/strings.h"
-#include "local/server/managed_fields.h"
-#include "local/server/object_rules.h"
-#include "local/server/pending_write.h"
+#include "local/server/apply/managed_fields.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/pending_write.h"
 
 namespace local::server {
 namespace {

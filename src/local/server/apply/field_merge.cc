@@ -1,4 +1,4 @@
-#include "local/server/field_merge.h"
+#include "local/server/apply/field_merge.h"
 
 #include <fmt/format.h>
 

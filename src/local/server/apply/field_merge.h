@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/schema.h"
-#include "local/server/field_set.h"
+#include "local/server/apply/field_set.h"
 #include "text/json.h"
 
 namespace local::server {

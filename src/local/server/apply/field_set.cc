@@ -1,4 +1,4 @@
-#include "local/server/field_set.h"
+#include "local/server/apply/field_set.h"
 
 #include <fmt/format.h>
 

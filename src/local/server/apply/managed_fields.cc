@@ -1,4 +1,4 @@
-#include "local/server/managed_fields.h"
+#include "local/server/apply/managed_fields.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 #include "api/schema.h"
 #include "base/strings.h"
-#include "local/server/field_merge.h"
-#include "local/server/field_set.h"
-#include "local/server/field_validation.h"
+#include "local/server/apply/field_merge.h"
+#include "local/server/apply/field_set.h"
+#include "local/server/schema/field_validation.h"
 
 namespace local::server {
 namespace {

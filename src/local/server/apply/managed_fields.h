@@ -7,9 +7,9 @@
 
 #include "api/resources.h"
 #include "base/clock.h"
-#include "local/server/api_error.h"
-#include "local/server/rest_request.h"
-#include "net/http.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/rest_request.h"
+#include "net/http/types.h"
 #include "text/json.h"
 
 namespace local::server {

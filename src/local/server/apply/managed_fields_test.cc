@@ -1,10 +1,10 @@
-#include "local/server/managed_fields.h"
+#include "local/server/apply/managed_fields.h"
 
 #include <gtest/gtest.h>
 
-#include "local/server/field_merge.h"
-#include "local/server/field_set.h"
-#include "local/server/test_server.h"
+#include "local/server/apply/field_merge.h"
+#include "local/server/apply/field_set.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/strategic_merge.h"
+#include "local/server/apply/strategic_merge.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "local/server/custom_kinds.h"
+#include "local/server/kinds/custom_kinds.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "api/resources.h"
 #include "api/schema.h"
-#include "local/server/admission.h"
-#include "local/server/api_error.h"
-#include "local/server/writes.h"
+#include "local/server/routing/admission.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/writes.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/deployment_rules.h"
+#include "local/server/kinds/deployment_rules.h"
 
 #include <gtest/gtest.h>
 

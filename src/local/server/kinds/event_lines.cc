@@ -1,4 +1,4 @@
-#include "local/server/event_lines.h"
+#include "local/server/kinds/event_lines.h"
 
 #include <fmt/format.h>
 

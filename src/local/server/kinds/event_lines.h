@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "local/server/backend.h"
-#include "local/server/selection.h"
-#include "local/server/tables.h"
+#include "local/server/kinds/tables.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/selection.h"
 
 namespace local::server {
 

@@ -1,4 +1,4 @@
-#include "local/server/job_summaries.h"
+#include "local/server/kinds/job_summaries.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "local/server/object_rules.h"
+#include "local/server/kinds/object_rules.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include "api/pytorch_job.h"
 #include "base/strings.h"
 #include "base/uid.h"
-#include "local/server/deployment_rules.h"
-#include "local/server/protobuf.h"
-#include "local/server/service_rules.h"
+#include "local/server/kinds/deployment_rules.h"
+#include "local/server/kinds/service_rules.h"
+#include "local/server/schema/protobuf.h"
 #include "text/yaml.h"
 
 namespace local::server {

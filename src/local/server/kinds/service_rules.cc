@@ -1,4 +1,4 @@
-#include "local/server/service_rules.h"
+#include "local/server/kinds/service_rules.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/tables.h"
+#include "local/server/kinds/tables.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 
 #include "api/resources.h"
 #include "base/clock.h"
-#include "local/server/job_summaries.h"
+#include "local/server/kinds/job_summaries.h"
 #include "text/json.h"
 
 namespace local::server {

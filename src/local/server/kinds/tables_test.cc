@@ -1,11 +1,11 @@
-#include "local/server/tables.h"
+#include "local/server/kinds/tables.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/admission.h"
+#include "local/server/routing/admission.h"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include "api/resources.h"
 #include "api/unknown_fields.h"
 #include "base/result.h"
-#include "local/server/api_error.h"
-#include "net/http.h"
+#include "local/server/routing/api_error.h"
+#include "net/http/types.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/api_error.h"
+#include "local/server/routing/api_error.h"
 
 #include <fmt/format.h>
 

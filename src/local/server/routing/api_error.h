@@ -9,7 +9,7 @@
 
 #include "api/resources.h"
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/types.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,20 +1,20 @@
-#include "local/server/api_server.h"
+#include "local/server/routing/api_server.h"
 
 #include <future>
 
 #include "base/log.h"
-#include "local/server/backend.h"
-#include "local/server/custom_kinds.h"
-#include "local/server/discovery.h"
-#include "local/server/object_rules.h"
-#include "local/server/openapi.h"
-#include "local/server/pod_exec.h"
-#include "local/server/pod_log.h"
-#include "local/server/pod_port_forward.h"
-#include "local/server/reads.h"
-#include "local/server/reviews.h"
-#include "local/server/watches.h"
-#include "local/server/writes.h"
+#include "local/server/kinds/custom_kinds.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/reads.h"
+#include "local/server/routing/reviews.h"
+#include "local/server/routing/watches.h"
+#include "local/server/routing/writes.h"
+#include "local/server/schema/discovery.h"
+#include "local/server/schema/openapi.h"
+#include "local/server/streams/pod_exec.h"
+#include "local/server/streams/pod_log.h"
+#include "local/server/streams/pod_port_forward.h"
 
 namespace local::server {
 namespace {

@@ -17,13 +17,13 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "local/server/admission.h"
-#include "local/server/exec_source.h"
-#include "local/server/log_source.h"
-#include "local/server/port_source.h"
-#include "local/server/timers.h"
+#include "local/server/routing/admission.h"
+#include "local/server/routing/timers.h"
+#include "local/server/streams/exec_source.h"
+#include "local/server/streams/log_source.h"
+#include "local/server/streams/port_source.h"
 #include "local/store/store.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

@@ -1,8 +1,8 @@
-#include "local/server/api_server.h"
+#include "local/server/routing/api_server.h"
 
 #include <gtest/gtest.h>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

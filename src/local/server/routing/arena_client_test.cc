@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

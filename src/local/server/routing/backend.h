@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "local/server/admission.h"
-#include "local/server/exec_source.h"
-#include "local/server/initial_lists.h"
-#include "local/server/job_summaries.h"
-#include "local/server/log_source.h"
-#include "local/server/port_source.h"
-#include "local/server/timers.h"
-#include "local/server/watch_budget.h"
+#include "local/server/kinds/job_summaries.h"
+#include "local/server/routing/admission.h"
+#include "local/server/routing/initial_lists.h"
+#include "local/server/routing/timers.h"
+#include "local/server/routing/watch_budget.h"
+#include "local/server/streams/exec_source.h"
+#include "local/server/streams/log_source.h"
+#include "local/server/streams/port_source.h"
 #include "local/store/store.h"
 
 namespace local::server {

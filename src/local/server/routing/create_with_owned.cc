@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "api/object.h"
-#include "local/server/object_rules.h"
-#include "local/server/pending_write.h"
-#include "local/server/writes.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/pending_write.h"
+#include "local/server/routing/writes.h"
 
 namespace local::server {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

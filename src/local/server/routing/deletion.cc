@@ -1,4 +1,4 @@
-#include "local/server/deletion.h"
+#include "local/server/routing/deletion.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
-#include "local/server/object_rules.h"
+#include "local/server/kinds/object_rules.h"
 
 namespace local::server {
 namespace {

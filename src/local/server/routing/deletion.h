@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "local/server/api_error.h"
-#include "local/server/rest_request.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/rest_request.h"
 #include "local/store/object.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/initial_lists.h"
+#include "local/server/routing/initial_lists.h"
 
 #include <atomic>
 #include <condition_variable>

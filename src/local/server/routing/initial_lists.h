@@ -13,10 +13,10 @@
 #include <memory>
 #include <string>
 
-#include "local/server/api_error.h"
-#include "local/server/timers.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/timers.h"
 #include "local/store/store.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

@@ -1,11 +1,11 @@
-#include "local/server/initial_lists.h"
+#include "local/server/routing/initial_lists.h"
 
 #include <gtest/gtest.h>
 
 #include <future>
 #include <latch>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/list_stream.h"
+#include "local/server/routing/list_stream.h"
 
 #include <atomic>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "local/server/api_error.h"
+#include "local/server/routing/api_error.h"
 
 namespace local::server {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "local/server/backend.h"
+#include "local/server/routing/backend.h"
 #include "local/store/store.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

@@ -1,9 +1,9 @@
-#include "local/server/list_stream.h"
+#include "local/server/routing/list_stream.h"
 
 #include <gtest/gtest.h>
 
 #include "api/training_summary.h"
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 #include "text/projection.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/pending_write.h"
+#include "local/server/routing/pending_write.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include "api/object.h"
 #include "api/write_id.h"
 #include "base/strings.h"
-#include "local/server/deletion.h"
-#include "local/server/field_validation.h"
-#include "local/server/managed_fields.h"
-#include "local/server/object_rules.h"
-#include "local/server/service_rules.h"
-#include "local/server/strategic_merge.h"
+#include "local/server/apply/managed_fields.h"
+#include "local/server/apply/strategic_merge.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/kinds/service_rules.h"
+#include "local/server/routing/deletion.h"
+#include "local/server/schema/field_validation.h"
 #include "text/patch.h"
 
 namespace local::server {

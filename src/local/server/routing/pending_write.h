@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "local/server/api_error.h"
-#include "local/server/backend.h"
-#include "local/server/writes.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/writes.h"
 #include "local/store/object.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/reads.h"
+#include "local/server/routing/reads.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include "api/object.h"
 #include "api/training_summary.h"
 #include "base/strings.h"
-#include "local/server/list_stream.h"
-#include "local/server/selection.h"
-#include "local/server/tables.h"
+#include "local/server/kinds/tables.h"
+#include "local/server/routing/list_stream.h"
+#include "local/server/routing/selection.h"
 #include "text/projection.h"
 
 namespace local::server {

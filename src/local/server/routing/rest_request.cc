@@ -1,4 +1,4 @@
-#include "local/server/rest_request.h"
+#include "local/server/routing/rest_request.h"
 
 #include <fmt/format.h>
 

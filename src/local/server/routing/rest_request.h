@@ -7,9 +7,9 @@
 
 #include "api/resources.h"
 #include "api/unknown_fields.h"
-#include "local/server/api_error.h"
+#include "local/server/routing/api_error.h"
 #include "local/store/object.h"
-#include "net/http.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

@@ -1,10 +1,10 @@
-#include "local/server/reviews.h"
+#include "local/server/routing/reviews.h"
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "local/server/api_error.h"
-#include "local/server/object_rules.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/api_error.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/selection.h"
+#include "local/server/routing/selection.h"
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "api/selector.h"
-#include "local/server/api_error.h"
-#include "local/server/rest_request.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/rest_request.h"
 #include "local/store/store.h"
 #include "text/json.h"
 

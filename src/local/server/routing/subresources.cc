@@ -2,8 +2,8 @@
 
 #include "api/object.h"
 #include "api/pod.h"
-#include "local/server/object_rules.h"
-#include "local/server/pending_write.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/pending_write.h"
 
 namespace local::server {
 namespace {

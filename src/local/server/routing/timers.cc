@@ -1,4 +1,4 @@
-#include "local/server/timers.h"
+#include "local/server/routing/timers.h"
 
 #include <condition_variable>
 #include <map>

@@ -1,4 +1,4 @@
-#include "local/server/watch_budget.h"
+#include "local/server/routing/watch_budget.h"
 
 #include <algorithm>
 #include <utility>

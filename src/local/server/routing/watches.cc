@@ -1,4 +1,4 @@
-#include "local/server/watches.h"
+#include "local/server/routing/watches.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "api/object.h"
-#include "local/server/event_lines.h"
-#include "local/server/initial_lists.h"
-#include "local/server/watch_budget.h"
+#include "local/server/kinds/event_lines.h"
+#include "local/server/routing/initial_lists.h"
+#include "local/server/routing/watch_budget.h"
 
 namespace local::server {
 namespace {

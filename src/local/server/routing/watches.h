@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "local/server/backend.h"
-#include "local/server/writes.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/writes.h"
 
 namespace local::server {
 

@@ -1,8 +1,8 @@
-#include "local/server/watches.h"
+#include "local/server/routing/watches.h"
 
 #include <gtest/gtest.h>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 #include "text/patch.h"
 
 namespace local::server {
 namespace {
 
-constexpr const char* kMapsPath = "/api/v1/namespaces/default/configmaps";
+constexpr const char* kConfigMapsPath = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view kApplyType = "application/apply-patch+yaml";
 
 text::Json MapWith(size_t bytes) {
@@ -21,19 +21,19 @@ text::Json MoreData(std::string_view key, size_t bytes) {
 }
 
 size_t StoredBytes(TestServer& server) {
-  return text::ToJson(server.Expect(200, "GET", Path(kMapsPath, "m"))).size();
+  return text::ToJson(server.Expect(200, "GET", Path(kConfigMapsPath, "m"))).size();
 }
 
 TEST(WriteLimits, AJsonPatchBombIsRefused) {
   TestServer server;
-  server.Expect(201, "POST", kMapsPath, MapWith(1'000));
+  server.Expect(201, "POST", kConfigMapsPath, MapWith(1'000));
   text::Array bomb;
   for (int i = 0; i < 20; ++i) {
     bomb.push_back(
         text::Object{{"op", "copy"}, {"from", "/data"}, {"path", "/data/k" + std::to_string(i)}});
   }
   const text::Json refused =
-      server.Patch(422, Path(kMapsPath, "m"), bomb, "application/json-patch+json");
+      server.Patch(422, Path(kConfigMapsPath, "m"), bomb, "application/json-patch+json");
   EXPECT_NE(text::GetString(refused, {"message"}).find("makes more than 3145728 bytes"),
             std::string::npos);
 }
@@ -41,19 +41,19 @@ TEST(WriteLimits, AJsonPatchBombIsRefused) {
 TEST(WriteLimits, NoKindOfWriteMakesAnObjectTooLarge) {
   TestServer server;
   constexpr size_t kMost = text::kMaxPatchedBytes;
-  server.Expect(422, "POST", kMapsPath, MapWith(kMost + 1));
-  server.Expect(201, "POST", kMapsPath, MapWith(kMost / 2));
-  server.Expect(422, "PUT", Path(kMapsPath, "m"), MapWith(kMost + 1));
+  server.Expect(422, "POST", kConfigMapsPath, MapWith(kMost + 1));
+  server.Expect(201, "POST", kConfigMapsPath, MapWith(kMost / 2));
+  server.Expect(422, "PUT", Path(kConfigMapsPath, "m"), MapWith(kMost + 1));
   for (const char* type :
        {"application/merge-patch+json", "application/strategic-merge-patch+json"}) {
-    server.Patch(422, Path(kMapsPath, "m"), MoreData("second", kMost / 2 + 1), type);
+    server.Patch(422, Path(kConfigMapsPath, "m"), MoreData("second", kMost / 2 + 1), type);
   }
   text::Json applied = MoreData("second", kMost / 2 + 1);
   text::Set(applied, {"apiVersion"}, "v1");
   text::Set(applied, {"kind"}, "ConfigMap");
-  server.Patch(422, Path(kMapsPath, "m?fieldManager=t"), applied, std::string(kApplyType));
+  server.Patch(422, Path(kConfigMapsPath, "m?fieldManager=t"), applied, std::string(kApplyType));
   EXPECT_LT(StoredBytes(server), kMost);
-  server.Patch(200, Path(kMapsPath, "m"), MoreData("second", 1'000));
+  server.Patch(200, Path(kConfigMapsPath, "m"), MoreData("second", 1'000));
 }
 
 // Element by element against element by element, on the thread that all writes share.

@@ -1,4 +1,4 @@
-#include "local/server/writes.h"
+#include "local/server/routing/writes.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include "api/schema.h"
 #include "api/selector.h"
 #include "base/uid.h"
-#include "local/server/apply.h"
-#include "local/server/deletion.h"
-#include "local/server/field_validation.h"
-#include "local/server/object_rules.h"
-#include "local/server/pending_write.h"
+#include "local/server/apply/apply.h"
+#include "local/server/kinds/object_rules.h"
+#include "local/server/routing/deletion.h"
+#include "local/server/routing/pending_write.h"
+#include "local/server/schema/field_validation.h"
 
 namespace local::server {
 namespace {

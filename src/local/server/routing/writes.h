@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
-#include "local/server/backend.h"
-#include "local/server/rest_request.h"
-#include "net/http.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/rest_request.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

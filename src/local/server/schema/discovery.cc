@@ -1,4 +1,4 @@
-#include "local/server/discovery.h"
+#include "local/server/schema/discovery.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 
 #include "api/resources.h"
 #include "base/strings.h"
-#include "local/server/api_error.h"
-#include "local/server/custom_kinds.h"
-#include "local/server/reviews.h"
-#include "local/server/writes.h"
+#include "local/server/kinds/custom_kinds.h"
+#include "local/server/routing/api_error.h"
+#include "local/server/routing/reviews.h"
+#include "local/server/routing/writes.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/field_validation.h"
+#include "local/server/schema/field_validation.h"
 
 #include <fmt/format.h>
 

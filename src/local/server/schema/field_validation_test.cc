@@ -1,9 +1,9 @@
-#include "local/server/field_validation.h"
+#include "local/server/schema/field_validation.h"
 
 #include <gtest/gtest.h>
 
-#include "local/server/admission.h"
-#include "local/server/test_server.h"
+#include "local/server/routing/admission.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/openapi.h"
+#include "local/server/schema/openapi.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "api/resources.h"
 #include "api/schema.h"
 #include "base/strings.h"
-#include "local/server/api_error.h"
-#include "local/server/custom_kinds.h"
+#include "local/server/kinds/custom_kinds.h"
+#include "local/server/routing/api_error.h"
 #include "text/json.h"
 
 namespace local::server {

@@ -1,4 +1,4 @@
-#include "local/server/protobuf.h"
+#include "local/server/schema/protobuf.h"
 
 #include <fmt/format.h>
 

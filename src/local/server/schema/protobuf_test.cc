@@ -1,10 +1,10 @@
-#include "local/server/protobuf.h"
+#include "local/server/schema/protobuf.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "local/server/test_server.h"
+#include "local/server/testing/test_server.h"
 
 namespace local::server {
 namespace {

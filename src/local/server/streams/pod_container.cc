@@ -1,4 +1,4 @@
-#include "local/server/pod_container.h"
+#include "local/server/streams/pod_container.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "local/server/pod_exec.h"
+#include "local/server/streams/pod_exec.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 
 #include "api/object.h"
 #include "api/pod.h"
-#include "cluster/exec.h"
-#include "local/server/pod_container.h"
-#include "net/websocket_handshake.h"
-#include "net/websocket_server.h"
+#include "cluster/exec/exec.h"
+#include "local/server/streams/pod_container.h"
+#include "net/websocket/handshake.h"
+#include "net/websocket/server.h"
 
 namespace local::server {
 namespace {

@@ -1,12 +1,12 @@
 // pods/{name}/exec and pods/{name}/attach.
 #pragma once
 
-#include "local/server/backend.h"
-#include "local/server/writes.h"
+#include "local/server/routing/backend.h"
+#include "local/server/routing/writes.h"
 
 namespace local::server {
 
-// GET or POST: a command in a container, over a WebSocket (cluster/exec.h has the protocol).
+// GET or POST: a command in a container, over a WebSocket (cluster/exec/exec.h has the protocol).
 void HandleExec(Backend& backend, Call call);
 // Refused, with what to do instead.
 void HandleAttach(Backend& backend, Call call);

@@ -1,11 +1,11 @@
-#include "local/server/pod_exec.h"
+#include "local/server/streams/pod_exec.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/exec.h"
-#include "local/server/test_server.h"
-#include "local/server/websocket_fixture.h"
-#include "net/websocket_frame.h"
+#include "cluster/exec/exec.h"
+#include "local/server/testing/test_server.h"
+#include "local/server/testing/websocket_fixture.h"
+#include "net/websocket/frame.h"
 
 namespace local::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/server/pod_log.h"
+#include "local/server/streams/pod_log.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "local/server/pod_container.h"
+#include "local/server/streams/pod_container.h"
 
 namespace local::server {
 namespace {

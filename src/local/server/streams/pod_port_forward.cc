@@ -1,4 +1,4 @@
-#include "local/server/pod_port_forward.h"
+#include "local/server/streams/pod_port_forward.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
-#include "cluster/port_stream.h"
-#include "local/server/pod_container.h"
-#include "local/server/pod_port_tunnel.h"
-#include "local/server/port_peer.h"
-#include "net/websocket_handshake.h"
+#include "cluster/exec/port_stream.h"
+#include "local/server/streams/pod_container.h"
+#include "local/server/streams/pod_port_tunnel.h"
+#include "local/server/streams/port_peer.h"
+#include "net/websocket/handshake.h"
 
 namespace local::server {
 namespace {

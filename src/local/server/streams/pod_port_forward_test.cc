@@ -1,13 +1,13 @@
-#include "local/server/pod_port_forward.h"
+#include "local/server/streams/pod_port_forward.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/port_stream.h"
-#include "local/server/pod_port_tunnel.h"
-#include "local/server/test_server.h"
-#include "local/server/websocket_fixture.h"
-#include "net/spdy.h"
-#include "net/websocket_frame.h"
+#include "cluster/exec/port_stream.h"
+#include "local/server/streams/pod_port_tunnel.h"
+#include "local/server/testing/test_server.h"
+#include "local/server/testing/websocket_fixture.h"
+#include "net/websocket/frame.h"
+#include "net/websocket/spdy.h"
 
 namespace local::server {
 namespace {

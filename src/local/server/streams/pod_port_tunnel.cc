@@ -1,4 +1,4 @@
-#include "local/server/pod_port_tunnel.h"
+#include "local/server/streams/pod_port_tunnel.h"
 
 #include <algorithm>
 #include <map>
@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/server/port_peer.h"
-#include "net/spdy.h"
+#include "local/server/streams/port_peer.h"
+#include "net/websocket/spdy.h"
 
 namespace local::server {
 namespace {

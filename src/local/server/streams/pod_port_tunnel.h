@@ -9,8 +9,8 @@
 
 #include <memory>
 
-#include "local/server/port_source.h"
-#include "net/http.h"
+#include "local/server/streams/port_source.h"
+#include "net/http/types.h"
 
 namespace local::server {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/websocket_server.h"
+#include "net/websocket/server.h"
 
 namespace local::server {
 

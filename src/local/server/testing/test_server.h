@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "local/server/api_server.h"
+#include "local/server/routing/api_server.h"
 #include "text/json.h"
 
 namespace local::server {

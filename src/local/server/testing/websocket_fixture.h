@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "local/server/test_server.h"
-#include "net/websocket_frame.h"
+#include "local/server/testing/test_server.h"
+#include "net/websocket/frame.h"
 
 namespace local::server {
 
