@@ -17,6 +17,7 @@ namespace {
 constexpr int kMeetingPort = 29400;
 constexpr int kMasterPort = 29500;
 constexpr int64_t kLongestIdle = int64_t{7} * 24 * 3600;
+constexpr int64_t kMostKept = 1000;
 
 tl::unexpected<base::Error> Invalid(std::string message) {
   return base::Fail(base::Code::kInvalidArgument, std::move(message));
@@ -159,6 +160,11 @@ base::Status ReadProgram(const CommandLine& line, Options& options) {
     return Invalid(fmt::format("--warm-idle {}: must be from 1 to {} seconds", idle, kLongestIdle));
   }
   options.warm_idle = std::chrono::seconds(idle);
+  options.warm_kept = IntegerOf(line, "warm-kept");
+  if (options.warm_kept < 1 || options.warm_kept > kMostKept) {
+    return Invalid(
+        fmt::format("--warm-kept {}: must be from 1 to {}", options.warm_kept, kMostKept));
+  }
   options.passes_local_rank = line.IsOn("torch-distributed-launch") && !line.IsOn("use-env");
   if (options.passes_local_rank && options.kind == ProgramKind::kProgram) {
     return Invalid("--no-python needs --use-env: a program gets no --local-rank argument");

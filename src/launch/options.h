@@ -46,6 +46,7 @@ struct Options {
   bool is_warm = false;              // ranks are forked from an interpreter that has torch
   std::string preload;               // modules that it imports too, with commas
   std::chrono::seconds warm_idle{};  // after which it leaves
+  int64_t warm_kept = 0;             // idle ones of this user, at most
 
   int max_restarts = 0;
   // Nothing was asked for: the defaults of each kind of end.

@@ -290,17 +290,21 @@ TEST(HostPort, IsReadAsTheOriginalReadsIt) {
 
 TEST(MakeOptions, WarmStartHasModulesAndATime) {
   EXPECT_FALSE(OptionsOf({})->is_warm);
-  const auto options = OptionsOf({"--warm", "--preload", " numpy, a.b_2,", "--warm-idle=5"});
+  const auto options =
+      OptionsOf({"--warm", "--preload", " numpy, a.b_2,", "--warm-idle=5", "--warm-kept", "2"});
   ASSERT_TRUE(options);
   EXPECT_TRUE(options->is_warm);
   EXPECT_EQ(options->preload, "numpy,a.b_2");
   EXPECT_EQ(options->warm_idle, std::chrono::seconds(5));
+  EXPECT_EQ(options->warm_kept, 2);
+  EXPECT_EQ(OptionsOf({})->warm_kept, 4);
   EXPECT_TRUE(OptionsOf({}, {{"PET_WARM", "1"}})->is_warm);
   for (const char* bad : {"a;b", "?torch", "a\nidle=1", "../x", "a b"}) {
     EXPECT_NE(OptionsRefusal({"--preload", bad}), "") << bad;
   }
   for (const char* bad : {"0", "-1", "99999999"}) {
     EXPECT_NE(OptionsRefusal({"--warm-idle", bad}), "") << bad;
+    EXPECT_NE(OptionsRefusal({"--warm-kept", bad}), "") << bad;
   }
 }
 

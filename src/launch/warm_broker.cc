@@ -22,7 +22,7 @@ namespace launch {
 namespace {
 
 constexpr int kListener = 3;
-constexpr size_t kFixedFields = 6;  // before the environment
+constexpr size_t kFixedFields = 7;  // before the environment
 // Between processes of one machine.
 constexpr std::chrono::milliseconds kLongestWish = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kLongestReply = std::chrono::seconds(10);
@@ -60,11 +60,12 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
   wish.option = request[2];
   wish.preload = request[3];
   wish.idle = std::chrono::seconds(base::ParseInt(request[4]).value_or(1));
+  wish.kept = base::ParseInt(request[5]).value_or(1);
   wish.environment.assign(request.begin() + kFixedFields, request.end());
   wish.runtime_dir = runtime_dir;
   wish.lifeline = lifeline;
   TRY_ASSIGN(const std::string place, PlaceOutside(wish.python));
-  if (place != request[5]) {
+  if (place != request[6]) {
     return base::Fail(base::Code::kUnavailable,
                       "limits, rights or interpreter of this pod are others than outside of it");
   }
@@ -99,8 +100,13 @@ base::Result<base::Fd> AskBroker(const std::string& path, const WarmWish& wish,
   if (!IsOwnUsers(fd.get())) {
     return base::Fail(base::Code::kPermissionDenied, fmt::format("\"{}\" is another user's", path));
   }
-  Message request = {
-      "wish", wish.python, wish.option, wish.preload, fmt::format("{}", wish.idle.count()), place};
+  Message request = {"wish",
+                     wish.python,
+                     wish.option,
+                     wish.preload,
+                     fmt::format("{}", wish.idle.count()),
+                     fmt::format("{}", wish.kept),
+                     place};
   for (const std::string& entry : EnvironmentOfResident(wish.environment)) {
     if (!entry.starts_with(kOfOnePod)) request.push_back(entry);
   }

@@ -87,6 +87,7 @@ base::Result<Keeper> KeeperFor(const Options& options, const base::Environment& 
   wish.python = executable;
   wish.preload = options.preload;
   wish.idle = options.warm_idle;
+  wish.kept = options.warm_kept;
   wish.environment = WorkerEnvironment(options, shared, Group(), 0, "");
   wish.runtime_dir = environment.RuntimeDir();
   if (const auto broker = environment.Get(kBrokerVariable)) {

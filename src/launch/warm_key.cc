@@ -35,19 +35,16 @@ constexpr std::array<std::string_view, 3> kReadLater = {
 constexpr std::array<std::string_view, 3> kKept = {"TMPDIR", "TEMP", "TMP"};
 
 // The loader, the C library, Python, and the libraries that torch and numpy bring; and what tells
-// pods apart, each of which ends with everything that it started.
-constexpr std::array<std::string_view, 46> kLibraryPrefixes = {
-    "LD_",      "LC_",     "LANG",   "TZ",
-    "GLIBC_",   "MALLOC_", "PYTHON", "OMP_",
-    "GOMP_",    "KMP_",    "MKL_",   "OPENBLAS",
-    "GOTO",     "BLIS_",   "VECLIB", "NUMEXPR",
-    "NPY_",     "NUMPY_",  "TORCH",  "PYTORCH",
-    "ATEN_",    "C10_",    "CUDA",   "NVIDIA_",
-    "CUBLAS",   "CUDNN",   "NCCL_",  "GLOO_",
-    "TP_",      "HIP_",    "ROC",    "HSA_",
-    "ONEDNN",   "DNNL",    "TRITON", "KINETO",
-    "FX_",      "UCX_",    "XLA_",   "OMPI_",
-    "I_MPI_",   "TBB_",    "JE_",    "MUSTER_POD_UID",
+// pods apart, each of which ends with everything that it started. OMP_NUM_THREADS is among them:
+// libgomp and OpenBLAS read it once, and what is set later (omp_set_num_threads) does not hold in
+// threads made after it. NCCL and Gloo are not: they read theirs when a process group is made.
+constexpr std::array<std::string_view, 44> kLibraryPrefixes = {
+    "LD_",      "LC_",     "LANG",    "TZ",     "GLIBC_",   "MALLOC_", "PYTHON",
+    "OMP_",     "GOMP_",   "KMP_",    "MKL_",   "OPENBLAS", "GOTO",    "BLIS_",
+    "VECLIB",   "NUMEXPR", "NPY_",    "NUMPY_", "TORCH",    "PYTORCH", "ATEN_",
+    "C10_",     "CUDA",    "NVIDIA_", "CUBLAS", "CUDNN",    "TP_",     "HIP_",
+    "ROC",      "HSA_",    "ONEDNN",  "DNNL",   "TRITON",   "KINETO",  "FX_",
+    "UCX_",     "XLA_",    "OMPI_",   "I_MPI_", "TBB_",     "JE_",     "MUSTER_POD_UID",
     "TCMALLOC", "MIMALLOC"};
 
 std::string_view NameOf(std::string_view entry) { return entry.substr(0, entry.find('=')); }

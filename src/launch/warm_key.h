@@ -13,6 +13,7 @@ namespace launch {
 // The program of the resident interpreter: warm_resident.py and the modules that it imports.
 extern const std::string_view kWarmResident;
 extern const std::string_view kWarmFrames;
+extern const std::string_view kWarmIdle;
 extern const std::string_view kWarmImports;
 extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;

@@ -58,8 +58,8 @@ TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
         "TORCH_NCCL_ASYNC_ERROR_HANDLING", "CUDA_HOME", "MKL_DEBUG_CPU_TYPE", "TMPDIR", "TEMP"}) {
     EXPECT_TRUE(IsReadByLibraries(name)) << name;
   }
-  for (const char* name :
-       {"CUDA_VISIBLE_DEVICES", "HOME", "PATH", "WANDB_RUN_ID", "TMPDIRS", "", "OMP"}) {
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HOME", "PATH", "WANDB_RUN_ID", "NCCL_DEBUG",
+                           "GLOO_SOCKET_IFNAME", "TMPDIRS", "", "OMP"}) {
     EXPECT_FALSE(IsReadByLibraries(name)) << name;
     EXPECT_FALSE(IsOfOneRank(name)) << name;
   }

@@ -14,7 +14,8 @@
 //
 // and what a launcher in a pod and the broker outside say (warm_broker.h):
 //
-//   launcher: wish, python, option or "", preload, idle seconds, place outside, environment...
+//   launcher: wish, python, option or "", preload, idle seconds, kept, place outside,
+//             environment...
 //   broker:   resident                                  + connection to it, where the above follows
 //             refused, why
 #pragma once

@@ -17,6 +17,7 @@ import socket
 import struct
 
 import muster_warm_frames
+import muster_warm_idle
 import muster_warm_imports
 import muster_warm_memory
 import muster_warm_pod
@@ -195,6 +196,7 @@ def tell_ends(connection, wake, ranks):
 
 def keep(connection):
     """Until the launcher has gone; returns in ranks only."""
+    signal.signal(muster_warm_idle.ASK, signal.SIG_DFL)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wakes = wake_on_children()
     ranks = set()
@@ -268,6 +270,7 @@ def serve(refusal):
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wakes = wake_on_children()
     keepers = set()
+    idleness = muster_warm_idle.Idle(settings["lock"], int(settings["kept"]))
     lifeline = LIFELINE if settings["lifeline"] else None
     while True:
         poll = select.poll()
@@ -298,6 +301,12 @@ def serve(refusal):
         if ended:
             # What a keeper that was killed has left has come to us.
             kill(set(below([os.getpid()])) - keepers - set(below(list(keepers))))
+            if not keepers:
+                idleness.begin()
+        if idleness.is_asked:
+            idleness.is_asked = False
+            if not keepers:
+                leave_if_alone()
         if listener.fileno() < 0 or listener.fileno() not in ready:
             continue
         connection, _ = listener.accept()
@@ -316,6 +325,8 @@ def serve(refusal):
             return
         connection.close()
         if pid:
+            if not keepers:
+                idleness.end()
             keepers.add(pid)
 
 
@@ -326,7 +337,7 @@ def hide():
     here = os.path.dirname(__file__)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
-    for name in ("muster_warm_frames", "muster_warm_imports", "muster_warm_memory",
+    for name in ("muster_warm_frames", "muster_warm_idle", "muster_warm_imports", "muster_warm_memory",
                  "muster_warm_pod", "muster_warm_rank", "muster_warm_settings"):
         del sys.modules[name]
     if settings["pythonpath"]:

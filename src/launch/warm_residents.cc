@@ -82,7 +82,7 @@ base::Status StartResident(const WarmWish& wish, const Places& places) {
   TRY(base::MakeDirs(places.program(), 0700));
   for (const auto& [name, text] :
        {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_frames", kWarmFrames),
-        std::pair("muster_warm_imports", kWarmImports),
+        std::pair("muster_warm_idle", kWarmIdle), std::pair("muster_warm_imports", kWarmImports),
         std::pair("muster_warm_memory", kWarmMemory), std::pair("muster_warm_pod", kWarmPod),
         std::pair("muster_warm_rank", kWarmRank),
         std::pair("muster_warm_settings", kWarmSettings)}) {
@@ -113,13 +113,13 @@ base::Status StartResident(const WarmWish& wish, const Places& places) {
     }
   }
   spawn.env.push_back("PYTHONPATH=" + places.program() + modules);
-  spawn.env.push_back(
-      fmt::format("MUSTER_WARM=python={}\noption={}\nsocket={}\nlock={}\nidle={}\nlifeline={}"
-                  "\npythonpath={}\npreload={}{}"
-                  "{}",
-                  wish.python, wish.option, places.socket(), places.lock(), wish.idle.count(),
-                  wish.lifeline >= 0 ? "4" : "", modules, kUsualModules,
-                  wish.preload.empty() ? "" : ",", wish.preload));
+  spawn.env.push_back(fmt::format(
+      "MUSTER_WARM=python={}\noption={}\nsocket={}\nlock={}\nidle={}\nkept={}\nlifeline={}"
+      "\npythonpath={}\npreload={}{}"
+      "{}",
+      wish.python, wish.option, places.socket(), places.lock(), wish.idle.count(), wish.kept,
+      wish.lifeline >= 0 ? "4" : "", modules, kUsualModules, wish.preload.empty() ? "" : ",",
+      wish.preload));
   auto started = process::Spawn(spawn);
   if (!started) return base::Fail(std::move(started.error()));
   return {};

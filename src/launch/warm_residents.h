@@ -1,10 +1,12 @@
 // Resident interpreters of this user: found by their key, or started.
 //
 // One listens on <runtime directory>/warm/<key>.socket and leaves when nobody has wanted anything
-// for `idle`, or when its lifeline has been cut and nothing of it runs.
+// for `idle`, when its lifeline has been cut and nothing of it runs, or when `kept` others have
+// become idle after it (warm_idle.py).
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct WarmWish {
   std::string option = "-u";  // of the interpreter; or ""
   std::string preload;        // modules beside torch, with commas
   std::chrono::seconds idle{};
+  int64_t kept = 4;                      // of this user's idle interpreters, at most
   std::vector<std::string> environment;  // of a worker, complete
   std::string runtime_dir;               // base::Environment::RuntimeDir
   int lifeline = -1;                     // read end of a pipe; -1: it has none

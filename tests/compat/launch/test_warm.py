@@ -230,7 +230,7 @@ def test_a_signal_reaches_the_ranks(launch, warm):
 
 
 @pytest.fixture
-def modules(launch, warm):
+def modules(launch):
     """A folder on PYTHONPATH, with a torch that is quick to import; an interpreter of its own."""
     folder = launch.path("modules")
     os.mkdir(folder)
@@ -409,6 +409,7 @@ def test_flags_that_a_fork_cannot_serve(launch, modules, flags, reason):
 @pytest.mark.parametrize("flags, message", [
     (["--preload", "a;b"], "--preload 'a;b': must be names of modules"),
     (["--warm-idle", "0"], "--warm-idle 0: must be from 1 to"),
+    (["--warm-kept", "0"], "--warm-kept 0: must be from 1 to"),
 ])
 def test_values_that_cannot_be_meant(launch, flags, message):
     assert message in launch.run("--warm", *flags, launch.script(""), code=1).err
