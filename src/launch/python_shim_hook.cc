@@ -8,7 +8,8 @@ namespace {
 
 // Runs at each start of Python: nothing is imported that is not there already.
 constexpr std::string_view kHook =
-    R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch.
+    R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch, and so does who
+# calls them as functions.
 # MUSTER_PYTHON_SHIM=off turns it off; so does muster python-shim remove.
 import os
 import sys
@@ -51,12 +52,146 @@ def _module(words):
     return None
 
 
+def _command(name, words):
+    python = [] if os.environ.get("PYTHON_EXEC") else ["--python=" + sys.executable]
+    return [name, *python, *words]
+
+
 def _hand_over():
-    found = _module(_words())
-    if found is None or found[0] not in _MODULES or os.environ.get("MUSTER_PYTHON_SHIM") == "off":
+    if os.environ.get("MUSTER_PYTHON_SHIM") == "off" or not os.access(_LAUNCHER, os.X_OK):
         return
-    if os.access(_LAUNCHER, os.X_OK):
-        os.execv(_LAUNCHER, [_MODULES[found[0]], "--python=" + sys.executable, *found[1]])
+    found = _module(_words())
+    if found is not None and found[0] in _MODULES:
+        os.execv(_LAUNCHER, _command(_MODULES[found[0]], found[1]))
+    sys.meta_path.insert(0, _Finder)
+
+
+class _Finder:
+    """Who imports torch.distributed.run and calls it (accelerate, fabric, notebooks) starts the
+    launcher, too."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != "torch.distributed.run":
+            return None
+        sys.meta_path.remove(cls)
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                break
+        else:
+            return None
+        execute = getattr(spec.loader, "exec_module", None)
+
+        def exec_module(module):
+            execute(module)
+            module.run = _run_of(module)
+        if execute is not None:
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def _run_of(module):
+    def run(args):
+        """torch.distributed.run.run, by muster-launch: returns when the job has ended well."""
+        failed = _launch(_words_of(module.get_args_parser(), args))
+        if failed:
+            raise _error(args, *failed)
+    run.__wrapped__ = module.run
+    return run
+
+
+def _words_of(parser, args):
+    """The command line that gives these args."""
+    words = []
+    for action in parser._actions:
+        value = getattr(args, action.dest, None)
+        if not action.option_strings or value is None or value == action.default:
+            continue
+        if action.nargs == 0:
+            words += [action.option_strings[-1]] if value else []
+        elif str(value) != str(action.default):
+            words.append("%s=%s" % (action.option_strings[-1], value))
+    of_launch = hasattr(args, "use_env") and not args.use_env
+    script = [args.training_script, *map(str, args.training_script_args)]
+    return _command("torch.distributed.launch" if of_launch else "torchrun", words + script)
+
+
+def _launch(words):
+    """Exit code and its failures, of which one may know nothing; None when all went well."""
+    import ctypes
+    import shutil
+    import signal
+    import subprocess
+    import tempfile
+    import threading
+    libc, own = ctypes.CDLL(None), os.getpid()
+
+    def end_with_us():
+        libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+        if os.getppid() != own:
+            os._exit(1)
+
+    came = []
+
+    def pass_on(number, frame):
+        came.append(number)
+        # Ctrl-C reaches everything in the foreground of a terminal by itself.
+        if number != signal.SIGINT or not _is_in_foreground():
+            process.send_signal(number)
+
+    report = os.environ.get("PET_FAILURE_FILE")
+    folder = None if report else tempfile.mkdtemp(prefix="muster-launch-")
+    if folder is not None:  # stays when there is something to read
+        report = os.path.join(folder, "failure.json")
+        words.insert(1, "--failure-file=" + report)
+    process = subprocess.Popen(words, executable=_LAUNCHER, preexec_fn=end_with_us)
+    before = {{}}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, pass_on)
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    failures = _failures(report) if code else []
+    if folder is not None and not failures:
+        shutil.rmtree(folder, ignore_errors=True)
+    for number in came[:1]:
+        os.kill(own, number)
+    return (code, failures) if code else None
+
+
+def _is_in_foreground():
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    finally:
+        os.close(terminal)
+
+
+def _failures(report):
+    import json
+    try:
+        with open(report) as file:
+            return json.load(file)["failures"]
+    except (OSError, ValueError, KeyError):
+        return []
+
+
+def _error(args, code, failures):
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+    of_ranks = {{one["rank"]: ProcessFailure(one["local_rank"], one["pid"], one["exit_code"],
+                                            one.get("error_file") or "<N/A>")
+                for one in failures if one.get("rank") is not None}}
+    if of_ranks:
+        return ChildFailedError(args.training_script, of_ranks)
+    return RuntimeError("muster-launch ended with exit code %d; it said above why" % code)
 
 
 try:

@@ -78,7 +78,7 @@ print(rank, total(pandas.DataFrame({"a": [1, 2, rank]}).a.sum()), pyarrow.array(
 @pytest.fixture(scope="module")
 def python(torch_version):
     """An interpreter with Debian's PyTorch and the libraries of LIBRARIES."""
-    done = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "warm-libraries-1", "datasets",
+    done = subprocess.run([os.path.join(ROOT, "scripts", "python-environment"), "warm-libraries-2", "datasets",
                            "--no-deps", "-r", LIBRARIES], stdout=subprocess.PIPE, text=True, check=True)
     return os.path.join(done.stdout.splitlines()[-1], "bin", "python")
 
