@@ -198,6 +198,27 @@ the namespace
   EXPECT_EQ(ErrorOf({"__man", folder}, 1).find("No such file") != std::string::npos, true);
 }
 
+TEST_F(CommandTest, ThePagesOfTheReferenceAreWhatHelpPrints) {
+  const std::string folder = testing::TempDir() + "muster-reference";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(Do({"__reference", folder}).exit_code, 0);
+  const auto index = base::ReadFile(folder + "/README.md");
+  ASSERT_TRUE(index);
+  EXPECT_NE(index->find("| [submit](submit.md) | "), std::string::npos);
+  const auto page = base::ReadFile(folder + "/submit.md");
+  ASSERT_TRUE(page);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"submit"}, {"submit", "pytorchjob"}}) {
+    std::vector<std::string> asked = command;
+    asked.emplace_back("--help");
+    StringOutput help;
+    EXPECT_EQ(Execute(root_, asked, help, err_).exit_code, 0);
+    EXPECT_NE(page->find(help.text()), std::string::npos) << *page;
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(CommandTest, HelpOfALeafShowsAliasesExamplesAndGlobalFlags) {
   EXPECT_EQ(Do({"help", "list"}).exit_code, 0);
   EXPECT_EQ(out_.text(), R"(List jobs

@@ -25,6 +25,7 @@ class Executor {
 
   void AddStandardCommands();
   void AddHelpFlag(Command& command);
+  void AddHelpFlagsBelow(Command& command);
   Found Find(const std::vector<std::string>& args) const;
   std::string Suggest(const Command& command, std::string_view name) const;
   base::Status Parse(Command& command, const std::vector<std::string>& args, ParsedArgs* parsed);
@@ -106,6 +107,15 @@ void Executor::AddStandardCommands() {
     TRY(WriteManual(root_, call.args[0]));
     return 0;
   });
+  Command* reference = root_.FindChild("__reference");
+  if (reference == nullptr) {
+    reference = &root_.Add("__reference FOLDER", "").Hidden().Args(ExactArgs(1));
+  }
+  reference->Run([this](Invocation& call) -> base::Result<int> {
+    AddHelpFlagsBelow(root_);
+    TRY(WriteReference(root_, call.args[0]));
+    return 0;
+  });
 }
 
 void Executor::AddHelpFlag(Command& command) {
@@ -116,6 +126,11 @@ void Executor::AddHelpFlag(Command& command) {
     return;
   }
   command.flags_.Bool(&command.wants_help_, "help", false, "help for " + command.name_).Short('h');
+}
+
+void Executor::AddHelpFlagsBelow(Command& command) {
+  AddHelpFlag(command);
+  for (const auto& child : command.children()) AddHelpFlagsBelow(*child);
 }
 
 Executor::Found Executor::Find(const std::vector<std::string>& args) const {

@@ -65,6 +65,17 @@ base::Status WriteBelow(const Command& command, const std::string& folder) {
   return {};
 }
 
+std::string Sections(const Command& command) {
+  std::string out = fmt::format("\n## {}\n\n```text\n{}```\n", command.Path(), command.HelpText());
+  for (const auto& child : command.children()) {
+    if (!child->is_hidden()) out += Sections(*child);
+  }
+  return out;
+}
+
+constexpr std::string_view kGenerated =
+    "<!-- scripts/reference writes this page from the program's own declarations. -->\n";
+
 }  // namespace
 
 std::string Command::ManPage() const {
@@ -100,6 +111,21 @@ std::string Command::ManPage() const {
 
 base::Status WriteManual(const Command& root, const std::string& folder) {
   return WriteBelow(root, folder);
+}
+
+base::Status WriteReference(const Command& root, const std::string& folder) {
+  std::string index = fmt::format(
+      "{}# Commands\n\nEach page is what `--help` prints.\n\n| command | what it does |\n"
+      "|---|---|\n",
+      kGenerated);
+  for (const auto& child : root.children()) {
+    if (child->is_hidden()) continue;
+    index += fmt::format("| [{0}]({0}.md) | {1} |\n", child->name(), child->summary());
+    const std::string page = fmt::format("{}# {}\n{}", kGenerated, child->Path(), Sections(*child));
+    TRY(base::WriteFileAtomic(fmt::format("{}/{}.md", folder, child->name()), page, 0644,
+                              base::Durability::kNone));
+  }
+  return base::WriteFileAtomic(folder + "/README.md", index, 0644, base::Durability::kNone);
 }
 
 }  // namespace cli

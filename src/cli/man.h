@@ -12,4 +12,9 @@ namespace cli {
 // (muster-submit-pytorchjob.1). `folder` is there.
 base::Status WriteManual(const Command& root, const std::string& folder);
 
+// The reference in Markdown: <folder>/README.md lists the commands that help shows,
+// and a page for each of them (submit.md) with the help of all commands below it. `folder` is
+// there.
+base::Status WriteReference(const Command& root, const std::string& folder);
+
 }  // namespace cli

@@ -183,6 +183,16 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
   return 0;
 }
 
+// A table in Markdown: scripts/reference puts it into the manual.
+std::string SettingsTable() {
+  std::string table = "| key | values | default | meaning |\n|---|---|---|---|\n";
+  for (const daemon::Setting& setting : daemon::Settings()) {
+    table += fmt::format("| `{}` | {} | {} | {} |\n", setting.key, setting.values,
+                         setting.usual.empty() ? "-" : setting.usual, setting.meaning);
+  }
+  return table;
+}
+
 }  // namespace
 
 void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
@@ -198,6 +208,13 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
   AddKubeconfigCommand(root, context);
   AddImageCommands(root, context);
+  root.Add("__settings", "")
+      .Hidden()
+      .Args(cli::NoArgs())
+      .Run([](cli::Invocation& call) -> base::Result<int> {
+        TRY(call.out.Write(SettingsTable()));
+        return 0;
+      });
 
   cli::Command& down = root.Add("down", "Stop the embedded cluster of this machine");
   auto force = std::make_shared<bool>(false);

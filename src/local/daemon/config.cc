@@ -1,8 +1,11 @@
 #include "local/daemon/config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/quantity.h"
@@ -11,6 +14,38 @@
 
 namespace local::daemon {
 namespace {
+
+constexpr auto kSettings = std::to_array<Setting>({
+    {"cluster", "local, in-cluster or a context of the kubeconfig", "",
+     "the cluster that commands talk to when no flag and no MUSTER_CLUSTER names one"},
+    {"local.python", "an absolute path", "the caller's python3",
+     "the interpreter that is python in the pods"},
+    {"local.gpus", "auto, strict or optional", "auto",
+     "strict: a job waits until there are GPUs enough; auto: it runs on the CPU of a machine that "
+     "has none; optional: also of one that has too few"},
+    {"local.images", "host or podman", "host",
+     "podman: pods run in their images; host: in this machine's environment"},
+    {"local.redirect_launch", "true or false", "true",
+     "python -m torch.distributed.run in pods is muster launch"},
+    {"local.warm", "true or false", "false",
+     "torchrun in pods is muster launch --warm, and python script.py is forked, too"},
+    {"local.log_limit", "a size; 0 is no limit", "100M",
+     "how much of each rank's log is kept: its newest part"},
+    {"local.keep_days", "a number; 0 is no limit", "90",
+     "jobs that ended longer ago are removed, with their logs"},
+    {"local.keep_jobs", "a number; 0 is no limit", "10000",
+     "when more jobs than this have ended, the oldest are removed"},
+    {"local.keep_size", "a size; 0 is no limit", "20G",
+     "when the logs and code of ended jobs take more, the oldest are removed"},
+});
+
+std::string KeysOfLocal() {
+  std::vector<std::string_view> keys;
+  for (const Setting& setting : kSettings) {
+    if (setting.key.starts_with("local.")) keys.push_back(setting.key);
+  }
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
 
 base::Result<std::string> StringOf(const text::Json& value, std::string_view key) {
   if (value.is_string()) return std::string(value.as_string());
@@ -89,11 +124,7 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       config.has_podman = text == "podman";
     } else {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: unknown key; there are local.python, local.gpus, "
-                                    "local.redirect_launch, local.images, local.warm, "
-                                    "local.log_limit, local.keep_days, local.keep_jobs, "
-                                    "local.keep_size",
-                                    name));
+                        fmt::format("{}: unknown key; there are {}", name, KeysOfLocal()));
     }
   }
   return {};
@@ -117,6 +148,8 @@ base::Status Read(const text::Json& document, Config& config) {
 }
 
 }  // namespace
+
+std::span<const Setting> Settings() { return kSettings; }
 
 base::Result<Config> LoadConfig(const base::Environment& environment) {
   Config config;

@@ -1,21 +1,11 @@
-// $XDG_CONFIG_HOME/muster/config.yaml:
-//
-//   cluster: local            # which cluster commands talk to when nothing else says so
-//   local:
-//     python: /usr/bin/python3  # interpreter of the pods
-//     gpus: auto                # strict, optional or auto
-//     redirect_launch: true     # python -m torch.distributed.run in pods is muster-launch
-//     images: host              # or podman: pods run in their images
-//     log_limit: 100M           # of each rank's log the newest are kept; 0 keeps all
-//     keep_days: 90             # jobs that ended longer ago are removed, with their logs; 0: never
-//     keep_jobs: 10000          # nor are more ended jobs kept; 0 is no limit
-//     keep_size: 20G            # nor more than this of their logs and code; 0 is no limit
-//     warm: false               # torchrun in pods is muster-launch --warm; python a.py forks too
+// $XDG_CONFIG_HOME/muster/config.yaml; its keys are Settings().
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -42,6 +32,16 @@ struct Config {
   int64_t log_limit = 100'000'000;  // bytes; 0 is no limit
   Keep keep;
 };
+
+struct Setting {
+  std::string_view key;      // "local.python"
+  std::string_view values;   // what it takes
+  std::string_view usual;    // what holds where it is not set
+  std::string_view meaning;  // begins in lower case, has no full stop
+};
+
+// Every key that the file may have, in the order of the manual.
+std::span<const Setting> Settings();
 
 // The file's settings, the defaults where there is no file. An unknown key or a bad value is
 // kInvalidArgument naming file and key.

@@ -1,5 +1,6 @@
 #include "local/daemon/config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -36,6 +37,18 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
   EXPECT_TRUE(config->redirects_launch);
   EXPECT_FALSE(config->has_podman);
   EXPECT_FALSE(config->is_warm);
+}
+
+TEST_F(ConfigTest, NoSettingIsUnknownAndNoKeyIsUnlisted) {
+  for (const Setting& setting : Settings()) {
+    if (!setting.key.starts_with("local.")) continue;
+    // A list fits none of them: what is wrong is then the value.
+    const auto config = Load(fmt::format("local:\n  {}: [1]\n", setting.key.substr(6)));
+    ASSERT_FALSE(config);
+    EXPECT_EQ(config.error().message.find("unknown"), std::string::npos) << config.error().message;
+    const auto other = Load("local:\n  zzz: x\n");
+    EXPECT_NE(other.error().message.find(setting.key), std::string::npos);
+  }
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {
