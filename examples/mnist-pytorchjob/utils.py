@@ -81,7 +81,7 @@ def choose_device(args, place):
 
 
 def say_place(place):
-    """What this process was told, as one line: the table of docs/launching.md can be checked."""
+    """What this process was told, as one line: the table of docs/launch.md can be checked."""
     told = " ".join(f"{name}={os.environ.get(name, '-')}" for name in VARIABLES)
     say(f"rank {place.rank} of {place.world_size}, local rank {place.local_rank}: {told}")
 

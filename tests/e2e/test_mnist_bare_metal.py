@@ -98,7 +98,7 @@ TOLD = re.compile(r"^\[(\d)\] rank (\d) of (\d), local rank (\d): MASTER_ADDR=(\
 
 
 def check_ranks(output, nodes, processes, has_launcher):
-    """docs/launching.md: which process saw what."""
+    """docs/launch.md: which process saw what."""
     seen = sorted(TOLD.findall(output), key=lambda row: int(row[1]))
     expected = []
     for rank in range(nodes * processes):

@@ -1,5 +1,5 @@
 """The YAMLs of examples/mnist-pytorchjob on the embedded cluster: every pod's processes see what the table
-of docs/launching.md says."""
+of docs/launch.md says."""
 import os
 import re
 import shutil
@@ -73,7 +73,7 @@ def told(cluster, name, nodes):
 
 
 def table(name, nodes, processes, port, has_launcher):
-    """docs/launching.md. The pod's RANK is the node's; a launcher puts the process's in its place."""
+    """docs/launch.md. The pod's RANK is the node's; a launcher puts the process's in its place."""
     rows = []
     for rank in range(nodes * processes):
         node, local = divmod(rank, processes)

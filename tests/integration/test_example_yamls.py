@@ -1,5 +1,5 @@
 """The YAMLs of examples/mnist-pytorchjob on a real API server with muster's operator: the pods that they
-come to, and what those are told (docs/launching.md)."""
+come to, and what those are told (docs/launch.md)."""
 import os
 
 import pytest
