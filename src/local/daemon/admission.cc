@@ -120,6 +120,12 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
               text::Json(base::Join(unmet, "\n")));
   }
   said.insert(said.end(), unmet.begin(), unmet.end());
+  if (!defaults.missing_launcher.empty()) {
+    said.push_back(fmt::format(
+        "torchrun in the pods is PyTorch's own, since there is no {}: install muster-launch beside "
+        "muster, and call muster down",
+        defaults.missing_launcher));
+  }
   return said;
 }
 

@@ -20,10 +20,11 @@ inline constexpr std::string_view kEnvironmentHeader = "Muster-Environment";  //
 inline constexpr std::string_view kUmaskHeader = "Muster-Umask";              // octal
 
 struct AdmissionDefaults {
-  std::string python;       // when no header names one
-  std::string environment;  // JSON object, likewise
-  std::string image_map;    // the file of local/node/plan/image_map.h; "" of none
-  bool has_podman = false;  // images that are not mapped are used
+  std::string python;              // when no header names one
+  std::string environment;         // JSON object, likewise
+  std::string image_map;           // the file of local/node/plan/image_map.h; "" of none
+  bool has_podman = false;         // images that are not mapped are used
+  std::string missing_launcher{};  // where muster-launch should be; "" when it is there
   Abilities abilities{};
 };
 

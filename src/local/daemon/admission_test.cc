@@ -59,6 +59,17 @@ TEST(AdmitCreate, SaysThatAnImageIsNotUsed) {
   EXPECT_TRUE(warnings[0].starts_with("image pytorch:1.5 is not used: "));
 }
 
+TEST(AdmitCreate, SaysThatTheLauncherIsMissing) {
+  text::Json job = JobWithImage("host");
+  AdmissionDefaults defaults = kDefaults;
+  defaults.missing_launcher = "/home/me/muster-launch";
+  const auto warnings = AdmitCreate(api::kPyTorchJobs, {}, defaults, job);
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(warnings[1],
+            "torchrun in the pods is PyTorch's own, since there is no /home/me/muster-launch: "
+            "install muster-launch beside muster, and call muster down");
+}
+
 TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
   const std::string path = testing::TempDir() + "admission-images-" + std::to_string(getpid());
   ASSERT_TRUE(node::MapImage(path, "mnist", {"/code", ""}));

@@ -223,6 +223,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
     return scheduler::WhyWithoutGpus(wish, node, policy);
   };
   TRY_ASSIGN(const std::string executable, OwnExecutable());
+  const std::string launcher = base::DirectoryOf(executable) + "/muster-launch";
+  if (::access(launcher.c_str(), X_OK) != 0) defaults.missing_launcher = launcher;
 
   TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
   TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
@@ -262,9 +264,9 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   agent_options.configured_python = config.python.value_or("");
   agent_options.has_podman = config.has_podman;
   agent_options.cgroups = std::move(cgroups);
-  TRY_ASSIGN(agent_options.launcher,
-             node::MakeLauncherPath(base::DirectoryOf(executable) + "/muster-launch", paths.state,
-                                    config.redirects_launch, config.is_warm));
+  TRY_ASSIGN(
+      agent_options.launcher,
+      node::MakeLauncherPath(launcher, paths.state, config.redirects_launch, config.is_warm));
   std::unique_ptr<node::WarmBroker> broker;
   if (!agent_options.launcher.warm_python.empty()) {
     agent_options.launcher.broker = paths.runtime + "/warm.socket";

@@ -18,7 +18,8 @@ struct LauncherPath {
 };
 
 // Has `launcher` (muster-launch, beside muster) make its folder under `state`. Without that program
-// everything is PyTorch's own, and the result empty. Blocks for milliseconds.
+// everything is PyTorch's own, and the result empty; `submit` says so (AdmissionDefaults). Blocks
+// for milliseconds.
 base::Result<LauncherPath> MakeLauncherPath(const std::string& launcher, const std::string& state,
                                             bool redirects_modules, bool is_warm);
 
