@@ -82,6 +82,12 @@ text::Array Environment(const api::PyTorchJob& job, std::string_view type, int i
   return environment;
 }
 
+text::Array EnvironmentBefore(const api::PyTorchJob& job) {
+  text::Array environment;
+  if (!job.uid.empty()) Add(environment, "MUSTER_RDZV_TOKEN", job.uid);
+  return environment;
+}
+
 text::Array ElasticEnvironment(const api::PyTorchJob& job, std::optional<int> master_port) {
   text::Array environment;
   if (!job.elastic_policy) return environment;

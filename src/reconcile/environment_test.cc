@@ -7,7 +7,9 @@
 namespace reconcile {
 namespace {
 
-// "NAME=value NAME=value" in the order of injection.
+constexpr std::string_view kToken = "MUSTER_RDZV_TOKEN=uid-of-j ";
+
+// "NAME=value NAME=value" in the order of injection, without the token that v1 has not.
 std::string EnvOf(const text::Json& pod, size_t container = 0) {
   std::string all;
   const text::Json& spec = text::Find(pod, {"spec", "containers"})->at(container);
@@ -17,7 +19,7 @@ std::string EnvOf(const text::Json& pod, size_t container = 0) {
     all += '=';
     all += text::GetString(entry, {"value"});
   }
-  return all;
+  return all.starts_with(kToken) ? all.substr(kToken.size()) : all;
 }
 
 struct Mode {
@@ -196,6 +198,23 @@ TEST(Environment, IsAppendedToEveryContainerButNotToInitContainers) {
   EXPECT_EQ(EnvOf(pod, 0), "USER_VAR=1 WORLD_SIZE=user " + injected);
   EXPECT_EQ(EnvOf(pod, 1), injected);
   EXPECT_EQ(text::Find(pod, {"spec", "initContainers"})->at(0), Parse(R"({"name":"i"})"));
+}
+
+TEST(Environment, ATokenThatOnlyTheJobsReadersKnowStandsBeforeTheUsersOwn) {
+  TestJob job;
+  job.pod_template = R"({"spec":{"containers":[
+      {"name":"pytorch","env":[{"name":"MUSTER_RDZV_TOKEN","value":"mine"}]},{"name":"side"}]}})";
+  FakeCluster cluster(job);
+  cluster.Settle();
+  for (const char* name : {"j-master-0", "j-worker-0", "j-worker-1"}) {
+    const text::Json& containers = *text::Find(cluster.pods.at(name), {"spec", "containers"});
+    for (const size_t container : {0, 1}) {
+      const text::Array& env = *text::FindArray(containers.at(container), {"env"});
+      EXPECT_EQ(env[0], Parse(R"({"name":"MUSTER_RDZV_TOKEN","value":"uid-of-j"})"));
+      const bool is_users = text::GetString(env[1], {"name"}) == "MUSTER_RDZV_TOKEN";
+      EXPECT_EQ(is_users, container == 0);
+    }
+  }
 }
 
 std::string Elastic(std::string_view policy, std::optional<int> port = std::nullopt) {

@@ -66,14 +66,15 @@ text::Array& EnsureArray(text::Json& object, std::string_view key) {
   return value.get_array();
 }
 
-void AddEnvironment(text::Json& pod, const text::Array& environment) {
+void AddEnvironment(text::Json& pod, const text::Array& before, const text::Array& after) {
   text::Json* const containers = text::Find(pod, {"spec", "containers"});
   if (containers == nullptr || !containers->is_array()) return;
   for (text::Json& container : containers->get_array()) {
     if (!container.is_object()) continue;
     text::Array& env = EnsureArray(container, "env");
-    env.reserve(env.size() + environment.size());
-    for (const text::Json& entry : environment) env.push_back(entry);
+    env.reserve(env.size() + before.size() + after.size());
+    env.insert(env.begin(), before.begin(), before.end());
+    env.insert(env.end(), after.begin(), after.end());
   }
 }
 
@@ -214,7 +215,8 @@ text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index) {
       AssignPort(pod, *pass.observed.master_port);
     }
   }
-  AddEnvironment(pod, Environment(pass.job, replicas.type, index, pass.observed.master_port));
+  AddEnvironment(pod, EnvironmentBefore(pass.job),
+                 Environment(pass.job, replicas.type, index, pass.observed.master_port));
   text::Array init_containers =
       InitContainers(pass.job, replicas.type, pass.options, pass.observed.master_port);
   if (!init_containers.empty()) {

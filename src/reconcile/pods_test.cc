@@ -253,7 +253,7 @@ TEST(Pods, AssignedPortReplacesTheNumberEverywhere) {
     const text::Json& container = Find(cluster.pods.at(name), {"spec", "containers"})->at(0);
     EXPECT_EQ(*Find(container, {"ports"}), Parse(R"([
         {"name":"pytorchjob-port","containerPort":20123},{"name":"http","containerPort":80}])"));
-    EXPECT_EQ(Find(container, {"env"})->at(1), Parse(R"({"name":"MASTER_PORT","value":"20123"})"));
+    EXPECT_EQ(Find(container, {"env"})->at(2), Parse(R"({"name":"MASTER_PORT","value":"20123"})"));
     EXPECT_EQ(*Find(cluster.services.at(name), {"spec", "ports"}),
               Parse(R"([{"name":"pytorchjob-port","port":20123},{"name":"http","port":80}])"));
   }

@@ -76,9 +76,9 @@ TEST(Reconcile, TheFixtureOfTheOriginalsTests) {
       text::Find(cluster.pods.at("test-job-master-0"), {"spec", "containers"})->at(0);
   EXPECT_EQ(*text::Find(container, {"ports"}),
             Parse(R"([{"name":"pytorchjob-port","containerPort":8080}])"));
-  EXPECT_EQ(text::Find(container, {"env"})->at(1),
+  EXPECT_EQ(text::Find(container, {"env"})->at(2),
             Parse(R"({"name":"MASTER_PORT","value":"8080"})"));
-  EXPECT_EQ(text::Find(container, {"env"})->at(3),
+  EXPECT_EQ(text::Find(container, {"env"})->at(4),
             Parse(R"({"name":"MASTER_ADDR","value":"test-job-master-0"})"));
   EXPECT_EQ(*text::Find(cluster.services.at("test-job-master-0"), {"spec", "ports"}),
             Parse(R"([{"name":"pytorchjob-port","port":8080}])"));

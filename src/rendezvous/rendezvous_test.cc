@@ -252,17 +252,23 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
 TEST_F(RendezvousTest, ATorchrunThatComesWhileTheWorkersRunIsNamed) {
   config_.node.min_nodes = 1;
   config_.last_call_timeout = milliseconds(0);
-  TestNode& a = Join("a");
-  RunUntilLog(a, "start 1:0/1 ");
-  testing::TestSocket worker(a.rendezvous().port());
-  worker.Send(testing::Hello() + testing::Add("n", 1));
-  worker.ReceiveNumber<int64_t>();
-  EXPECT_EQ(a.progress().find("torchrun"), std::string::npos);
-  testing::TestSocket agent(a.rendezvous().port());
-  agent.Send(testing::Hello() + testing::Byte(2) + testing::Text("/torch.rendezvous.job") +
-             testing::Text("") + testing::Text("state"));
-  agent.ReceiveText();
-  RunUntil([&] { return a.progress().find("is torchrun there?") != std::string::npos; });
+  const std::string of_c10d =
+      testing::Byte(2) + testing::Text("/torch.rendezvous.job") + testing::Text("");
+  const std::string of_static = testing::Byte(1) + testing::Text("/none/torchelastic/role_info1");
+  for (const std::string& first : {of_c10d, of_static}) {
+    TestNode& a = Join("a");
+    RunUntilLog(a, "start 1:0/1 ");
+    testing::TestSocket worker(a.rendezvous().port());
+    worker.Send(testing::Hello() + testing::Add("n", 1));
+    worker.ReceiveNumber<int64_t>();
+    worker.Send(testing::Byte(1) + testing::Text("worker/role_info") + testing::Text("x") +
+                testing::Add("n", 1));
+    worker.ReceiveNumber<int64_t>();
+    EXPECT_EQ(a.progress().find("torchrun"), std::string::npos);
+    testing::TestSocket agent(a.rendezvous().port());
+    agent.Send(testing::Hello() + first + testing::Text("state"));
+    RunUntil([&] { return a.progress().find("is torchrun there?") != std::string::npos; });
+  }
 }
 
 // Longer than a name in DNS can be: no server is asked.

@@ -16,10 +16,20 @@ constexpr size_t kScratchBytes = 256 << 10;
 constexpr int kAcceptsPerWake = 256;
 // Others get their turn after so many bytes of one connection.
 constexpr int kReadsPerWake = 8;
-// What torchrun's agents meet at (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py).
+// What torchrun's agents meet at (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py),
+// and what static ones tell each other first (torch/distributed/elastic/agent/server/api.py).
 constexpr std::string_view kTorchrunKey = "torch.rendezvous.";
+constexpr std::string_view kStaticTorchrunKey = "torchelastic/role_info";
 // A client that asked within this time still polls (torch up to 2.0 asks every 10 ms).
 constexpr std::chrono::seconds kPollIsOver{1};
+
+bool IsOfTorchrun(const StoreRequest& request) {
+  const auto has = [&](std::string_view key) {
+    return request.key.find(key) != std::string_view::npos;
+  };
+  return (request.op == StoreOp::kCompareSet && has(kTorchrunKey)) ||
+         (request.op == StoreOp::kSet && has(kStaticTorchrunKey));
+}
 
 }  // namespace
 
@@ -212,13 +222,11 @@ bool StoreServer::Parse(Connection& connection, std::string_view input, size_t& 
         break;
     }
     used += connection.parser.consumed();
-    if (options_.on_asks && (!connection.has_asked || request_.op == StoreOp::kCompareSet)) {
-      const bool is_torchrun = request_.op == StoreOp::kCompareSet &&
-                               request_.key.find(kTorchrunKey) != std::string_view::npos;
-      if (!connection.has_asked || is_torchrun) {
+    if (options_.on_asks) {
+      const bool is_torchrun = IsOfTorchrun(request_);
+      if (!std::exchange(connection.has_asked, true) || is_torchrun) {
         options_.on_asks(connection.client.peer, is_torchrun);
       }
-      connection.has_asked = true;
     }
     if (request_.op == StoreOp::kPing) {
       connection.client.nonce = static_cast<uint32_t>(request_.number);

@@ -2,9 +2,12 @@
 import glob
 import os
 import re
+import subprocess
 import time
 
 import pytest
+
+from conftest import BINARY
 
 # Each rank says who it is and which program started it.
 PROBE = """
@@ -38,6 +41,39 @@ def test_submit_says_how_many_processes_torchrun_starts(cluster, asked):
     cluster.submit("three", "torchrun --no-python sh -c 'echo rank $RANK of $WORLD_SIZE'", asked, "--workers=2", "--wait")
     said = "".join(cluster.run("logs", "three", "-i", f"three-{one}-0").stdout for one in ("master", "worker"))
     assert sorted(re.findall(r"rank \d of \d+$", said, re.MULTILINE)) == [f"rank {rank} of 6" for rank in range(6)]
+
+
+TOKENS = """
+import os, socket, sys, time
+print("rank", os.environ["RANK"], os.environ["MUSTER_RDZV_TOKEN"], socket.gethostbyname(os.environ["MASTER_ADDR"]),
+      os.environ["MASTER_PORT"], flush=True)
+while not os.path.exists(sys.argv[1]): time.sleep(0.05)
+"""
+
+
+def test_pods_of_a_job_have_its_token_and_strangers_are_refused(cluster):
+    with open(cluster.path("token.py"), "w") as file:
+        file.write(TOKENS)
+    os.chmod(cluster.folder, 0o755)
+    cluster.submit("guarded", f"torchrun --nproc-per-node=1 {cluster.path('token.py')} {cluster.path('go')}",
+                   "--workers=2")
+
+    def told():
+        return sorted(re.findall(r"rank (\d) (\S+) (\S+) (\d+)$", "".join(
+            cluster.run("logs", "guarded", "-i", f"guarded-{one}-0", code=None).stdout for one in ("master", "worker")),
+            re.MULTILINE))
+    deadline = time.monotonic() + 120
+    while len(told()) < 2:
+        assert time.monotonic() < deadline, told()
+        time.sleep(0.1)
+    (_, token, address, port), (_, other, _, _) = told()
+    assert token == other and len(token) == 36
+    stranger = subprocess.run(
+        [BINARY, "launch", "--nnodes=2", "--node-rank=1", f"--master-addr={address}", f"--master-port={port}",
+         "--no-python", "true"], capture_output=True, text=True, timeout=120)
+    assert stranger.returncode == 1 and "token" in stranger.stderr, stranger.stderr
+    open(cluster.path("go"), "w").close()
+    cluster.wait("guarded", "SUCCEEDED")
 
 
 def test_the_exit_code_of_a_pod_is_the_ranks(cluster):

@@ -183,12 +183,14 @@ def test_a_node_whose_launcher_is_killed_is_missed(launch, nodes, victim):
     launch.await_none_left()
 
 
-def test_an_agent_that_stands_still_has_no_workers_when_the_others_go_on(launch, nodes):
+@pytest.mark.parametrize("flags", [[], ["--warm", "--warm-idle=1"]])
+def test_an_agent_that_stands_still_has_no_workers_when_the_others_go_on(launch, nodes, flags):
     script = launch.script(WAIT)
+    launch.env["XDG_RUNTIME_DIR"] = launch.folder
     conf = QUICK + ",heartbeat_timeout=2,keep_alive_interval=0.3"
     # Both at first: the second comes before the first has begun alone.
     conf = conf.replace("last_call_timeout=0", "last_call_timeout=60")
-    started = [nodes.c10d(name, "1:2", script, conf=conf) for name in (1, 2)]
+    started = [nodes.c10d(name, "1:2", *flags, script, conf=conf) for name in (1, 2)]
     for rank in range(2):
         launch.await_file(f"up{rank}_2_0")
     worker = int(launch.await_file("up1_2_0"))
