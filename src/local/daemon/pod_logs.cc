@@ -24,6 +24,9 @@ void PodLogs::Open(const text::Json& pod, const server::LogRequest& request,
   };
   receiver.finish = [sink](base::Status status) { sink->Finish(std::move(status)); };
   receiver.pending = [sink] { return sink->PendingBytes(); };
+  receiver.when_taken = [sink](size_t limit, std::function<void()> callback) {
+    sink->WhenTaken(limit, std::move(callback));
+  };
   follower_->Open(pods_directory_ + "/" + std::string(text::GetString(pod, {"metadata", "uid"})),
                   request.container, std::move(query), std::move(receiver));
 }

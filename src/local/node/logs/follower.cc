@@ -23,9 +23,8 @@ namespace local::node {
 namespace {
 
 constexpr size_t kChunk = 256 << 10;
-// A receiver with more than this to take is left alone for kBusyWait.
+// A receiver with more than this to take is left alone until it has.
 constexpr size_t kMaxPending = 4 << 20;
-constexpr std::chrono::milliseconds kBusyWait{10};
 
 enum class RunState { kNotStarted, kRunning, kEnded, kEndedForGood };
 
@@ -69,12 +68,12 @@ class LogFollower::Streams {
     bool is_shim_gone = false;
     bool is_first_run = true;
     std::set<int> watches;
-    process::EventLoop::TimerId busy_timer = 0;
+    bool is_waiting_for_receiver = false;
     bool is_finished = false;
   };
   using Ref = std::shared_ptr<Stream>;
 
-  Streams(std::unique_ptr<process::EventLoop> event_loop, process::Inotify inotify)
+  Streams(std::shared_ptr<process::EventLoop> event_loop, process::Inotify inotify)
       : loop(std::move(event_loop)), inotify_(std::move(inotify)) {}
 
   base::Status Start() {
@@ -94,7 +93,7 @@ class LogFollower::Streams {
     }
   }
 
-  const std::unique_ptr<process::EventLoop> loop;
+  const std::shared_ptr<process::EventLoop> loop;
 
  private:
   void TakeIncoming() {
@@ -175,13 +174,7 @@ class LogFollower::Streams {
     Stream& stream = *ref;
     if (stream.is_finished) return;
     if (stream.receiver.pending && stream.receiver.pending() > kMaxPending) {
-      if (stream.busy_timer == 0) {
-        stream.busy_timer = loop->After(kBusyWait, [this, ref] {
-          ref->busy_timer = 0;
-          Advance(ref);
-        });
-      }
-      return;
+      return AwaitReceiver(ref);
     }
     UpdateReport(stream);
     const RunState state = CurrentState(stream);
@@ -202,6 +195,20 @@ class LogFollower::Streams {
     stream.reader.reset();
     stream.is_first_run = false;
     loop->Post([this, ref] { Advance(ref); });
+  }
+
+  void AwaitReceiver(const Ref& ref) {
+    if (std::exchange(ref->is_waiting_for_receiver, true)) return;
+    // A receiver may outlive the follower, and its loop.
+    const std::weak_ptr<process::EventLoop> weak = loop;
+    ref->receiver.when_taken(kMaxPending, [this, weak, ref] {
+      const auto alive = weak.lock();
+      if (!alive) return;
+      alive->Post([this, ref] {
+        ref->is_waiting_for_receiver = false;
+        Advance(ref);
+      });
+    });
   }
 
   // What the disk had no room for is said where it would have been.
@@ -303,7 +310,6 @@ class LogFollower::Streams {
       inotify_.Unwatch(watch);
     }
     if (stream->shim) loop->Unwatch(stream->shim->pidfd());
-    loop->Cancel(stream->busy_timer);
     streams_.remove(stream);
     stream->receiver.finish(std::move(status));
     stream->receiver = {};

@@ -26,7 +26,10 @@ struct LogQuery {
 struct LogReceiver {
   std::function<bool(std::string chunk)> write;  // false: nobody listens any more
   std::function<void(base::Status)> finish;      // once, the last call
-  std::function<size_t()> pending;               // optional: bytes written but not yet taken
+  // Both or none: bytes written but not yet taken; and who is to be called once, from any thread,
+  // when they are no more than `limit` or nobody listens any more.
+  std::function<size_t()> pending;
+  std::function<void(size_t limit, std::function<void()> callback)> when_taken;
 };
 
 // One thread for all streams, woken by inotify. Thread safe.

@@ -23,7 +23,7 @@ class Collector {
               status_ = std::move(status);
               changed_.notify_all();
             },
-            nullptr};
+            nullptr, nullptr};
   }
   std::string AwaitEnd() {
     std::unique_lock lock(mutex_);
@@ -158,6 +158,59 @@ TEST_F(LogFollowerTest, StopsWhenNobodyListens) {
   EXPECT_EQ(collector.status().error().code, base::Code::kCancelled);
   ASSERT_TRUE(handle.Terminate(std::chrono::seconds(0)));
   AwaitEnd(spec, handle);
+}
+
+TEST_F(LogFollowerTest, WaitsForAReceiverWhoHasMuchToTake) {
+  // Some 16 MB, in chunks; a receiver that takes nothing has no more than a few of them.
+  const PodSpec spec =
+      Pod({Shell("yes 0123456789012345678901234567890123456789 | head -n 400000")});
+  Run(spec);
+  struct Taker {
+    std::mutex mutex;
+    std::condition_variable changed;
+    size_t pending = 0, written = 0;
+    std::function<void()> taken;
+    bool is_finished = false;
+  } taker;
+  LogReceiver receiver;
+  receiver.write = [&taker](const std::string& chunk) {
+    const std::lock_guard lock(taker.mutex);
+    taker.pending += chunk.size();
+    taker.written += chunk.size();
+    return true;
+  };
+  receiver.finish = [&taker](const base::Status&) {
+    const std::lock_guard lock(taker.mutex);
+    taker.is_finished = true;
+    taker.changed.notify_all();
+  };
+  receiver.pending = [&taker] {
+    const std::lock_guard lock(taker.mutex);
+    return taker.pending;
+  };
+  receiver.when_taken = [&taker](size_t limit, std::function<void()> callback) {
+    EXPECT_GT(limit, 0U);
+    const std::lock_guard lock(taker.mutex);
+    taker.taken = std::move(callback);
+    taker.changed.notify_all();
+  };
+  follower_->Open(spec.directory, "pytorch", {}, std::move(receiver));
+  int waits = 0;
+  std::unique_lock lock(taker.mutex);
+  while (true) {
+    ASSERT_TRUE(
+        taker.changed.wait_for(lock, kTestWait, [&] { return taker.taken || taker.is_finished; }));
+    EXPECT_LT(taker.pending, 6U << 20);
+    if (taker.is_finished) break;
+    ++waits;
+    taker.pending = 0;
+    const auto taken = std::exchange(taker.taken, nullptr);
+    lock.unlock();
+    taken();
+    lock.lock();
+  }
+  EXPECT_EQ(taker.written, 400'000U * 41);
+  EXPECT_GE(waits, 2);
 }
 
 TEST_F(LogFollowerTest, ItsEndEndsEveryStream) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class LogSink {
   virtual void Finish(base::Status status) = 0;
   virtual bool IsClosed() const = 0;
   virtual size_t PendingBytes() const = 0;
+  // As net::Responder::WhenTaken.
+  virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
 };
 
 // Thread safe; Open returns at once.

@@ -39,6 +39,9 @@ class ResponseSink : public LogSink, public std::enable_shared_from_this<Respons
   }
   bool IsClosed() const override { return responder_->IsClosed(); }
   size_t PendingBytes() const override { return responder_->PendingBytes(); }
+  void WhenTaken(size_t limit, std::function<void()> callback) override {
+    responder_->WhenTaken(limit, std::move(callback));
+  }
 
  private:
   void Start() {
