@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "ads/job_backend.h"
-#include "ads/oci_cloud.h"
+#include "ads/run/job_backend.h"
+#include "ads/storage/oci_cloud.h"
 #include "ads/verbs.h"
 
 namespace ads {

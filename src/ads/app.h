@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "ads/backend.h"
 #include "ads/oci/breaker.h"
-#include "ads/oci_services.h"
+#include "ads/run/backend.h"
+#include "ads/storage/oci_services.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"

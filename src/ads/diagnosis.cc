@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ads/node_address.h"
+#include "ads/node/address.h"
 #include "base/strings.h"
 #include "base/uid.h"
 #include "net/socket/tcp.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ads/oci_cloud.h"
+#include "ads/storage/oci_cloud.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "text/json.h"

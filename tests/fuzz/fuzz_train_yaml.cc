@@ -1,8 +1,8 @@
-#include "ads/dry_run.h"
-#include "ads/entry_settings.h"
-#include "ads/image_config.h"
-#include "ads/python_yaml.h"
-#include "ads/train_config.h"
+#include "ads/config/entry_settings.h"
+#include "ads/config/image_config.h"
+#include "ads/config/train_config.h"
+#include "ads/run/dry_run.h"
+#include "ads/yaml/yaml.h"
 #include "check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "ads/ini_file.h"
+#include "ads/config/ini_file.h"
 #include "ads/oci/profile.h"
 #include "ads/terminal_input.h"
 #include "ads/verbs.h"

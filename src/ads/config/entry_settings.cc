@@ -1,4 +1,4 @@
-#include "ads/entry_settings.h"
+#include "ads/config/entry_settings.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ads/image_config.h"
+#include "ads/config/image_config.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ads/ini_file.h"
+#include "ads/config/ini_file.h"
 #include "base/result.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/infrastructure_keys.h"
+#include "ads/config/infrastructure_keys.h"
 
 #include <string>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "ads/python_value.h"
+#include "ads/yaml/value.h"
 
 namespace ads {
 

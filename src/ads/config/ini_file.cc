@@ -1,4 +1,4 @@
-#include "ads/ini_file.h"
+#include "ads/config/ini_file.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "ads/init_artifacts.h"
+#include "ads/config/init_artifacts.h"
 #include "ads/verbs.h"
 #include "base/file.h"
 

@@ -1,4 +1,4 @@
-#include "ads/init_artifacts.h"
+#include "ads/config/init_artifacts.h"
 
 namespace ads {
 namespace {

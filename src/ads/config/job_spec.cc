@@ -1,4 +1,4 @@
-#include "ads/job_spec.h"
+#include "ads/config/job_spec.h"
 
 #include <fmt/format.h>
 

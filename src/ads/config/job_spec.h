@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ads/train_config.h"
+#include "ads/config/train_config.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"

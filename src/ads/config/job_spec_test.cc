@@ -1,8 +1,8 @@
-#include "ads/job_spec.h"
+#include "ads/config/job_spec.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/train_yaml_for_tests.h"
+#include "ads/testing/train_yaml.h"
 
 namespace ads {
 namespace {

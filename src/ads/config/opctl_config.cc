@@ -1,9 +1,9 @@
-#include "ads/opctl_config.h"
+#include "ads/config/opctl_config.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "ads/ini_file.h"
+#include "ads/config/ini_file.h"
 #include "base/file.h"
 
 namespace ads {

@@ -1,10 +1,10 @@
-#include "ads/opctl_config.h"
+#include "ads/config/opctl_config.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/ini_file.h"
-#include "ads/run_info.h"
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/config/ini_file.h"
+#include "ads/run/info.h"
+#include "ads/testing/temporary_folder.h"
 
 namespace ads {
 namespace {

@@ -1,4 +1,4 @@
-#include "ads/storage_mount.h"
+#include "ads/config/storage_mount.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // spec.infrastructure.spec.storageMount as the service wants it. Pure.
 #pragma once
 
-#include "ads/python_value.h"
+#include "ads/yaml/value.h"
 #include "base/result.h"
 #include "text/json.h"
 

@@ -1,11 +1,11 @@
-#include "ads/train_config.h"
+#include "ads/config/train_config.h"
 
 #include <fmt/format.h>
 
-#include "ads/infrastructure_keys.h"
-#include "ads/python_text.h"
-#include "ads/python_yaml.h"
-#include "ads/train_schema.h"
+#include "ads/config/infrastructure_keys.h"
+#include "ads/config/train_schema.h"
+#include "ads/yaml/text.h"
+#include "ads/yaml/yaml.h"
 #include "base/strings.h"
 
 namespace ads {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ads/ordered_env.h"
-#include "ads/python_value.h"
+#include "ads/yaml/ordered_env.h"
+#include "ads/yaml/value.h"
 #include "base/result.h"
 
 namespace ads {

@@ -1,8 +1,8 @@
-#include "ads/train_config.h"
+#include "ads/config/train_config.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/train_yaml_for_tests.h"
+#include "ads/testing/train_yaml.h"
 
 namespace ads {
 namespace {

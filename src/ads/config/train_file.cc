@@ -1,10 +1,10 @@
-#include "ads/train_file.h"
+#include "ads/config/train_file.h"
 
 #include <fmt/format.h>
 
-#include "ads/job_spec.h"
-#include "ads/ordered_env.h"
-#include "ads/python_yaml.h"
+#include "ads/config/job_spec.h"
+#include "ads/yaml/ordered_env.h"
+#include "ads/yaml/yaml.h"
 #include "base/file.h"
 #include "base/strings.h"
 

@@ -1,10 +1,10 @@
-#include "ads/train_schema.h"
+#include "ads/config/train_schema.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "ads/infrastructure_keys.h"
+#include "ads/config/infrastructure_keys.h"
 #include "base/strings.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/training_code.h"
+#include "ads/config/training_code.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

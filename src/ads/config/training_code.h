@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ads/app.h"
-#include "ads/entry_settings.h"
+#include "ads/config/entry_settings.h"
 #include "base/result.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/node_address.h"
+#include "ads/node/address.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-#include "ads/node_address.h"
+#include "ads/node/address.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 
 namespace ads {
 namespace {

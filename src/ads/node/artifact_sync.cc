@@ -1,4 +1,4 @@
-#include "ads/artifact_sync.h"
+#include "ads/node/artifact_sync.h"
 
 #include <fmt/format.h>
 #include <poll.h>

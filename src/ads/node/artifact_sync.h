@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "ads/folder_watch.h"
-#include "ads/object_storage.h"
-#include "ads/sync_plan.h"
+#include "ads/node/sync_plan.h"
+#include "ads/storage/folder_watch.h"
+#include "ads/storage/object_storage.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "cli/terminal.h"

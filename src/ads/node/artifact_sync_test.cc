@@ -1,4 +1,4 @@
-#include "ads/artifact_sync.h"
+#include "ads/node/artifact_sync.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 #include "base/fd.h"
 #include "process/pidfd.h"
 

@@ -8,13 +8,13 @@
 #include <climits>
 #include <memory>
 
-#include "ads/artifact_sync.h"
-#include "ads/entry_settings.h"
-#include "ads/local_nodes.h"
-#include "ads/meeting.h"
-#include "ads/node_address.h"
-#include "ads/node_processes.h"
-#include "ads/training_code.h"
+#include "ads/config/entry_settings.h"
+#include "ads/config/training_code.h"
+#include "ads/node/address.h"
+#include "ads/node/artifact_sync.h"
+#include "ads/node/local_nodes.h"
+#include "ads/node/meeting.h"
+#include "ads/node/processes.h"
 #include "ads/verbs.h"
 #include "api/failure_cause.h"
 #include "base/file.h"

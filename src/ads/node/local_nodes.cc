@@ -1,4 +1,4 @@
-#include "ads/local_nodes.h"
+#include "ads/node/local_nodes.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

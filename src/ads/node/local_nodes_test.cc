@@ -1,4 +1,4 @@
-#include "ads/local_nodes.h"
+#include "ads/node/local_nodes.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 #include "process/pidfd.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/meeting.h"
+#include "ads/node/meeting.h"
 
 #include <fmt/format.h>
 

@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "ads/entry_settings.h"
-#include "ads/local_nodes.h"
-#include "ads/object_storage.h"
+#include "ads/config/entry_settings.h"
+#include "ads/node/local_nodes.h"
+#include "ads/storage/object_storage.h"
 #include "base/clock.h"
 #include "base/result.h"
 

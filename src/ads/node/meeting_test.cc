@@ -1,4 +1,4 @@
-#include "ads/meeting.h"
+#include "ads/node/meeting.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 #include "process/pidfd.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/node_processes.h"
+#include "ads/node/processes.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "ads/sync_plan.h"
+#include "ads/node/sync_plan.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ads/oci/region_table.h"
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 #include "base/file.h"
 
 namespace ads::oci {

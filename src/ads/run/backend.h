@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "ads/job_spec.h"
-#include "ads/opctl_config.h"
-#include "ads/train_config.h"
+#include "ads/config/job_spec.h"
+#include "ads/config/opctl_config.h"
+#include "ads/config/train_config.h"
 #include "base/result.h"
 #include "cli/terminal.h"
 

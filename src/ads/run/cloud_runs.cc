@@ -1,4 +1,4 @@
-#include "ads/cloud_runs.h"
+#include "ads/run/cloud_runs.h"
 
 #include "ads/oci/service_error.h"
 

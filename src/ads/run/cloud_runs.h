@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ads/oci_cloud.h"
-#include "ads/run_watch.h"
+#include "ads/run/log_watch.h"
+#include "ads/storage/oci_cloud.h"
 #include "base/result.h"
 
 namespace ads {

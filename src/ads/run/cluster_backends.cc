@@ -1,4 +1,4 @@
-#include "ads/cluster_backends.h"
+#include "ads/run/cluster_backends.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 
 #include <climits>
 
-#include "ads/opctl_config.h"
-#include "ads/pytorch_job.h"
-#include "ads/run_info.h"
+#include "ads/config/opctl_config.h"
+#include "ads/run/info.h"
+#include "ads/run/pytorch_job.h"
 #include "api/names.h"
 #include "base/file.h"
 #include "base/uid.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ads/app.h"
-#include "ads/backend.h"
+#include "ads/run/backend.h"
 #include "text/json.h"
 
 namespace ads {

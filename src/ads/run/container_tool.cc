@@ -1,4 +1,4 @@
-#include "ads/container_tool.h"
+#include "ads/run/container_tool.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

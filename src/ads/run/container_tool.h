@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ads/image_config.h"
+#include "ads/config/image_config.h"
 #include "base/environment.h"
 #include "base/result.h"
 

@@ -1,8 +1,8 @@
-#include "ads/dry_run.h"
+#include "ads/run/dry_run.h"
 
 #include <fmt/format.h>
 
-#include "ads/python_yaml.h"
+#include "ads/yaml/yaml.h"
 
 namespace ads {
 namespace {

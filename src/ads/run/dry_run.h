@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ads/job_spec.h"
+#include "ads/config/job_spec.h"
 
 namespace ads {
 

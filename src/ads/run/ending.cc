@@ -1,4 +1,4 @@
-#include "ads/run_ending.h"
+#include "ads/run/ending.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ads/image_steps.h"
+#include "ads/run/image_steps.h"
 
 #include <fmt/format.h>
 

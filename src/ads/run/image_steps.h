@@ -4,8 +4,8 @@
 #include <string>
 
 #include "ads/app.h"
-#include "ads/container_tool.h"
-#include "ads/image_config.h"
+#include "ads/config/image_config.h"
+#include "ads/run/container_tool.h"
 #include "base/result.h"
 #include "cli/flags.h"
 

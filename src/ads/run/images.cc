@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "ads/image_steps.h"
-#include "ads/ini_file.h"
-#include "ads/opctl_config.h"
+#include "ads/config/ini_file.h"
+#include "ads/config/opctl_config.h"
+#include "ads/run/image_steps.h"
 #include "ads/verbs.h"
 #include "base/file.h"
 #include "base/strings.h"

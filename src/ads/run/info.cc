@@ -1,4 +1,4 @@
-#include "ads/run_info.h"
+#include "ads/run/info.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
-#include "ads/python_yaml.h"
 #include "ads/terminal_input.h"
+#include "ads/yaml/yaml.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"

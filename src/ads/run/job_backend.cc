@@ -1,4 +1,4 @@
-#include "ads/job_backend.h"
+#include "ads/run/job_backend.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 #include <map>
 #include <utility>
 
+#include "ads/config/job_spec.h"
 #include "ads/interrupts.h"
-#include "ads/job_spec.h"
 #include "ads/oci/log_search.h"
 #include "ads/oci/service_error.h"
-#include "ads/oci_cloud.h"
-#include "ads/run_info.h"
-#include "ads/run_starter.h"
+#include "ads/run/info.h"
+#include "ads/run/starter.h"
+#include "ads/storage/oci_cloud.h"
 #include "base/strings.h"
 
 namespace ads {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "ads/app.h"
-#include "ads/backend.h"
+#include "ads/config/job_spec.h"
+#include "ads/config/opctl_config.h"
 #include "ads/interrupts.h"
-#include "ads/job_spec.h"
 #include "ads/oci/data_science.h"
-#include "ads/opctl_config.h"
+#include "ads/run/backend.h"
 #include "base/result.h"
 #include "cli/terminal.h"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "ads/infrastructure_keys.h"
-#include "ads/job_spec.h"
-#include "ads/storage_mount.h"
+#include "ads/config/infrastructure_keys.h"
+#include "ads/config/job_spec.h"
+#include "ads/config/storage_mount.h"
 #include "base/strings.h"
 #include "base/uid.h"
 

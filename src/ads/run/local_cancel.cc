@@ -1,4 +1,4 @@
-#include "ads/local_cancel.h"
+#include "ads/run/local_cancel.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "ads/cluster_backends.h"
+#include "ads/run/cluster_backends.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"

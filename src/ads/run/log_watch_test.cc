@@ -1,4 +1,4 @@
-#include "ads/run_watch.h"
+#include "ads/run/log_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ads/plain_job.h"
+#include "ads/run/plain_job.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ads/python_value.h"
+#include "ads/yaml/value.h"
 
 namespace ads {
 

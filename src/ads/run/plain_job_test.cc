@@ -1,8 +1,8 @@
-#include "ads/plain_job.h"
+#include "ads/run/plain_job.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/python_yaml.h"
+#include "ads/yaml/yaml.h"
 
 namespace ads {
 namespace {

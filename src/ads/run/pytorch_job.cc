@@ -1,4 +1,4 @@
-#include "ads/pytorch_job.h"
+#include "ads/run/pytorch_job.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ads/backend.h"
+#include "ads/run/backend.h"
 #include "text/json.h"
 
 namespace ads {

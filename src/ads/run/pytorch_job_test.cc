@@ -1,8 +1,8 @@
-#include "ads/pytorch_job.h"
+#include "ads/run/pytorch_job.h"
 
 #include <gtest/gtest.h>
 
-#include "ads/train_yaml_for_tests.h"
+#include "ads/testing/train_yaml.h"
 
 namespace ads {
 namespace {

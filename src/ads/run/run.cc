@@ -4,16 +4,16 @@
 #include <memory>
 #include <optional>
 
-#include "ads/cluster_backends.h"
-#include "ads/dry_run.h"
-#include "ads/image_steps.h"
+#include "ads/config/train_file.h"
 #include "ads/interrupts.h"
 #include "ads/oci/bucket.h"
-#include "ads/plain_job.h"
-#include "ads/python_yaml.h"
-#include "ads/run_info.h"
-#include "ads/train_file.h"
+#include "ads/run/cluster_backends.h"
+#include "ads/run/dry_run.h"
+#include "ads/run/image_steps.h"
+#include "ads/run/info.h"
+#include "ads/run/plain_job.h"
 #include "ads/verbs.h"
+#include "ads/yaml/yaml.h"
 #include "base/strings.h"
 
 namespace ads {

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "ads/local_cancel.h"
-#include "ads/oci_cloud.h"
-#include "ads/run_ending.h"
-#include "ads/run_info.h"
+#include "ads/run/ending.h"
+#include "ads/run/info.h"
+#include "ads/run/local_cancel.h"
+#include "ads/storage/oci_cloud.h"
 #include "ads/verbs.h"
 #include "cli/click.h"
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "ads/python_yaml.h"
-#include "ads/run_info.h"
-#include "ads/training_code.h"
+#include "ads/config/training_code.h"
+#include "ads/run/info.h"
 #include "ads/verbs.h"
+#include "ads/yaml/yaml.h"
 
 namespace ads {
 namespace {

@@ -1,4 +1,4 @@
-#include "ads/run_starter.h"
+#include "ads/run/starter.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 
 #include "ads/interrupts.h"
 #include "ads/oci/data_science.h"
-#include "ads/run_ending.h"
+#include "ads/run/ending.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/terminal.h"

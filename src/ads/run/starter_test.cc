@@ -1,4 +1,4 @@
-#include "ads/run_starter.h"
+#include "ads/run/starter.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ads/oci/fake_client.h"
-#include "ads/run_ending.h"
+#include "ads/run/ending.h"
 
 namespace ads {
 namespace {

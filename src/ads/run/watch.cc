@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ads/cloud_runs.h"
+#include "ads/run/cloud_runs.h"
 #include "ads/verbs.h"
 #include "cli/click.h"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "ads/object_storage.h"
-#include "ads/shared_file_system.h"
+#include "ads/storage/object_storage.h"
+#include "ads/storage/shared_file_system.h"
 #include "base/file.h"
 #include "process/inotify.h"
 

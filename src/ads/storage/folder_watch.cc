@@ -1,4 +1,4 @@
-#include "ads/folder_watch.h"
+#include "ads/storage/folder_watch.h"
 
 #include <fmt/format.h>
 #include <sys/inotify.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "ads/shared_file_system.h"
+#include "ads/storage/shared_file_system.h"
 
 namespace ads {
 namespace {

@@ -1,4 +1,4 @@
-#include "ads/folder_watch.h"
+#include "ads/storage/folder_watch.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "ads/temporary_folder_for_tests.h"
+#include "ads/testing/temporary_folder.h"
 
 namespace ads {
 namespace {

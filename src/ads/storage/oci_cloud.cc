@@ -1,4 +1,4 @@
-#include "ads/oci_cloud.h"
+#include "ads/storage/oci_cloud.h"
 
 #include <fmt/format.h>
 

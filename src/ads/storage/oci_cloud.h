@@ -5,10 +5,10 @@
 #include <string>
 
 #include "ads/app.h"
+#include "ads/config/opctl_config.h"
 #include "ads/oci/data_science.h"
 #include "ads/oci/session.h"
-#include "ads/oci_services.h"
-#include "ads/opctl_config.h"
+#include "ads/storage/oci_services.h"
 #include "base/result.h"
 
 namespace ads {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "ads/object_storage.h"
-#include "ads/opctl_config.h"
+#include "ads/config/opctl_config.h"
+#include "ads/storage/object_storage.h"
 #include "base/result.h"
 
 namespace ads {

@@ -1,4 +1,4 @@
-#include "ads/shared_file_system.h"
+#include "ads/storage/shared_file_system.h"
 
 #include <sys/vfs.h>
 

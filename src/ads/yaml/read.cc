@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "ads/python_yaml.h"
+#include "ads/yaml/yaml.h"
 
 namespace ads {
 namespace {

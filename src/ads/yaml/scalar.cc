@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "ads/python_yaml.h"
+#include "ads/yaml/yaml.h"
 #include "base/strings.h"
 
 // PyYAML's implicit resolvers, in its order: bool, float, int, null, timestamp.

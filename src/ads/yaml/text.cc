@@ -1,4 +1,4 @@
-#include "ads/python_text.h"
+#include "ads/yaml/text.h"
 
 #include <fmt/format.h>
 

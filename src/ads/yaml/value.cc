@@ -1,4 +1,4 @@
-#include "ads/python_value.h"
+#include "ads/yaml/value.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ads/python_text.h"
+#include "ads/yaml/text.h"
 #include "base/strings.h"
 
 namespace ads {

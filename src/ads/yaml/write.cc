@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "ads/python_text.h"
-#include "ads/python_yaml.h"
+#include "ads/yaml/text.h"
+#include "ads/yaml/yaml.h"
 
 // PyYAML's emitter in block style: which quotes a text takes and where it is folded.
 namespace ads {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ads/python_value.h"
+#include "ads/yaml/value.h"
 #include "base/result.h"
 
 namespace ads {

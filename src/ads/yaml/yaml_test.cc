@@ -1,4 +1,4 @@
-#include "ads/python_yaml.h"
+#include "ads/yaml/yaml.h"
 
 #include <gtest/gtest.h>
 
