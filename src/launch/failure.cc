@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/strings.h"
@@ -41,10 +44,10 @@ constexpr std::array kWordsOfWaits = std::to_array<std::string_view>(
     {"Timed out waiting", "Socket Timeout", "wait timeout", "Connection closed", "Broken pipe"});
 
 // Of its exception: warnings of the same kind come before the exceptions of others, too.
-bool HasWordsOfPeersEnd(const Failure& failure) {
+bool ExceptionHas(std::span<const std::string_view> any_of, const Failure& failure) {
   const std::string text = failure.report ? failure.report->message + failure.report->call_stack
                                           : FindTraceback(failure.stderr_tail);
-  return std::any_of(kWordsOfPeersEnd.begin(), kWordsOfPeersEnd.end(),
+  return std::any_of(any_of.begin(), any_of.end(),
                      [&](std::string_view words) { return text.find(words) != std::string::npos; });
 }
 
@@ -54,20 +57,17 @@ Guilt GuiltOf(const Failure& failure) {
   // An exception that it recorded before is its own, however late its process ended.
   if (!failure.was_stopped_by_us || !failure.kernel_sleep.empty() ||
       (failure.report && failure.report->timestamp)) {
-    return HasWordsOfPeersEnd(failure) ? Guilt::kPeersEnd : Guilt::kOwnEnd;
+    return ExceptionHas(kWordsOfPeersEnd, failure) ? Guilt::kPeersEnd : Guilt::kOwnEnd;
   }
-  return WasEndingByException(failure) && !HasWordsOfPeersEnd(failure) ? Guilt::kOwnException
-                                                                       : Guilt::kStopped;
+  return WasEndingByException(failure) && !ExceptionHas(kWordsOfPeersEnd, failure)
+             ? Guilt::kOwnException
+             : Guilt::kStopped;
 }
 
 }  // namespace
 
 bool WaitedForPeers(const Failure& failure) {
-  const std::string text = failure.report ? failure.report->message + failure.report->call_stack
-                                          : FindTraceback(failure.stderr_tail);
-  return HasWordsOfPeersEnd(failure) ||
-         std::any_of(kWordsOfWaits.begin(), kWordsOfWaits.end(),
-                     [&](std::string_view words) { return text.find(words) != std::string::npos; });
+  return ExceptionHas(kWordsOfPeersEnd, failure) || ExceptionHas(kWordsOfWaits, failure);
 }
 
 bool WasEndingByException(const Failure& failure) {

@@ -165,7 +165,9 @@ class Settings(dict):
             if frame.f_code.co_name == "clear":
                 return  # who clears it all, mostly puts it back
             frame = frame.f_back
-        if frame is None or top(frame.f_globals.get("__name__")) in self.libraries or all(is_imported(package, frame) for package in self.readers.of(name)):
+        if frame is None or top(frame.f_globals.get("__name__")) in self.libraries:
+            return
+        if all(is_imported(package, frame) for package in self.readers.of(name)):
             return
         try:
             if teller(name):
