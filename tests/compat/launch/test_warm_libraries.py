@@ -12,6 +12,8 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 from warm_interpreters import Warm, clean
 
 LIBRARIES = os.path.join(ROOT, "tests", "support", "warm_libraries.txt")
+# Three gigabytes: not made for the tests alone.
+NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
 REDUCE = """
 import os, torch, torch.distributed as dist
 def total(value):
@@ -84,6 +86,22 @@ def python(torch_version):
 
 
 @pytest.fixture(scope="module")
+def newest(python, tmp_path_factory):
+    """The interpreter with the newest PyTorch, and a folder of those libraries that it has not."""
+    if not os.path.exists(NEWEST):
+        pytest.skip("no torch 2.15: scripts/python-environment torch-2.15 torch torch==2.15.0 numpy (3 GB)")
+    find = [NEWEST, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    theirs, others = (subprocess.run([one, *find[1:]], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+                      for one in (NEWEST, python))
+    folder = tmp_path_factory.mktemp("libraries")
+    has = {name.split("-")[0].lower() for name in os.listdir(theirs)}
+    for name in os.listdir(others):
+        if name.split("-")[0].lower() not in has:
+            os.symlink(os.path.join(others, name), folder / name)
+    return NEWEST, {"PYTHONPATH": str(folder)}
+
+
+@pytest.fixture(scope="module")
 def warm():
     made = Warm()
     # Nothing is fetched.
@@ -92,8 +110,9 @@ def warm():
     made.close()
 
 
-def run(launch, warm, python, *flags):
-    process = launch.start(*flags, "--explain=off", "--python", python, "--nproc-per-node=2", "main.py", env=warm.env)
+def run(launch, warm, python, *flags, env=None):
+    process = launch.start(*flags, "--explain=off", "--python", python, "--nproc-per-node=2", "main.py",
+                           env={**warm.env, **(env or {})})
     out, err = process.communicate(timeout=2 * DEADLINE)
     assert "warm start" not in err, err
     # Two ranks, each with its own times.
@@ -108,6 +127,17 @@ def test_a_program_is_forked_and_says_the_same(launch, warm, python, library):
     assert cold[:3] == run(launch, warm, python, "--warm", "--preload", library)[:3]
     forked = launch.script("import sys\nprint('torch' in sys.modules, %r in sys.modules)" % library)
     assert run(launch, warm, python, "--warm", "--preload", library)[1] == ["True True"] * 2, forked
+
+
+@pytest.mark.parametrize("library", ["tqdm", "numpy", "lightning", "accelerate", "datasets", "pandas"])
+def test_with_the_newest_pytorch_too(launch, warm, newest, library):
+    python, env = newest
+    launch.script("import sys\nis_warm = 'torch' in sys.modules\n" + REDUCE + PROGRAMS[library] +
+                  "print('warm' if is_warm else 'cold', torch.__version__.split('.')[0])")
+    results = [run(launch, warm, python, *flags, env=env) for flags in ([], ["--warm", "--preload", library])]
+    for (code, out, _, err), how in zip(results, ("cold", "warm")):
+        assert code == 0 and [line for line in out if line.endswith(" 2") and line.startswith(how)] == [how + " 2"] * 2, err
+    assert [line for line in results[0][1] if line != "cold 2"] == [line for line in results[1][1] if line != "warm 2"]
 
 
 def test_all_of_them_at_once(launch, warm, python):
