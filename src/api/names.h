@@ -69,7 +69,7 @@ inline constexpr std::string_view kJobUidAnnotation = "muster.dev/job-uid";
 inline constexpr std::string_view kStoppedAnnotation = "muster.dev/stopped";
 // Which call of submit made a job: one id each, so that it knows its own after a broken connection.
 inline constexpr std::string_view kSubmissionAnnotation = "muster.dev/submission";
-// Who is making a job on Kubernetes, as long as it is not whole (arena/submit/broken_submission.h).
+// Who is making a job on Kubernetes, as long as it is not whole (arena/jobs/broken_submission.h).
 inline constexpr std::string_view kSubmittingAnnotation = "muster.dev/submitting";
 // On a job of the embedded cluster: what it asks for that this machine does not do, a line each.
 inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";

@@ -19,15 +19,16 @@ SOURCE = os.path.join(ROOT, "src")
 
 
 def declared():
-    """room -> (folders of it, the rooms that it uses)"""
+    """room -> (folders of it, the rooms that it uses); room -> its layers, the lowest first"""
     with open(os.path.join(ROOT, "CMakeLists.txt")) as file:
         text = re.sub(r"#.*", "", file.read())
-    rooms = {}
+    rooms, layers = {}, {}
     for call in re.findall(r"^muster_room\(([^)]*)\)", text, re.M):
-        words = re.split(r"\b(FOLDERS|USES|TEST_USES|LIBS|TEST_LIBS|EXCLUDE)\b", call)
+        words = re.split(r"\b(FOLDERS|LAYERS|USES|TEST_USES|LIBS|TEST_LIBS|EXCLUDE)\b", call)
         parts = dict(zip(words[1::2], (part.split() for part in words[2::2])))
-        rooms[words[0].strip()] = (parts.get("FOLDERS", []), set(parts.get("USES", [])))
-    return rooms
+        layers[words[0].strip()] = parts.get("LAYERS", [])
+        rooms[words[0].strip()] = (parts.get("FOLDERS", []) + parts.get("LAYERS", []), set(parts.get("USES", [])))
+    return rooms, layers
 
 
 def headers_of(room, folders):
@@ -94,9 +95,19 @@ def needed(rooms):
     return found
 
 
+def upward(room, layers):
+    """Includes of a layer above, or of none: (file, header)"""
+    for number, layer in enumerate(layers):
+        for path in glob.glob(os.path.join(SOURCE, room, layer, "*")):
+            with open(path) as file:
+                for one in re.findall(rf'^#include "{room}/([a-z_]+)/', file.read(), re.M):
+                    if one in layers[number + 1:] and not path.endswith("_test.cc"):
+                        yield os.path.relpath(path, SOURCE), one
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
-    rooms = declared()
+    rooms, layers = declared()
     of_each = {room: headers_of(room, folders)[0] for room, (folders, _) in rooms.items()}
     wants = needed(rooms)
     wrong = []
@@ -110,6 +121,8 @@ def main():
         done = compiles(flags, f'#include "{of_each[forbidden]}"\n', "-fsyntax-only")
         if done.returncode == 0 or "No such file or directory" not in done.stderr:
             wrong.append(f"{room} compiles an include of {of_each[forbidden]}: {done.stderr}")
+    for room, names in layers.items():
+        wrong += [f"{path} includes {one}, a layer above its own" for path, one in sorted(upward(room, names))]
     for line in wrong:
         print(line)
     print(f"{len(rooms)} rooms, {sum(len(uses) for _, uses in rooms.values())} arrows, {len(wrong)} wrong")

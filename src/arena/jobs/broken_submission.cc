@@ -1,4 +1,4 @@
-#include "arena/submit/broken_submission.h"
+#include "arena/jobs/broken_submission.h"
 
 #include <fmt/format.h>
 #include <signal.h>

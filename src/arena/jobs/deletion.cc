@@ -8,7 +8,7 @@
 #include "arena/app/isolation.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
-#include "arena/submit/objects.h"
+#include "arena/jobs/owned_names.h"
 #include "base/log.h"
 #include "base/strings.h"
 

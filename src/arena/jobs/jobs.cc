@@ -14,9 +14,9 @@
 #include "api/object.h"
 #include "arena/app/advice.h"
 #include "arena/app/isolation.h"
+#include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
-#include "arena/submit/broken_submission.h"
-#include "arena/submit/tensorboard.h"
+#include "arena/jobs/tensorboard.h"
 
 namespace arena {
 namespace {

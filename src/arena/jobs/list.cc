@@ -5,9 +5,9 @@
 
 #include "api/object.h"
 #include "arena/app/isolation.h"
-#include "arena/app/machine_output.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-#include "arena/app/machine_output.h"
+#include "arena/jobs/machine_output.h"
 
 #include <algorithm>
 

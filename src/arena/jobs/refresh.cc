@@ -1,4 +1,4 @@
-#include "arena/objects/refresh.h"
+#include "arena/jobs/refresh.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "arena/submit/tensorboard.h"
+#include "arena/jobs/tensorboard.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/jobs/job_output.h"
-#include "arena/submit/objects.h"
+#include "arena/jobs/owned_names.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"

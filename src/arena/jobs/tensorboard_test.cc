@@ -1,4 +1,4 @@
-#include "arena/submit/tensorboard.h"
+#include "arena/jobs/tensorboard.h"
 
 #include "arena/testing/verb_test_base.h"
 

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
-#include "arena/app/machine_output.h"
 #include "arena/app/trainer.h"
+#include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
-#include "arena/objects/refresh.h"
+#include "arena/jobs/refresh.h"
 #include "arena/verbs.h"
 
 namespace arena {

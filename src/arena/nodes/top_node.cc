@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
+#include "arena/jobs/refresh.h"
 #include "arena/nodes/node_output.h"
-#include "arena/objects/refresh.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 

@@ -4,7 +4,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit/broken_submission.h"
+#include "arena/jobs/broken_submission.h"
+#include "arena/jobs/owned_names.h"
 #include "base/log.h"
 #include "base/uid.h"
 

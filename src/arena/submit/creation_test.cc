@@ -3,7 +3,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/submit/broken_submission.h"
+#include "arena/jobs/broken_submission.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/strings.h"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "arena/jobs/owned_names.h"
 #include "base/log.h"
 #include "text/yaml.h"
 

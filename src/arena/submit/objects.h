@@ -37,12 +37,10 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
 // Holds what only the container that fetches the code may see; nothing when there is nothing.
 std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
-// `<job>-pytorchjob`, by which Arena knows a job: `app` names everything else that was rendered.
+// The ConfigMap by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
 
 // <job>-git-sync or <job>-rsync.
 std::string CodeSecretName(const SubmitOptions& options);
-std::string IdentityName(std::string_view job);
-std::string TensorboardName(std::string_view job);
 
 }  // namespace arena

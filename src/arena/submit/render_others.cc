@@ -3,8 +3,9 @@
 
 #include "api/names.h"
 #include "api/resources.h"
+#include "arena/jobs/owned_names.h"
+#include "arena/jobs/tensorboard.h"
 #include "arena/submit/render_parts.h"
-#include "arena/submit/tensorboard.h"
 #include "base/strings.h"
 #include "text/utf8.h"
 #include "text/yaml.h"
@@ -148,8 +149,6 @@ std::string CodeSecretName(const SubmitOptions& options) {
   return fmt::format("{}-{}", options.flags.name,
                      options.flags.sync_mode == "rsync" ? "rsync" : "git-sync");
 }
-std::string IdentityName(std::string_view job) { return fmt::format("{}-pytorchjob", job); }
-std::string TensorboardName(std::string_view job) { return fmt::format("{}-tensorboard", job); }
 
 std::vector<text::Json> RenderConfigMaps(const SubmitOptions& options,
                                          const Submission& submission) {

@@ -1,0 +1,14 @@
+// The names of what is made beside a job (spec/arena.md 3).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace arena {
+
+// `<job>-pytorchjob`, the ConfigMap by which Arena knows a job.
+std::string IdentityName(std::string_view job);
+// Of the Service and the Deployment.
+std::string TensorboardName(std::string_view job);
+
+}  // namespace arena
