@@ -242,6 +242,32 @@ Global Flags:
 )");
 }
 
+TEST(CommandErrors, AreInGosWordsUnderTheNameArenaAlone) {
+  const auto error_of = [](const char* name, const char* flag) {
+    Command root(name, "");
+    int64_t count = 0;
+    bool is_wanted = false;
+    std::chrono::nanoseconds time{};
+    root.flags().Int(&count, "count", 0, "");
+    root.flags().Bool(&is_wanted, "wanted", false, "");
+    root.flags().Duration(&time, "time", time, "");
+    root.Run([](Invocation&) -> base::Result<int> { return 0; });
+    StringOutput out, err;
+    return Execute(root, {flag}, out, err).error.value().message;
+  };
+  EXPECT_EQ(error_of("muster", "--count=x"),
+            R"(invalid argument "x" for "--count" flag: must be a whole number)");
+  EXPECT_EQ(error_of("muster", "--count=99999999999999999999"),
+            R"(invalid argument "99999999999999999999" for "--count" flag: it is too large)");
+  EXPECT_EQ(error_of("muster", "--wanted=maybe"),
+            R"(invalid argument "maybe" for "--wanted" flag: must be true or false)");
+  EXPECT_EQ(error_of("muster", "--time=7d"),
+            R"(invalid argument "7d" for "--time" flag: must be a duration such as 90s or 2h30m)");
+  EXPECT_EQ(
+      error_of("arena", "--count=x"),
+      R"(invalid argument "x" for "--count" flag: strconv.ParseInt: parsing "x": invalid syntax)");
+}
+
 TEST_F(CommandTest, FlagsStandUnderTheirHeadings) {
   Command root("muster", "");
   std::string text;

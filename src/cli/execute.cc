@@ -47,6 +47,8 @@ class Executor {
 
 namespace {
 
+constexpr std::string_view kArenaName = "arena";
+
 bool TakesNext(std::string_view text, const std::vector<Flag*>& flags) {
   if (text.find('=') != std::string_view::npos) return false;
   for (const Flag* flag : flags) {
@@ -64,6 +66,24 @@ template <typename T>
 std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+// What pflag says of a value in the words of Go's libraries, in words for users. Scripts that know
+// Arena read pflag's under that name.
+std::string WithoutGosWords(std::string message) {
+  const auto end_at = [&message](std::string_view go, std::string_view plain) {
+    if (const size_t at = message.rfind(go); at != std::string::npos) {
+      message.replace(at, std::string::npos, plain);
+    }
+  };
+  if (message.ends_with("value out of range")) end_at("strconv.ParseInt:", "it is too large");
+  end_at("strconv.ParseInt:", "must be a whole number");
+  end_at("strconv.ParseBool:", "must be true or false");
+  for (const std::string_view go :
+       {"time: invalid duration", "time: missing unit", "time: unknown unit"}) {
+    end_at(go, "must be a duration such as 90s or 2h30m");
+  }
+  return message;
 }
 
 std::string Described(const std::string& name, const std::string& summary) {
@@ -184,7 +204,13 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
       Joined(command.OwnFlags(), command.InheritedFlags()),
       [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
       command.unknown_flag_hint_);
-  TRY_ASSIGN(*parsed, parser.Parse(args, !command.stops_at_first_arg_));
+  auto result = parser.Parse(args, !command.stops_at_first_arg_);
+  if (!result) {
+    base::Error error = std::move(result.error());
+    if (root_.name() != kArenaName) error.message = WithoutGosWords(std::move(error.message));
+    return base::Fail(std::move(error));
+  }
+  *parsed = std::move(*result);
   return {};
 }
 

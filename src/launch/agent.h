@@ -164,19 +164,19 @@ class Agent : private rendezvous::RendezvousEvents {
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
-  bool has_status_ = false;  // there is a terminal that it can be shown on
+  bool has_status_ = false;  // the status line has a terminal
   bool is_hurried_ = false;  // the user has asked a second time
   std::string start_error_;
   int exit_code_ = 0;
 };
 
-// The host that workers of a job on one machine find its store under.
+// The host name by which the workers of a job on one machine find its store.
 std::string LoopbackName();
 
 // "in futex_wait_queue", where the kernel says so; else "".
 std::string WaitChannel(pid_t pid);
 
-// For output that somebody else keeps open.
+// How long the end waits for output that another process keeps open.
 constexpr base::Duration kLongestHurriedDrain = std::chrono::seconds(1);
 
 }  // namespace launch

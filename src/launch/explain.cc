@@ -199,8 +199,9 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     const bool is_exception = !traceback.empty() || root.report.has_value();
     explanation.kind = is_exception ? "exception" : "exit-code";
     explanation.advice =
-        is_exception ? "fix what the last line says; --max-restarts helps only against what passes"
-                     : "the program ended itself: its own output says why";
+        is_exception
+            ? "fix what the last line says; --max-restarts helps only with errors that go away"
+            : "the program ended itself: its own output says why";
     const std::string text =
         (root.report ? root.report->message + "\n" : std::string()) +
         (traceback.empty() ? base::Join(LastLines(root.stderr_tail, kTailLines), "\n") : traceback);

@@ -27,14 +27,14 @@ namespace {
 constexpr base::Duration kLongestEnforcing = std::chrono::seconds(10);
 constexpr int kEnforcingRoundMillis = 5;
 
-// As the agent speaks, which cannot any more.
+// Prints a line as the agent would: the agent can no longer speak.
 void Say(const std::string& text) {
   const std::string line = fmt::format("muster-launch: {}\n", text);
   [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
 }
 
-// In ps, and for who kills the launcher by its name or its script's: pkill -9 leaves the agent, and
-// that nothing else.
+// Changes the name that ps shows. Somebody who kills the launcher by its name or its script's name
+// (pkill -9 -f) then misses the agent, which ends everything else.
 void TakeAgentsName(pid_t guardian) {
   ::prctl(PR_SET_NAME, "muster-agent");
   constexpr size_t kArgStart = 48;  // proc(5); those of a line after the name begin with the third

@@ -1,7 +1,9 @@
-// Starts resident interpreters outside of pods, for launchers that are in them: the first start in
-// a pod is a fork, too, of an interpreter that other pods of this user have as well.
+// The broker starts resident interpreters outside of pods and connects launchers inside pods to
+// them. All pods of a user share these interpreters, so even the first start in a new pod is a
+// fork.
 //
-// The daemon's child. It ends with the daemon; its interpreters then, once nothing of theirs runs.
+// It is a child of the daemon and ends with it. Its interpreters end when their last fork has
+// ended.
 #pragma once
 
 #include <string>
@@ -20,9 +22,9 @@ inline constexpr std::string_view kBrokerName = "muster warm-broker";
 base::Result<base::Fd> AskBroker(const std::string& path, const WarmWish& wish,
                                  const std::string& place);
 
-// `muster warm-broker RUNTIME-DIRECTORY`: answers who connects to descriptor 3, a Unix socket that
-// listens, until it is killed. Processes of other users are not served. The exit code when it
-// cannot.
+// `muster warm-broker RUNTIME-DIRECTORY`: serves connections to descriptor 3, a listening Unix
+// socket, until it is killed. Processes of other users are not served. Returns the exit code when
+// it cannot serve.
 int WarmBrokerMain(const std::vector<std::string>& args);
 
 }  // namespace launch

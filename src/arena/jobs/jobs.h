@@ -14,9 +14,9 @@
 namespace arena {
 
 struct TrainingJob {
-  // Of ListJobs no more than is summarized, of each.
+  // From ListJobs it has only the fields that the summary is made of.
   text::Json job;
-  std::vector<text::Json> pods;  // the job's own; ListJobs keeps none
+  std::vector<text::Json> pods;  // the job's own; empty from ListJobs
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.
@@ -33,11 +33,10 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name);
 inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
-// What `list` and `top job` list: under Arena's name what Arena lists, else every PyTorchJob (""),
-// however it came.
+// The selector of what `list` and `top job` show: under the name arena Arena's own jobs, else every
+// PyTorchJob ("").
 std::string_view ListedJobs(const Context& context);
-// The summary in the words of the name that the program was called by: to Arena, a job that is
-// suspended is PENDING.
+// Words the summary as the program of that name does: Arena calls a suspended job PENDING.
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary);
 // The same, of those that `selector` finds.
 base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,

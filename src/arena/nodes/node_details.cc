@@ -235,14 +235,17 @@ std::string GpusOf(const NodeUse& node) {
 
 }  // namespace
 
-std::string RenderNodeDetails(const std::vector<NodeUse>& nodes) {
+std::string RenderNodeDetails(const std::vector<NodeUse>& nodes, bool has_arenas_words) {
   std::string out;
   for (const NodeKind kind : kNodeKinds) {
     for (const NodeUse& node : nodes) {
       if (node.kind != kind) continue;
+      const std::string_view description = kind == NodeKind::kNormal && !has_arenas_words
+                                               ? "\n  This node has no GPU\n"
+                                               : DescriptionOf(node);
       out += fmt::format(
           "\nName:    {}\nStatus:  {}\nRole:    {}\nType:    {}\nAddress: {}\nDescription:{}{}\n",
-          node.name, NodeStatus(node), node.role, TypeOf(kind), node.address, DescriptionOf(node),
+          node.name, NodeStatus(node), node.role, TypeOf(kind), node.address, description,
           GpusOf(node));
     }
   }

@@ -13,8 +13,9 @@ namespace arena {
 // kDocument: the documents' table; kWide: that of v0.15. `are_named`: only some nodes were asked
 // for, so that v0.15 sums nothing up.
 std::string RenderNodes(const std::vector<NodeUse>& nodes, Format format, bool are_named);
-// One block a node, those without GPUs first.
-std::string RenderNodeDetails(const std::vector<NodeUse>& nodes);
+// One block a node, those without GPUs first. `has_arenas_words`: scripts that know Arena read
+// them.
+std::string RenderNodeDetails(const std::vector<NodeUse>& nodes, bool has_arenas_words);
 // Arena's keys in its order.
 text::Json NodesToJson(const std::vector<NodeUse>& nodes);
 

@@ -75,7 +75,7 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
       const text::Json json = NodesToJson(nodes);
       return call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json));
     }
-    return call.out.Write(flags.details ? RenderNodeDetails(nodes)
+    return call.out.Write(flags.details ? RenderNodeDetails(nodes, context.program == "arena")
                                         : RenderNodes(nodes, format, !call.args.empty()));
   };
   TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------",

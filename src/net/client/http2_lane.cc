@@ -64,19 +64,19 @@ void Http2Lane::Wake(Mail& mail) {
 }
 
 std::vector<Http2Lane::Answer> Http2Lane::SendAll(std::span<const HttpRequest* const> requests) {
-  const auto wave = std::make_shared<Wave>(requests.size());
+  const auto ends = std::make_shared<std::latch>(std::ssize(requests));
   const Time now = steady_clock::now();
   std::vector<CallPtr> calls;
   calls.reserve(requests.size());
   for (const HttpRequest* const request : requests) {
-    calls.push_back(std::make_shared<Call>(Call{request, now, false, std::nullopt, wave}));
+    calls.push_back(std::make_shared<Call>(Call{request, now, false, std::nullopt, ends}));
   }
   {
     auto mail = mail_.Lock();
     mail->calls.insert(mail->calls.end(), calls.begin(), calls.end());
     Wake(*mail);
   }
-  wave->Await();
+  ends->wait();
   std::vector<Answer> answers;
   answers.reserve(calls.size());
   for (const CallPtr& call : calls) answers.push_back(std::move(call->answer));
@@ -92,8 +92,8 @@ void Http2Lane::Renew() {
 void Http2Lane::End(Call& call, Answer answer) {
   call.answer = std::move(answer);
   // The sender may be gone with the call once it is counted.
-  const std::shared_ptr<Wave> wave = std::move(call.wave);
-  wave->CountEnd();
+  const std::shared_ptr<std::latch> ends = std::move(call.ends);
+  ends->count_down();
 }
 
 // False when the lane is to end.

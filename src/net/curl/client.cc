@@ -155,9 +155,9 @@ class Client final : public CurlClient {
       if (!answers[i]) left.push_back(i);
     }
     for (std::span<const size_t> rest = left; !rest.empty();) {
-      const auto wave = rest.first(std::min(rest.size(), kMaxUnderWay));
-      SendWave(requests, wave, answers);
-      rest = rest.subspan(wave.size());
+      const auto part = rest.first(std::min(rest.size(), kMaxUnderWay));
+      SendTogether(requests, part, answers);
+      rest = rest.subspan(part.size());
     }
     std::vector<base::Result<HttpResponse>> whole;
     whole.reserve(answers.size());
@@ -204,8 +204,8 @@ class Client final : public CurlClient {
     return transfer->AwaitWhole(is_cut);
   }
   // Those of `chosen` at once, by libcurl.
-  void SendWave(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
-                std::vector<Http2Lane::Answer>& answers);
+  void SendTogether(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
+                    std::vector<Http2Lane::Answer>& answers);
   base::Result<std::shared_ptr<CurlTransfer>> Prepare(const HttpRequest& request,
                                                       std::optional<size_t> body_limit,
                                                       long version = CURL_HTTP_VERSION_2TLS,
@@ -458,8 +458,8 @@ base::Error Client::Explain(int code, CurlTransfer& transfer) const {
   return ErrorFromCurl(failure, options_.url, options_.proxy);
 }
 
-void Client::SendWave(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
-                      std::vector<Http2Lane::Answer>& answers) {
+void Client::SendTogether(std::span<const HttpRequest> requests, std::span<const size_t> chosen,
+                          std::vector<Http2Lane::Answer>& answers) {
   std::vector<base::Result<std::shared_ptr<CurlTransfer>>> prepared;
   std::vector<std::shared_ptr<CurlTransfer>> transfers;
   prepared.reserve(chosen.size());
@@ -467,14 +467,14 @@ void Client::SendWave(std::span<const HttpRequest> requests, std::span<const siz
     prepared.push_back(Prepare(requests[place], kMaxResponseBytes));
     if (prepared.back()) transfers.push_back(*prepared.back());
   }
-  const auto ends = std::make_shared<Wave>(transfers.size());
-  for (const auto& transfer : transfers) transfer->JoinWave(ends);
+  const auto ends = std::make_shared<std::latch>(std::ssize(transfers));
+  for (const auto& transfer : transfers) transfer->CountEndIn(ends);
   loop_->AddAll(transfers);
   {
     const std::stop_callback on_stop(StopToken(), [&] {
       for (const auto& transfer : transfers) loop_->Remove(transfer);
     });
-    ends->Await();
+    ends->wait();
   }
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (prepared[i]) {

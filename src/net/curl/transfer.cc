@@ -112,7 +112,7 @@ void CurlTransfer::End(base::Status status) {
     end_ = std::move(status);
     changed_.notify_all();
   }
-  if (wave_) wave_->CountEnd();
+  if (ends_) ends_->count_down();
 }
 
 base::Status CurlTransfer::AwaitHead(TimePoint deadline) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "net/client/wave.h"
 #include "net/curl/handle.h"
 #include "net/http/file_uploader.h"
 #include "net/http/types.h"
@@ -39,7 +39,7 @@ class CurlTransfer {
   // The handle goes there when the transfer has ended well.
   void ReturnHandleTo(std::shared_ptr<CurlHandlePool> pool) { pool_ = std::move(pool); }
   // To be told of the end; before the loop has the transfer.
-  void JoinWave(std::shared_ptr<Wave> wave) { wave_ = std::move(wave); }
+  void CountEndIn(std::shared_ptr<std::latch> ends) { ends_ = std::move(ends); }
 
   // The request's body is this; before the loop has the transfer.
   void SendFrom(const FileRange& range) { file_ = range; }
@@ -78,7 +78,7 @@ class CurlTransfer {
   const std::optional<size_t> body_limit_;
   std::optional<FileRange> file_;
   uint64_t file_sent_ = 0;
-  std::shared_ptr<Wave> wave_;
+  std::shared_ptr<std::latch> ends_;
   bool has_news_ = false;  // the loop's thread only
 
   std::mutex mutex_;
