@@ -176,6 +176,8 @@ TEST_F(NodesCompat, DetailsOfANodeWithoutGpus) {
             "Address: 10.0.0.10\n"
             "Description:\n"
             "  This node has none gpu devices\n\n");
+  const std::string details = Run({"top", "node", "-d"}, "muster").out;
+  EXPECT_NE(details.find("Description:\n  This node has no GPU\n"), std::string::npos) << details;
 }
 
 TEST_F(NodesCompat, DetailsOfMeasuredGpus) {
