@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/parsed.h"
+#include "api/testing/parsed.h"
 
 namespace api {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "api/job/training_summary.h"
 #include "api/pod.h"
-#include "api/training_summary.h"
 
 namespace api {
 namespace {

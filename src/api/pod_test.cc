@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/parsed.h"
-#include "api/replica.h"
-#include "api/training_summary.h"
+#include "api/job/replica.h"
+#include "api/job/training_summary.h"
+#include "api/testing/parsed.h"
 
 namespace api {
 namespace {

@@ -12,17 +12,17 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/log.h"
-#include "launch/agent.h"
-#include "launch/completion.h"
-#include "launch/flags.h"
-#include "launch/guardian.h"
-#include "launch/options.h"
-#include "launch/python_shim.h"
-#include "launch/report_file.h"
-#include "launch/warm_broker.h"
-#include "launch/warm_keeper.h"
-#include "launch/warm_python.h"
-#include "launch/worker_command.h"
+#include "launch/agent/agent.h"
+#include "launch/failure/report_file.h"
+#include "launch/flags/completion.h"
+#include "launch/flags/flags.h"
+#include "launch/flags/options.h"
+#include "launch/shim/python_shim.h"
+#include "launch/shim/warm_keeper.h"
+#include "launch/shim/warm_python.h"
+#include "launch/workers/guardian.h"
+#include "launch/workers/worker_command.h"
+#include "warm/broker.h"
 
 namespace launch {
 namespace {
@@ -86,7 +86,7 @@ int LaunchMain(const std::string& argv0, const std::vector<std::string>& args) {
   if (name.empty()) name = "muster-launch";
   const base::Environment environment = base::Environment::OfProcess();
   if (name == kShimName) return PythonShimMain(args, environment);
-  if (name == kBrokerName) return WarmBrokerMain(args);
+  if (name == warm::kBrokerName) return warm::BrokerMain(args);
   if (name == kWarmPythonName) return WarmPythonMain(args, environment);
   std::vector<std::string> words = args;
   if (name == kModuleName) words.insert(words.begin(), "--torch-distributed-launch");

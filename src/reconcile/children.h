@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "reconcile/reconcile.h"
 #include "text/json.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/object.h"
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 #include "reconcile/ttl.h"
 
 namespace reconcile {

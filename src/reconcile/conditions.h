@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "base/clock.h"
 
 namespace reconcile {

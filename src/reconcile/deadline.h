@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "base/clock.h"
 
 namespace reconcile {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "text/json.h"
 
 namespace reconcile {

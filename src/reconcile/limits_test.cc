@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reconcile/deadline.h"
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 
 namespace reconcile {
 

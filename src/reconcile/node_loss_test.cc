@@ -1,6 +1,6 @@
 #include "reconcile/node_loss.h"
 
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

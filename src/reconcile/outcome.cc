@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 #include "api/pod.h"
 #include "reconcile/conditions.h"
 #include "reconcile/pods.h"

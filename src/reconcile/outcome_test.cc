@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "reconcile/fake_cluster.h"
 #include "reconcile/restart.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

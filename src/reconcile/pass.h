@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "base/clock.h"
 #include "reconcile/children.h"
 #include "reconcile/reconcile.h"

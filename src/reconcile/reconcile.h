@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "text/json.h"

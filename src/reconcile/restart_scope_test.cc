@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

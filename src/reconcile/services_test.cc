@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

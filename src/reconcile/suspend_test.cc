@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reconcile/fake_cluster.h"
+#include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
 namespace {

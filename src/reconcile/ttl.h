@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "base/clock.h"
 
 namespace reconcile {

@@ -1,4 +1,4 @@
-#include "launch/warm_broker.h"
+#include "warm/broker.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "launch/warm_key.h"
-#include "launch/warm_message.h"
+#include "warm/key.h"
+#include "warm/message.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 constexpr int kListener = 3;
@@ -55,7 +55,7 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
     return base::Fail(base::Code::kInvalidArgument,
                       "the launcher in the pod is of another version");
   }
-  WarmWish wish;
+  Wish wish;
   wish.python = request[1];
   wish.option = request[2];
   wish.preload = request[3];
@@ -89,7 +89,7 @@ void Answer(const base::Fd& connection, const std::string& runtime_dir, int life
 
 }  // namespace
 
-base::Result<base::Fd> AskBroker(const std::string& path, const WarmWish& wish,
+base::Result<base::Fd> AskBroker(const std::string& path, const Wish& wish,
                                  const std::string& place) {
   TRY_ASSIGN(const UnixAddress at, AddressAt(path));
   base::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -119,7 +119,7 @@ base::Result<base::Fd> AskBroker(const std::string& path, const WarmWish& wish,
                     answer.size() > 1 ? answer[1] : "the broker has no interpreter");
 }
 
-int WarmBrokerMain(const std::vector<std::string>& args) {
+int BrokerMain(const std::vector<std::string>& args) {
   if (args.size() != 1) {
     base::LogError("{}: needs a runtime directory", kBrokerName);
     return 2;
@@ -144,4 +144,4 @@ int WarmBrokerMain(const std::vector<std::string>& args) {
   }
 }
 
-}  // namespace launch
+}  // namespace warm

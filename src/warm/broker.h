@@ -11,20 +11,20 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "launch/warm_residents.h"
+#include "warm/residents.h"
 
-namespace launch {
+namespace warm {
 
 inline constexpr std::string_view kBrokerName = "muster warm-broker";
 
 // Asks the one that listens at `path` for a connection to an interpreter. `place` is PlaceOutside:
 // it has to be the broker's own. Blocks for milliseconds, at most ten seconds.
-base::Result<base::Fd> AskBroker(const std::string& path, const WarmWish& wish,
+base::Result<base::Fd> AskBroker(const std::string& path, const Wish& wish,
                                  const std::string& place);
 
 // `muster warm-broker RUNTIME-DIRECTORY`: serves connections to descriptor 3, a listening Unix
 // socket, until it is killed. Processes of other users are not served. Returns the exit code when
 // it cannot serve.
-int WarmBrokerMain(const std::vector<std::string>& args);
+int BrokerMain(const std::vector<std::string>& args);
 
-}  // namespace launch
+}  // namespace warm

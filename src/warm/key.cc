@@ -1,4 +1,4 @@
-#include "launch/warm_key.h"
+#include "warm/key.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -16,10 +16,10 @@
 #include <initializer_list>
 
 #include "base/file.h"
+#include "base/hmac.h"
 #include "base/strings.h"
-#include "rendezvous/hmac.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 constexpr std::array<std::string_view, 11> kOfOneRank = {
@@ -103,14 +103,14 @@ std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& e
   return kept;
 }
 
-std::string WarmKey(std::string_view python, std::string_view option, std::string_view preload,
-                    const std::vector<std::string>& environment, std::string_view place) {
+std::string Key(std::string_view python, std::string_view option, std::string_view preload,
+                const std::vector<std::string>& environment, std::string_view place) {
   std::string text;
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part :
-       {kWarmResident, kWarmImports, kWarmPod, kWarmRank, kWarmSettings})
+  for (const std::string_view part : {kWarmResident, kWarmFrames, kWarmIdle, kWarmImports,
+                                      kWarmMemory, kWarmPod, kWarmRank, kWarmSettings})
     add(part);
   add(python);
   add(option);
@@ -119,7 +119,7 @@ std::string WarmKey(std::string_view python, std::string_view option, std::strin
   for (const std::string& entry : environment) {
     if (IsReadByLibraries(NameOf(entry))) add(entry);
   }
-  const rendezvous::Digest digest = rendezvous::Sha256(text);
+  const base::Digest digest = base::Sha256(text);
   std::string key;
   for (size_t i = 0; i < 16; ++i) key += fmt::format("{:02x}", digest[i]);
   return key;
@@ -152,4 +152,4 @@ std::string PlaceInside() {
   return place + LinesOfStatus({"Groups:", "Cap"});
 }
 
-}  // namespace launch
+}  // namespace warm

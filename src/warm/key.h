@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 
-namespace launch {
+namespace warm {
 
-// The program of the resident interpreter: warm_resident.py and the modules that it imports.
+// The program of the resident interpreter: python/resident.py and the modules that it imports.
 extern const std::string_view kWarmResident;
 extern const std::string_view kWarmFrames;
 extern const std::string_view kWarmIdle;
@@ -34,8 +34,8 @@ std::vector<std::string> EnvironmentOfResident(const std::vector<std::string>& e
 // Of two launches with one key, either can be given ranks of the other's interpreter, except where
 // the interpreter itself says no. 32 hexadecimal digits.
 // `option` is the interpreter's own: -u or none.
-std::string WarmKey(std::string_view python, std::string_view option, std::string_view preload,
-                    const std::vector<std::string>& environment, std::string_view place);
+std::string Key(std::string_view python, std::string_view option, std::string_view preload,
+                const std::vector<std::string>& environment, std::string_view place);
 
 // Everything else that a child inherits and an import may see: cgroup, namespaces, limits, CPUs,
 // rights, nice value; and which file `python` is. In two parts: what pods do not change, ...
@@ -43,4 +43,4 @@ base::Result<std::string> PlaceOutside(const std::string& python);
 // ... and what a keeper that has entered a pod's namespaces has to find there too.
 std::string PlaceInside();
 
-}  // namespace launch
+}  // namespace warm

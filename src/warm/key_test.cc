@@ -1,4 +1,4 @@
-#include "launch/warm_key.h"
+#include "warm/key.h"
 
 #include <gtest/gtest.h>
 #include <sys/personality.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace launch {
+namespace warm {
 namespace {
 
 // In a process of its own; whether there is another place than before.
@@ -27,10 +27,10 @@ bool ChangesThePlace(const std::function<void()>& change) {
 }
 
 std::string WarmKeyOf(const std::vector<std::string>& environment) {
-  return WarmKey("/usr/bin/python3", "-u", "numpy", environment, "place");
+  return Key("/usr/bin/python3", "-u", "numpy", environment, "place");
 }
 
-TEST(WarmKey, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
+TEST(Key, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
   const std::string key = WarmKeyOf({"OMP_NUM_THREADS=1", "FOO=1"});
   EXPECT_EQ(key.size(), 32U);
   EXPECT_EQ(key, WarmKeyOf({"OMP_NUM_THREADS=1", "FOO=2", "EPOCHS=3"}));
@@ -38,17 +38,17 @@ TEST(WarmKey, WhatLibrariesReadIsPartOfItAndTheRestIsNot) {
   EXPECT_NE(key, WarmKeyOf({"FOO=1"}));
 }
 
-TEST(WarmKey, PythonImportsAndPlaceArePartOfIt) {
-  const std::string key = WarmKey("/a", "-u", "m", {}, "p");
-  EXPECT_NE(key, WarmKey("/b", "-u", "m", {}, "p"));
-  EXPECT_NE(key, WarmKey("/a", "", "m", {}, "p"));
-  EXPECT_NE(key, WarmKey("/a", "-u", "n", {}, "p"));
-  EXPECT_NE(key, WarmKey("/a", "-u", "m", {}, "q"));
+TEST(Key, PythonImportsAndPlaceArePartOfIt) {
+  const std::string key = Key("/a", "-u", "m", {}, "p");
+  EXPECT_NE(key, Key("/b", "-u", "m", {}, "p"));
+  EXPECT_NE(key, Key("/a", "", "m", {}, "p"));
+  EXPECT_NE(key, Key("/a", "-u", "n", {}, "p"));
+  EXPECT_NE(key, Key("/a", "-u", "m", {}, "q"));
   // No text moves from one part into the next.
-  EXPECT_NE(WarmKey("/a", "", "b", {}, ""), WarmKey("/ab", "", "", {}, ""));
+  EXPECT_NE(Key("/a", "", "b", {}, ""), Key("/ab", "", "", {}, ""));
 }
 
-TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
+TEST(Key, NamesAreSortedIntoRankLibrariesAndOthers) {
   for (const char* name : {"RANK", "LOCAL_RANK", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
     EXPECT_TRUE(IsOfOneRank(name)) << name;
     EXPECT_FALSE(IsReadByLibraries(name)) << name;
@@ -65,14 +65,14 @@ TEST(WarmKey, NamesAreSortedIntoRankLibrariesAndOthers) {
   }
 }
 
-TEST(WarmKey, AnInterpreterOfAllRanksHasNothingOfOne) {
+TEST(Key, AnInterpreterOfAllRanksHasNothingOfOne) {
   const std::vector<std::string> kept =
       EnvironmentOfResident({"RANK=0", "RANKS=2", "TORCHELASTIC_RUN_ID=x", "HOME=/",
                              "MASTER_ADDR=localhost", "A=RANK=1"});
   EXPECT_EQ(kept, (std::vector<std::string>{"RANKS=2", "HOME=/", "A=RANK=1"}));
 }
 
-TEST(WarmKey, APlaceKnowsItsPythonAndStaysTheSame) {
+TEST(Key, APlaceKnowsItsPythonAndStaysTheSame) {
   const auto place = PlaceOutside("/proc/self/exe");
   ASSERT_TRUE(place);
   EXPECT_EQ(*place, *PlaceOutside("/proc/self/exe"));
@@ -80,7 +80,7 @@ TEST(WarmKey, APlaceKnowsItsPythonAndStaysTheSame) {
   EXPECT_EQ(PlaceOutside("/no/python").error().code, base::Code::kNotFound);
 }
 
-TEST(WarmKey, WhatAnExecWouldHaveKeptMakesAnotherPlace) {
+TEST(Key, WhatAnExecWouldHaveKeptMakesAnotherPlace) {
   EXPECT_FALSE(ChangesThePlace([] {}));
   EXPECT_TRUE(ChangesThePlace([] { ::personality(ADDR_NO_RANDOMIZE); }));
   EXPECT_TRUE(ChangesThePlace([] { ::prctl(PR_SET_TIMERSLACK, 123456); }));
@@ -89,7 +89,7 @@ TEST(WarmKey, WhatAnExecWouldHaveKeptMakesAnotherPlace) {
   EXPECT_TRUE(ChangesThePlace([] { ::syscall(SYS_ioprio_set, 1, 0, kLowestBestEffort); }));
 }
 
-TEST(WarmKey, AMemoryPolicyMakesAnotherPlace) {
+TEST(Key, AMemoryPolicyMakesAnotherPlace) {
   constexpr int kInterleave = 3;
   unsigned long first_node = 1;
   const auto set = [&](int policy, unsigned long* nodes) {
@@ -101,7 +101,7 @@ TEST(WarmKey, AMemoryPolicyMakesAnotherPlace) {
   EXPECT_TRUE(ChangesThePlace([&] { set(kInterleave, &first_node); }));
 }
 
-TEST(WarmKey, NamespacesOfAPodAreInside) {
+TEST(Key, NamespacesOfAPodAreInside) {
   const std::string inside = PlaceInside();
   for (const char* part : {"user:[", "mnt:[", "uts:[", "\n/\n", "Groups:", "CapEff:", "CapBnd:"}) {
     EXPECT_NE(inside.find(part), std::string::npos) << part << " in " << inside;
@@ -110,4 +110,4 @@ TEST(WarmKey, NamespacesOfAPodAreInside) {
 }
 
 }  // namespace
-}  // namespace launch
+}  // namespace warm

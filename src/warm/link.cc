@@ -1,4 +1,4 @@
-#include "launch/warm_link.h"
+#include "warm/link.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 // A fork takes milliseconds; on a machine that swaps, more.
@@ -24,22 +24,22 @@ int64_t NumberIn(const Message& message, size_t field) {
 
 }  // namespace
 
-WarmLink::WarmLink(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events)
+Link::Link(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events)
     : loop_(loop),
       connection_(std::move(connection)),
       keeper_(keeper),
       events_(std::move(events)) {}
 
-WarmLink::~WarmLink() {
+Link::~Link() {
   if (connection_) loop_.Unwatch(connection_.get());
 }
 
-base::Status WarmLink::Watch() {
+base::Status Link::Watch() {
   return loop_.Watch(connection_.get(), EPOLLIN, [this](uint32_t) { OnReadable(); });
 }
 
-base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options,
-                                    const std::vector<int>& ignored_signals) {
+base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
+                                const std::vector<int>& ignored_signals) {
   base::Fd folder(
       ::open(options.cwd.empty() ? "." : options.cwd.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return base::Fail(base::Errno(errno, "working directory"));
@@ -74,7 +74,7 @@ base::Result<pid_t> WarmLink::Start(const process::SpawnOptions& options,
   }
 }
 
-std::optional<std::string> WarmLink::DumpOf(pid_t pid) {
+std::optional<std::string> Link::DumpOf(pid_t pid) {
   if (!connection_ || !SendMessage(connection_.get(), {"where", fmt::format("{}", pid)}, {})) {
     return std::nullopt;
   }
@@ -88,19 +88,19 @@ std::optional<std::string> WarmLink::DumpOf(pid_t pid) {
   }
 }
 
-void WarmLink::DispatchLater(Message message) {
+void Link::DispatchLater(Message message) {
   if (waiting_.empty()) loop_.Post([this] { Dispatch(); });
   waiting_.push_back(std::move(message));
 }
 
-void WarmLink::OnReadable() {
+void Link::OnReadable() {
   const auto read = reader_.Read(connection_.get());
   while (auto message = reader_.Next()) waiting_.push_back(std::move(*message));
   Dispatch();
   if (!read) Lose();
 }
 
-void WarmLink::Dispatch() {
+void Link::Dispatch() {
   for (const Message& message : std::exchange(waiting_, {})) {
     if (message[0] == "ended") {
       events_.on_end(static_cast<pid_t>(NumberIn(message, 1)),
@@ -111,11 +111,11 @@ void WarmLink::Dispatch() {
   }
 }
 
-void WarmLink::Lose() {
+void Link::Lose() {
   if (!connection_) return;
   loop_.Unwatch(connection_.get());
   connection_.Reset();
   events_.on_lost();
 }
 
-}  // namespace launch
+}  // namespace warm

@@ -10,14 +10,14 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "launch/warm_message.h"
 #include "process/event_loop.h"
 #include "process/spawn.h"
+#include "warm/message.h"
 
-namespace launch {
+namespace warm {
 
 // One thread: the loop's. Events come from the loop, never from within Start.
-class WarmLink {
+class Link {
  public:
   struct Events {
     std::function<void(pid_t pid, int exit_code)> on_end;  // negative: minus the signal
@@ -25,10 +25,10 @@ class WarmLink {
     std::function<void()> on_lost;                         // once; its ranks are gone or dying
   };
 
-  WarmLink(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events);
-  ~WarmLink();
-  WarmLink(const WarmLink&) = delete;
-  WarmLink& operator=(const WarmLink&) = delete;
+  Link(process::EventLoop& loop, base::Fd connection, pid_t keeper, Events events);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
   base::Status Watch();
 
@@ -60,4 +60,4 @@ class WarmLink {
   std::vector<Message> waiting_;  // came while an answer was awaited
 };
 
-}  // namespace launch
+}  // namespace warm

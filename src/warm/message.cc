@@ -1,4 +1,4 @@
-#include "launch/warm_message.h"
+#include "warm/message.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "process/pidfd.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 constexpr size_t kHeaderBytes = 4;
@@ -116,4 +116,4 @@ base::Result<Message> MessageReader::Await(int socket, std::chrono::milliseconds
   }
 }
 
-}  // namespace launch
+}  // namespace warm

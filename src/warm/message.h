@@ -12,7 +12,7 @@
 //             ended, pid, exit code or minus the signal
 //             reaped                                    an orphan of a rank has ended
 //
-// and what a launcher in a pod and the broker outside say (warm_broker.h):
+// and what a launcher in a pod and the broker outside say (broker.h):
 //
 //   launcher: wish, python, option or "", preload, idle seconds, kept, place outside,
 //             environment...
@@ -29,7 +29,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace launch {
+namespace warm {
 
 using Message = std::vector<std::string>;
 
@@ -54,4 +54,4 @@ class MessageReader {
   base::Fd fd_;
 };
 
-}  // namespace launch
+}  // namespace warm

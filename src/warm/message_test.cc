@@ -1,4 +1,4 @@
-#include "launch/warm_message.h"
+#include "warm/message.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 struct SocketPair {
@@ -118,4 +118,4 @@ TEST(WarmMessage, TheLastDescriptorThatCameIsKept) {
 }
 
 }  // namespace
-}  // namespace launch
+}  // namespace warm

@@ -1,4 +1,4 @@
-#include "launch/warm_residents.h"
+#include "warm/residents.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/file.h"
-#include "launch/warm_key.h"
 #include "process/spawn.h"
+#include "warm/key.h"
 
-namespace launch {
+namespace warm {
 namespace {
 
 constexpr int kBacklog = 64;
@@ -77,7 +77,7 @@ base::Result<base::Fd> Listen(const Places& places) {
   return fd;
 }
 
-base::Status StartResident(const WarmWish& wish, const Places& places) {
+base::Status StartResident(const Wish& wish, const Places& places) {
   TRY_ASSIGN(const base::Fd listener, Listen(places));
   TRY(base::MakeDirs(places.program(), 0700));
   for (const auto& [name, text] :
@@ -126,7 +126,7 @@ base::Status StartResident(const WarmWish& wish, const Places& places) {
 }
 
 // Under the lock: of two launchers one starts it, and it does not leave meanwhile.
-base::Result<base::Fd> ConnectOrStart(const WarmWish& wish, const Places& places) {
+base::Result<base::Fd> ConnectOrStart(const Wish& wish, const Places& places) {
   const base::Fd lock(::open(places.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
     return base::Fail(base::Errno(errno, fmt::format("lock \"{}\"", places.lock())));
@@ -161,12 +161,12 @@ base::Result<base::Fd> OpenPrivateFolder(const std::string& path) {
   return folder;
 }
 
-base::Result<base::Fd> OpenResident(const WarmWish& wish, const std::string& place) {
+base::Result<base::Fd> OpenResident(const Wish& wish, const std::string& place) {
   Places places;
   places.path = wish.runtime_dir + "/warm";
   TRY_ASSIGN(places.folder, OpenPrivateFolder(places.path));
-  places.key = WarmKey(wish.python, wish.option, wish.preload, wish.environment, place);
+  places.key = Key(wish.python, wish.option, wish.preload, wish.environment, place);
   return ConnectOrStart(wish, places);
 }
 
-}  // namespace launch
+}  // namespace warm

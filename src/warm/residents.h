@@ -2,7 +2,7 @@
 //
 // One listens on <runtime directory>/warm/<key>.socket and leaves when nobody has wanted anything
 // for `idle`, when its lifeline has been cut and nothing of it runs, or when `kept` others have
-// become idle after it (warm_idle.py).
+// become idle after it (python/idle.py).
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@
 #include "base/fd.h"
 #include "base/result.h"
 
-namespace launch {
+namespace warm {
 
-struct WarmWish {
+struct Wish {
   std::string python;         // what a worker would be executed with
   std::string option = "-u";  // of the interpreter; or ""
   std::string preload;        // modules beside torch, with commas
@@ -26,9 +26,9 @@ struct WarmWish {
   int lifeline = -1;                     // read end of a pipe; -1: it has none
 };
 
-// A connection to the interpreter that fits the wish and this place (warm_key.h). Started when
+// A connection to the interpreter that fits the wish and this place (key.h). Started when
 // there is none: it imports while the caller waits for its first word. Blocks for milliseconds.
-base::Result<base::Fd> OpenResident(const WarmWish& wish, const std::string& place);
+base::Result<base::Fd> OpenResident(const Wish& wish, const std::string& place);
 
 // Whether the other side of a Unix socket belongs to this process's user.
 bool IsOwnUsers(int fd);
@@ -37,4 +37,4 @@ bool IsOwnUsers(int fd);
 // their code. kPermissionDenied when it is not.
 base::Result<base::Fd> OpenPrivateFolder(const std::string& path);
 
-}  // namespace launch
+}  // namespace warm

@@ -117,10 +117,12 @@ def test_lost_log_lines_are_told(cluster, disk):
                "open('printed', 'w').close()\n"
                "time.sleep(600)\"")
     cluster.submit("prints", program, f"--working-dir={cluster.path('tmp')}")
-    cluster.wait("prints", "RUNNING")
+    deadline = time.monotonic() + 60
+    while cluster.run("logs", "prints", code=None).stdout != "first\n":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     disk.fill()
     open(cluster.path("tmp", "go"), "w").close()
-    deadline = time.monotonic() + 30
     while "bytes lost" not in cluster.run("logs", "prints").stdout.splitlines()[-1]:
         assert time.monotonic() < deadline, cluster.run("logs", "prints").stdout[-2000:]
         time.sleep(0.1)

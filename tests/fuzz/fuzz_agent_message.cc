@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "rendezvous/agent_message.h"
-#include "rendezvous/resolve.h"
-#include "rendezvous/store_keys.h"
+#include "rendezvous/nodes/agent_message.h"
+#include "rendezvous/sockets/resolve.h"
+#include "rendezvous/store/keys.h"
 
 namespace {
 

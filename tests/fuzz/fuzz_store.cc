@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "rendezvous/store_data.h"
+#include "rendezvous/store/data.h"
 
 namespace {
 

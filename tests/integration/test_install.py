@@ -3,6 +3,7 @@ Deployment has to have pods, the test says that it has."""
 import base64
 import json
 import os
+import re
 import subprocess
 import threading
 
@@ -479,7 +480,8 @@ def test_the_commands_that_the_document_prints_are_taken(real_cluster, helm):
     with open(os.path.join(ROOT, "docs", "operator.md")) as file:
         text = file.read()
     chapter = text[text.index("\nINSTALLING\n"):text.index("\nFLAGS\n")]
-    commands = [line.split("  #")[0].strip() for line in chapter.splitlines() if line.startswith("    ")]
+    blocks = re.findall(r"^```sh[^\n]*\n(.*?)^```", chapter, re.M | re.S)
+    commands = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
     assert len(commands) >= 8
     nowhere = Muster(None)
     try:

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "base/clock.h"
-#include "rendezvous/peer.h"
-#include "rendezvous/store_thread.h"
-#include "rendezvous/wait_explainer.h"
+#include "rendezvous/sockets/peer.h"
+#include "rendezvous/store/thread.h"
+#include "rendezvous/store/wait_explainer.h"
 
 namespace {
 

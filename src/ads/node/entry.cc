@@ -16,7 +16,7 @@
 #include "ads/node/meeting.h"
 #include "ads/node/processes.h"
 #include "ads/verbs.h"
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/uid.h"

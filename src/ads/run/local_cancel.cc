@@ -7,10 +7,10 @@
 #include <chrono>
 
 #include "ads/run/cluster_backends.h"
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/pytorch_job.h"
 #include "api/resources.h"
 
 namespace ads {

@@ -3,8 +3,8 @@
 #include <set>
 #include <span>
 
-#include "api/field_reader.h"
-#include "api/pytorch_job.h"
+#include "api/job/field_reader.h"
+#include "api/job/pytorch_job.h"
 #include "base/quantity.h"
 
 namespace api {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
-#include "api/pytorch_job.h"
 #include "base/strings.h"
 
 namespace api {

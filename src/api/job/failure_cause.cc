@@ -1,4 +1,4 @@
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <tuple>
 
+#include "api/job/replica.h"
 #include "api/names.h"
 #include "api/pod.h"
-#include "api/replica.h"
 #include "base/strings.h"
 
 namespace api {

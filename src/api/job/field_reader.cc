@@ -1,4 +1,4 @@
-#include "api/field_reader.h"
+#include "api/job/field_reader.h"
 
 #include <fmt/format.h>
 

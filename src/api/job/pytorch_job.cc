@@ -1,8 +1,8 @@
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 
 #include <fmt/format.h>
 
-#include "api/field_reader.h"
+#include "api/job/field_reader.h"
 #include "api/names.h"
 
 namespace api {

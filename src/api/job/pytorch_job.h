@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "text/json.h"

@@ -1,9 +1,9 @@
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 
 #include <gtest/gtest.h>
 
 #include "api/names.h"
-#include "api/parsed.h"
+#include "api/testing/parsed.h"
 #include "text/yaml.h"
 
 namespace api {

@@ -1,4 +1,4 @@
-#include "api/replica.h"
+#include "api/job/replica.h"
 
 #include <limits>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "api/field_reader.h"
-#include "api/pytorch_job.h"
+#include "api/job/field_reader.h"
+#include "api/job/pytorch_job.h"
 
 namespace api {
 namespace {

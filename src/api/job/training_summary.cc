@@ -1,14 +1,14 @@
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
+#include "api/job/replica.h"
 #include "api/names.h"
 #include "api/pod.h"
-#include "api/replica.h"
 #include "base/strings.h"
 
 namespace api {

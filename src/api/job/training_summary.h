@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "text/json.h"

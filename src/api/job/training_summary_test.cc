@@ -1,4 +1,4 @@
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
-#include "api/pytorch_job.h"
 
 namespace api {
 namespace {

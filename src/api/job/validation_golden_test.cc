@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
-#include "api/pytorch_job.h"
 
 namespace api {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
-#include "api/pytorch_job.h"
 
 namespace api {
 namespace {

@@ -1,10 +1,10 @@
-#include "api/schema.h"
+#include "api/schema/schema.h"
 
 #include <cstdlib>
 #include <map>
 #include <memory>
 
-#include "api/schema_text.h"
+#include "api/schema/schema_text.h"
 #include "base/strings.h"
 
 namespace api {

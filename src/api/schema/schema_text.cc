@@ -1,6 +1,6 @@
 // The fields of the kinds that we serve: facts of k8s.io/api v0.33 (core/v1, apps/v1, ...) and of
 // deploy/crd.yaml. How the lines read is said in schema.h.
-#include "api/schema_text.h"
+#include "api/schema/schema_text.h"
 
 namespace api {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 #include "base/strings.h"
 
 namespace api {

@@ -1,4 +1,4 @@
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 
 #include <gtest/gtest.h>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 
 namespace api {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "api/job/pytorch_job.h"
 #include "api/object.h"
-#include "api/pytorch_job.h"
 #include "arena/install/install_plan.h"
 #include "arena/install/other_operator.h"
 #include "arena/objects/manifest_objects.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 #include "arena/app/app.h"
 #include "cluster/client.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"

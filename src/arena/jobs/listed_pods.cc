@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "api/training_summary.h"
 #include "text/projection.h"
 
 namespace arena {

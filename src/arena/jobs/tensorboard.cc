@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"

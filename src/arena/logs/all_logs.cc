@@ -4,8 +4,8 @@
 
 #include <deque>
 
+#include "api/job/training_summary.h"
 #include "api/pod.h"
-#include "api/training_summary.h"
 #include "arena/logs/log_lines.h"
 #include "base/log.h"
 

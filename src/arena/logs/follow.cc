@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/job/training_summary.h"
 #include "api/names.h"
-#include "api/training_summary.h"
 #include "arena/app/advice.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"

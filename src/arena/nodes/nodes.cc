@@ -4,11 +4,11 @@
 #include <cmath>
 #include <set>
 
+#include "api/job/training_summary.h"
 #include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/training_summary.h"
 #include "base/quantity.h"
 #include "base/strings.h"
 

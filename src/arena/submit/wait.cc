@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "api/job/training_summary.h"
 #include "api/object.h"
-#include "api/training_summary.h"
 #include "arena/app/advice.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/failure_cause.h"
+#include "api/job/failure_cause.h"
+#include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
-#include "api/training_summary.h"
 #include "base/log.h"
 #include "controller/loop/event_aggregation.h"
 #include "controller/loop/job_worker.h"

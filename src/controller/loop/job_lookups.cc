@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "controller/loop/job_worker.h"

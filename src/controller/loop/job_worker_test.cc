@@ -1,6 +1,6 @@
 #include "controller/loop/job_worker.h"
 
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 #include "controller/loop/projection.h"
 #include "controller/testing/simulated_cluster.h"
 

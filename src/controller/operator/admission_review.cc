@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/job/pytorch_job.h"
 #include "api/object.h"
-#include "api/pytorch_job.h"
 #include "text/json.h"
 
 namespace controller {

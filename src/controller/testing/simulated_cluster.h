@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/pytorch_job.h"
 #include "cluster/client.h"
 #include "cluster/transport.h"
 #include "text/json.h"

@@ -1,4 +1,4 @@
-#include "launch/agent.h"
+#include "launch/agent/agent.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,12 +11,12 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/machine.h"
-#include "launch/process_tree.h"
-#include "launch/report_file.h"
-#include "launch/signal_names.h"
+#include "launch/failure/report_file.h"
+#include "launch/machine/machine.h"
+#include "launch/machine/process_tree.h"
+#include "launch/machine/signal_names.h"
 #include "process/signals.h"
-#include "rendezvous/listener.h"
+#include "rendezvous/sockets/listener.h"
 
 namespace launch {
 namespace {
@@ -117,7 +117,7 @@ base::Status Agent::WatchSides() {
 }
 
 base::Status Agent::WatchKeeper() {
-  WarmLink::Events events;
+  warm::Link::Events events;
   events.on_end = [this](pid_t pid, int exit_code) {
     if (group_) group_->OnForkedEnd(pid, exit_code);
   };
@@ -127,8 +127,8 @@ base::Status Agent::WatchKeeper() {
   events.on_lost = [this] {
     if (group_) group_->OnKeeperLost();
   };
-  warm_ = std::make_unique<WarmLink>(*loop_, std::move(keeper_.connection), keeper_.pid,
-                                     std::move(events));
+  warm_ = std::make_unique<warm::Link>(*loop_, std::move(keeper_.connection), keeper_.pid,
+                                       std::move(events));
   return warm_->Watch();
 }
 

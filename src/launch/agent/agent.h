@@ -10,23 +10,23 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
-#include "launch/failure.h"
-#include "launch/failure_report.h"
-#include "launch/file_timer.h"
-#include "launch/guardian.h"
-#include "launch/kernel_sleep.h"
-#include "launch/log_folder.h"
-#include "launch/options.h"
-#include "launch/output.h"
-#include "launch/python_frames.h"
-#include "launch/warm_keeper.h"
-#include "launch/warm_link.h"
-#include "launch/worker_command.h"
-#include "launch/worker_group.h"
+#include "launch/failure/failure.h"
+#include "launch/failure/failure_report.h"
+#include "launch/flags/options.h"
+#include "launch/machine/kernel_sleep.h"
+#include "launch/output/log_folder.h"
+#include "launch/output/output.h"
+#include "launch/python/frames.h"
+#include "launch/shim/warm_keeper.h"
+#include "launch/workers/file_timer.h"
+#include "launch/workers/guardian.h"
+#include "launch/workers/worker_command.h"
+#include "launch/workers/worker_group.h"
 #include "process/event_loop.h"
-#include "rendezvous/rendezvous.h"
-#include "rendezvous/store_server.h"
-#include "rendezvous/wait_explainer.h"
+#include "rendezvous/nodes/rendezvous.h"
+#include "rendezvous/store/server.h"
+#include "rendezvous/store/wait_explainer.h"
+#include "warm/link.h"
 
 namespace launch {
 
@@ -140,7 +140,7 @@ class Agent : private rendezvous::RendezvousEvents {
   bool is_draining_ = false;  // the group is gone, its output is still being written
   std::optional<LogFolder> folder_;
   std::unique_ptr<FileTimer> file_timer_;  // of the attempt that runs
-  std::unique_ptr<WarmLink> warm_;
+  std::unique_ptr<warm::Link> warm_;
   std::string said_refusal_;
   std::unique_ptr<WorkerGroup> group_;
 

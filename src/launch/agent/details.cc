@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "launch/agent.h"
+#include "launch/agent/agent.h"
 
 namespace launch {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/file.h"
-#include "launch/agent.h"
-#include "launch/machine.h"
-#include "launch/signal_names.h"
+#include "launch/agent/agent.h"
+#include "launch/machine/machine.h"
+#include "launch/machine/signal_names.h"
 
 namespace launch {
 namespace {

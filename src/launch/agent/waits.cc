@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/agent.h"
-#include "rendezvous/peer.h"
+#include "launch/agent/agent.h"
+#include "rendezvous/sockets/peer.h"
 
 namespace launch {
 namespace {

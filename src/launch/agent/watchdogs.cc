@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "launch/agent.h"
-#include "launch/process_tree.h"
-#include "launch/signal_names.h"
+#include "launch/agent/agent.h"
+#include "launch/machine/process_tree.h"
+#include "launch/machine/signal_names.h"
 #include "process/procfs.h"
 
 namespace launch {

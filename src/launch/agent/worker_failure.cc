@@ -10,11 +10,11 @@
 
 #include "base/defer.h"
 #include "base/file.h"
-#include "launch/agent.h"
-#include "launch/json.h"
-#include "launch/process_tree.h"
-#include "launch/report_file.h"
-#include "rendezvous/resolve.h"
+#include "launch/agent/agent.h"
+#include "launch/failure/json.h"
+#include "launch/failure/report_file.h"
+#include "launch/machine/process_tree.h"
+#include "rendezvous/sockets/resolve.h"
 
 namespace launch {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "base/strings.h"
-#include "launch/failure_report.h"
-#include "launch/json.h"
-#include "launch/signal_names.h"
+#include "launch/failure/failure_report.h"
+#include "launch/failure/json.h"
+#include "launch/machine/signal_names.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/failure.h"
+#include "launch/failure/failure.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "launch/json.h"
+#include "launch/failure/json.h"
 
 namespace launch {
 namespace {

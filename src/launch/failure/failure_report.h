@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/failure.h"
+#include "launch/failure/failure.h"
 
 namespace launch {
 

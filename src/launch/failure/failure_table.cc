@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "launch/failure_report.h"
-#include "launch/signal_names.h"
+#include "launch/failure/failure_report.h"
+#include "launch/machine/signal_names.h"
 
 namespace launch {
 namespace {

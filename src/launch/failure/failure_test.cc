@@ -1,4 +1,4 @@
-#include "launch/failure.h"
+#include "launch/failure/failure.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "launch/failure_report.h"
-#include "launch/json.h"
+#include "launch/failure/failure_report.h"
+#include "launch/failure/json.h"
 
 namespace launch {
 namespace {

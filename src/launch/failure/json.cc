@@ -1,4 +1,4 @@
-#include "launch/json.h"
+#include "launch/failure/json.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "launch/report_file.h"
+#include "launch/failure/report_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
-#include "launch/json.h"
+#include "launch/failure/json.h"
 
 namespace launch {
 

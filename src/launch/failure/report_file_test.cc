@@ -1,4 +1,4 @@
-#include "launch/report_file.h"
+#include "launch/failure/report_file.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "launch/failure.h"
+#include "launch/failure/failure.h"
 
 namespace launch {
 namespace {

@@ -1,10 +1,10 @@
-#include "launch/completion.h"
+#include "launch/flags/completion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "launch/flags.h"
+#include "launch/flags/flags.h"
 
 namespace launch {
 

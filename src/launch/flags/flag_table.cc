@@ -1,5 +1,5 @@
 #include "base/strings.h"
-#include "launch/flags.h"
+#include "launch/flags/flags.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/flags.h"
+#include "launch/flags/flags.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "launch/python_numbers.h"
+#include "launch/python/numbers.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/options.h"
+#include "launch/flags/options.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 
 #include "base/strings.h"
 #include "base/uid.h"
-#include "launch/machine.h"
-#include "launch/python_numbers.h"
-#include "launch/rendezvous_settings.h"
-#include "launch/signal_names.h"
+#include "launch/flags/rendezvous_settings.h"
+#include "launch/machine/machine.h"
+#include "launch/machine/signal_names.h"
+#include "launch/python/numbers.h"
 
 namespace launch {
 namespace {

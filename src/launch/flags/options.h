@@ -10,9 +10,9 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "launch/flags.h"
-#include "launch/rendezvous_settings.h"
-#include "launch/streams.h"
+#include "launch/flags/flags.h"
+#include "launch/flags/rendezvous_settings.h"
+#include "launch/flags/streams.h"
 
 namespace launch {
 

@@ -1,4 +1,4 @@
-#include "launch/options.h"
+#include "launch/flags/options.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "launch/machine.h"
-#include "launch/rendezvous_settings.h"
+#include "launch/flags/rendezvous_settings.h"
+#include "launch/machine/machine.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/rendezvous_settings.h"
+#include "launch/flags/rendezvous_settings.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cctype>
 
 #include "base/strings.h"
-#include "launch/python_numbers.h"
-#include "rendezvous/rendezvous.h"
+#include "launch/python/numbers.h"
+#include "rendezvous/nodes/rendezvous.h"
 
 namespace launch {
 namespace {

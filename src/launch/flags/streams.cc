@@ -1,4 +1,4 @@
-#include "launch/streams.h"
+#include "launch/flags/streams.h"
 
 #include <fmt/format.h>
 

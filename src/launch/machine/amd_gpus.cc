@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/gpu_vendor.h"
+#include "launch/machine/gpu_vendor.h"
 
 namespace launch {
 namespace {

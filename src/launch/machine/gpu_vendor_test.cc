@@ -1,4 +1,4 @@
-#include "launch/gpu_vendor.h"
+#include "launch/machine/gpu_vendor.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

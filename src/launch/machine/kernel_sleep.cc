@@ -1,8 +1,8 @@
-#include "launch/kernel_sleep.h"
+#include "launch/machine/kernel_sleep.h"
 
 #include <algorithm>
 
-#include "launch/python_numbers.h"
+#include "launch/python/numbers.h"
 
 namespace launch {
 namespace {

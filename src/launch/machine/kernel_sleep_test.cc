@@ -1,4 +1,4 @@
-#include "launch/kernel_sleep.h"
+#include "launch/machine/kernel_sleep.h"
 
 #include <gtest/gtest.h>
 

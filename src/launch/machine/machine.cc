@@ -1,4 +1,4 @@
-#include "launch/machine.h"
+#include "launch/machine/machine.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/gpu_vendor.h"
-#include "launch/python_numbers.h"
+#include "launch/machine/gpu_vendor.h"
+#include "launch/python/numbers.h"
 
 namespace launch {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "launch/gpu_vendor.h"
+#include "launch/machine/gpu_vendor.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/process_tree.h"
+#include "launch/machine/process_tree.h"
 
 #include <fmt/format.h>
 #include <poll.h>

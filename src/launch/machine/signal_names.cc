@@ -1,4 +1,4 @@
-#include "launch/signal_names.h"
+#include "launch/machine/signal_names.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "launch/line_sink.h"
+#include "launch/output/line_sink.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "launch/log_folder.h"
+#include "launch/output/log_folder.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "launch/options.h"
+#include "launch/flags/options.h"
 
 namespace launch {
 

@@ -1,4 +1,4 @@
-#include "launch/output.h"
+#include "launch/output/output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

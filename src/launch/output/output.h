@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "launch/line_sink.h"
-#include "launch/status_line.h"
+#include "launch/output/line_sink.h"
+#include "launch/output/status_line.h"
 #include "process/event_loop.h"
 
 namespace launch {

@@ -1,4 +1,4 @@
-#include "launch/status_line.h"
+#include "launch/output/status_line.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

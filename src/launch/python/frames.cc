@@ -1,4 +1,4 @@
-#include "launch/python_frames.h"
+#include "launch/python/frames.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "launch/python_frames.h"
+#include "launch/python/frames.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "launch/python_numbers.h"
+#include "launch/python/numbers.h"
 
 #include <cstdlib>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "launch/python_shim.h"
+#include "launch/shim/python_shim.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/warm_python.h"
-#include "launch/worker_command.h"
+#include "launch/shim/warm_python.h"
+#include "launch/workers/worker_command.h"
 #include "process/spawn.h"
 
 namespace launch {

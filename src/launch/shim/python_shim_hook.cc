@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "launch/json.h"
-#include "launch/python_shim.h"
+#include "launch/failure/json.h"
+#include "launch/shim/python_shim.h"
 
 namespace launch {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/warm_keeper.h"
+#include "launch/shim/warm_keeper.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "launch/machine.h"
-#include "launch/warm_broker.h"
-#include "launch/warm_key.h"
-#include "launch/warm_message.h"
-#include "launch/worker_command.h"
+#include "launch/machine/machine.h"
+#include "launch/workers/worker_command.h"
+#include "warm/broker.h"
+#include "warm/key.h"
+#include "warm/message.h"
 
 namespace launch {
 namespace {
@@ -21,12 +21,12 @@ namespace {
 constexpr std::chrono::milliseconds kLongestImport = std::chrono::minutes(2);
 constexpr std::chrono::milliseconds kLongestEntry = std::chrono::seconds(30);
 
-base::Error AsSaid(const Message& message) {
+base::Error AsSaid(const warm::Message& message) {
   return {base::Code::kUnavailable, message.size() > 1 ? message[1] : "it said " + message[0], 0};
 }
 
 // The keeper comes into the pod that this process is in.
-base::Status BringIn(int connection, MessageReader& reader) {
+base::Status BringIn(int connection, warm::MessageReader& reader) {
   std::vector<base::Fd> namespaces;
   std::vector<int> fds;
   for (const char* name : {"user", "mnt", "uts"}) {
@@ -35,23 +35,23 @@ base::Status BringIn(int connection, MessageReader& reader) {
     if (!namespaces.back()) return base::Fail(base::Errno(errno, path));
     fds.push_back(namespaces.back().get());
   }
-  TRY(SendMessage(connection, {"enter", PlaceInside()}, fds));
-  TRY_ASSIGN(const Message answer, reader.Await(connection, kLongestEntry));
+  TRY(warm::SendMessage(connection, {"enter", warm::PlaceInside()}, fds));
+  TRY_ASSIGN(const warm::Message answer, reader.Await(connection, kLongestEntry));
   if (answer[0] == "entered") return {};
   return base::Fail(AsSaid(answer));
 }
 
 }  // namespace
 
-base::Result<Keeper> ConnectKeeper(const WarmWish& wish, const std::string& broker) {
-  TRY_ASSIGN(const std::string outside, PlaceOutside(wish.python));
+base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& broker) {
+  TRY_ASSIGN(const std::string outside, warm::PlaceOutside(wish.python));
   while (true) {
     Keeper keeper;
-    auto connection = broker.empty() ? OpenResident(wish, outside + PlaceInside())
-                                     : AskBroker(broker, wish, outside);
+    auto connection = broker.empty() ? warm::OpenResident(wish, outside + warm::PlaceInside())
+                                     : warm::AskBroker(broker, wish, outside);
     if (!connection) return base::Fail(std::move(connection.error()));
     keeper.connection = std::move(*connection);
-    MessageReader reader;
+    warm::MessageReader reader;
     auto message = reader.Await(keeper.connection.get(), kLongestImport);
     if (!message) {
       return base::Fail(message.error().code, message.error().code == base::Code::kTimeout
@@ -83,7 +83,7 @@ base::Result<Keeper> KeeperFor(const Options& options, const base::Environment& 
   base::Environment shared = environment;
   SetVariablesOfTorch(options, executable, shared);
   (void)SetSharedVariables(options, UsableCpus(), shared);
-  WarmWish wish;
+  warm::Wish wish;
   wish.python = executable;
   wish.preload = options.preload;
   wish.idle = options.warm_idle;

@@ -14,8 +14,8 @@
 #include "base/environment.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "launch/options.h"
-#include "launch/warm_residents.h"
+#include "launch/flags/options.h"
+#include "warm/residents.h"
 
 namespace launch {
 
@@ -24,13 +24,13 @@ struct Keeper {
   pid_t pid = 0;
 };
 
-// Variable of pods: the socket of who starts interpreters outside of them (warm_broker.h).
+// Variable of pods: the socket of who starts interpreters outside of them (warm/broker.h).
 inline constexpr const char* kBrokerVariable = "MUSTER_WARM_BROKER";
 
 // Blocks until the interpreter has imported, at most two minutes. To be called while this process
 // is no subreaper yet: the interpreter is to outlive it. With `broker`, a path, the interpreter is
 // one outside of this pod. The error's message says why ranks have to be executed instead.
-base::Result<Keeper> ConnectKeeper(const WarmWish& wish, const std::string& broker);
+base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& broker);
 
 // The same for the job that the options describe. In a pod whose broker cannot serve it, the
 // interpreter is the pod's own.

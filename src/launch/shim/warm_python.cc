@@ -1,4 +1,4 @@
-#include "launch/warm_python.h"
+#include "launch/shim/warm_python.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,15 +14,15 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "launch/process_tree.h"
-#include "launch/python_shim.h"
-#include "launch/warm_keeper.h"
-#include "launch/warm_link.h"
+#include "launch/machine/process_tree.h"
+#include "launch/shim/python_shim.h"
+#include "launch/shim/warm_keeper.h"
 #include "process/event_loop.h"
 #include "process/pidfd.h"
 #include "process/procfs.h"
 #include "process/signals.h"
 #include "process/spawn.h"
+#include "warm/link.h"
 
 namespace launch {
 namespace {
@@ -77,10 +77,10 @@ class StandIn {
         keeper_(keeper.pid),
         keeper_end_(std::move(keeper_end)),
         signals_(std::move(signals)),
-        link_(std::make_unique<WarmLink>(
+        link_(std::make_unique<warm::Link>(
             loop, std::move(keeper.connection), keeper.pid,
-            WarmLink::Events{[this](pid_t pid, int code) { OnEnd(pid, code); },
-                             [this] { FinishWhenAlone(); }, [this] { OnLost(); }})) {}
+            warm::Link::Events{[this](pid_t pid, int code) { OnEnd(pid, code); },
+                               [this] { FinishWhenAlone(); }, [this] { OnLost(); }})) {}
   ~StandIn() {
     loop_.Unwatch(signals_.get());
     loop_.Unwatch(keeper_end_.get());
@@ -144,7 +144,7 @@ class StandIn {
   bool has_to_end_ = false;
   bool has_ended_ = false;
   int exit_code_ = 0;
-  std::unique_ptr<WarmLink> link_;
+  std::unique_ptr<warm::Link> link_;
 };
 
 // From here on only the program writes and reads them.
@@ -166,7 +166,7 @@ base::Result<int> RunForked(const std::string& python, const std::vector<std::st
   program.env = EntriesFor(python);
   program.fds = {{0, 0}, {1, 1}, {2, 2}};
 
-  WarmWish wish;
+  warm::Wish wish;
   wish.python = python;
   wish.option = args.size() > 1 && args[1] == "-u" ? "-u" : "";
   wish.preload = environment.GetOr("PET_PRELOAD", "");

@@ -1,4 +1,4 @@
-#include "launch/file_timer.h"
+#include "launch/workers/file_timer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <climits>
 
-#include "launch/json.h"
-#include "launch/python_numbers.h"
+#include "launch/failure/json.h"
+#include "launch/python/numbers.h"
 
 namespace launch {
 namespace {

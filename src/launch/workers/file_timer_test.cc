@@ -1,4 +1,4 @@
-#include "launch/file_timer.h"
+#include "launch/workers/file_timer.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

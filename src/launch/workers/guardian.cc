@@ -1,4 +1,4 @@
-#include "launch/guardian.h"
+#include "launch/workers/guardian.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/process_tree.h"
-#include "launch/signal_names.h"
+#include "launch/machine/process_tree.h"
+#include "launch/machine/signal_names.h"
 #include "process/pidfd.h"
 
 namespace launch {

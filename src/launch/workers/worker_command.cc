@@ -1,4 +1,4 @@
-#include "launch/worker_command.h"
+#include "launch/workers/worker_command.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "launch/machine.h"
+#include "launch/machine/machine.h"
 #include "process/spawn.h"
 
 namespace launch {

@@ -1,4 +1,4 @@
-#include "launch/worker_command.h"
+#include "launch/workers/worker_command.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "launch/line_sink.h"
-#include "launch/signal_names.h"
+#include "launch/machine/signal_names.h"
+#include "launch/output/line_sink.h"
 
 namespace launch {
 namespace {

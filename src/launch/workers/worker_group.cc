@@ -1,4 +1,4 @@
-#include "launch/worker_group.h"
+#include "launch/workers/worker_group.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "launch/process_tree.h"
+#include "launch/machine/process_tree.h"
 #include "process/pidfd.h"
 
 namespace launch {

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "launch/warm_link.h"
 #include "process/event_loop.h"
 #include "process/spawn.h"
+#include "warm/link.h"
 
 namespace launch {
 
@@ -34,7 +34,7 @@ class WorkerGroup {
 
   // `on_end` is called once for each worker, from the loop. Workers are forked by `warm`, when
   // there is one and as long as it can, else executed.
-  WorkerGroup(process::EventLoop& loop, base::Clock& clock, WarmLink* warm, OnEnd on_end)
+  WorkerGroup(process::EventLoop& loop, base::Clock& clock, warm::Link* warm, OnEnd on_end)
       : loop_(loop), clock_(clock), warm_(warm), on_end_(std::move(on_end)) {}
   ~WorkerGroup();
   WorkerGroup(const WorkerGroup&) = delete;
@@ -92,7 +92,7 @@ class WorkerGroup {
 
   process::EventLoop& loop_;
   base::Clock& clock_;
-  WarmLink* warm_;
+  warm::Link* warm_;
   std::string refusal_;
   OnEnd on_end_;
   std::vector<Worker> workers_;

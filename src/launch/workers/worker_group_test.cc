@@ -1,4 +1,4 @@
-#include "launch/worker_group.h"
+#include "launch/workers/worker_group.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "launch/process_tree.h"
+#include "launch/machine/process_tree.h"
 #include "process/event_loop.h"
 #include "process/signals.h"
 #include "process/spawn.h"

@@ -1,4 +1,4 @@
-#include "local/daemon/build_id.h"
+#include "local/client/build_id.h"
 
 #include <fmt/format.h>
 

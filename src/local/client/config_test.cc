@@ -1,4 +1,4 @@
-#include "local/daemon/config.h"
+#include "local/client/config.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

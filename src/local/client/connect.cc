@@ -1,4 +1,4 @@
-#include "local/daemon/connect.h"
+#include "local/client/connect.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "local/daemon/start_daemon.h"
+#include "local/client/start_daemon.h"
 #include "local/node/shim/pod_processes.h"
 #include "local/node/shim/shim.h"
 #include "net/socket/unix.h"

@@ -13,9 +13,9 @@
 #include "base/environment.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "local/daemon/build_id.h"
-#include "local/daemon/config.h"
-#include "local/daemon/daemon_record.h"
+#include "local/client/build_id.h"
+#include "local/client/config.h"
+#include "local/client/daemon_record.h"
 #include "net/http/types.h"
 
 namespace local::daemon {

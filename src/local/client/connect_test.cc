@@ -1,4 +1,4 @@
-#include "local/daemon/connect.h"
+#include "local/client/connect.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

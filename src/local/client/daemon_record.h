@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "local/daemon/build_id.h"
+#include "local/client/build_id.h"
 
 namespace local::daemon {
 

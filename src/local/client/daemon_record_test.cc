@@ -1,4 +1,4 @@
-#include "local/daemon/daemon_record.h"
+#include "local/client/daemon_record.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "local/daemon/daemon_transport.h"
+#include "local/client/daemon_transport.h"
 
 #include <fmt/format.h>
 

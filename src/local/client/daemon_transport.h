@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "cluster/transport.h"
-#include "local/daemon/connect.h"
+#include "local/client/connect.h"
 
 namespace local::daemon {
 

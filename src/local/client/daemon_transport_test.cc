@@ -1,4 +1,4 @@
-#include "local/daemon/daemon_transport.h"
+#include "local/client/daemon_transport.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

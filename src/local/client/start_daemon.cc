@@ -1,4 +1,4 @@
-#include "local/daemon/start_daemon.h"
+#include "local/client/start_daemon.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

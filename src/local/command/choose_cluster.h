@@ -8,7 +8,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "local/daemon/config.h"
+#include "local/client/config.h"
 
 namespace local::command {
 

@@ -9,8 +9,8 @@
 #include "base/environment.h"
 #include "cli/command.h"
 #include "cluster/client.h"
+#include "local/client/build_id.h"
 #include "local/command/choose_cluster.h"
-#include "local/daemon/build_id.h"
 
 namespace local::command {
 

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "cli/table.h"
-#include "local/daemon/connect.h"
+#include "local/client/connect.h"
 #include "local/node/plan/image_map.h"
 
 namespace local::command {

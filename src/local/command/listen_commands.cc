@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/daemon/connect.h"
+#include "local/client/connect.h"
 #include "local/daemon/listener.h"
 #include "text/json.h"
 #include "text/yaml.h"

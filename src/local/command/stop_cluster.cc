@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/pytorch_job.h"
 #include "api/resources.h"
-#include "local/daemon/deployment_plan.h"
+#include "local/daemon/deployments/deployment_plan.h"
 #include "text/json.h"
 
 namespace local::command {

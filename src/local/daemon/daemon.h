@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/environment.h"
-#include "local/daemon/build_id.h"
+#include "local/client/build_id.h"
 
 namespace local::daemon {
 

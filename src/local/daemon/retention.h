@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "local/daemon/config.h"
+#include "local/client/config.h"
 
 namespace local::daemon {
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "local/client/config.h"
+#include "local/client/connect.h"
 #include "local/daemon/admission.h"
-#include "local/daemon/config.h"
-#include "local/daemon/connect.h"
 #include "local/node/plan/interpreter.h"
 #include "local/node/plan/tensorboard.h"
 #include "process/spawn.h"

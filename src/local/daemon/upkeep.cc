@@ -12,9 +12,9 @@
 #include <map>
 #include <set>
 
+#include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "api/pytorch_job.h"
 #include "api/resources.h"
 #include "base/fd.h"
 #include "base/file.h"

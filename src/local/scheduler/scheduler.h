@@ -1,5 +1,6 @@
 // The gang scheduler of one machine: a pure function from what waits and what runs to what may
-// start now. No I/O, no clock, no state: the loop that feeds it is local/daemon/scheduling.h.
+// start now. No I/O, no clock, no state: the loop that feeds it is
+// local/daemon/scheduling/scheduling.h.
 //
 // GPUs are strict: they are never given twice, and a gang starts with all that it asks for or not
 // at all. CPU and memory are soft: they only order gangs that are otherwise equal.

@@ -1,4 +1,4 @@
-#include "rendezvous/agent_link.h"
+#include "rendezvous/nodes/agent_link.h"
 
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kMaxFrame = 16 << 20;
 constexpr uint32_t kMaxFrameBeforeProof = 4096;
-constexpr size_t kTagBytes = sizeof(Digest);
+constexpr size_t kTagBytes = sizeof(base::Digest);
 constexpr size_t kReadBytes = 64 << 10;
 
 std::string NewNonce() {
@@ -121,8 +121,9 @@ bool AgentLink::ConsumeFrame() {
   const std::string body = input_.substr(sizeof size, size);
   if (is_authenticated_) {
     const Side sender = side_ == Side::kAgent ? Side::kAuthority : Side::kAgent;
-    const Digest expected = TagOf(sender, received_++, body);
-    if (!SameDigest(ViewOf(expected), std::string_view(input_).substr(sizeof size + size, tag))) {
+    const base::Digest expected = TagOf(sender, received_++, body);
+    if (!base::SameDigest(base::ViewOf(expected),
+                          std::string_view(input_).substr(sizeof size + size, tag))) {
       Lost(false, "a message was altered on its way");
       return false;
     }
@@ -169,19 +170,19 @@ void AgentLink::OnHello(const AgentMessage& message) {
   }
   const std::string agent = side_ == Side::kAgent ? own_nonce_ : peer_nonce_;
   const std::string authority = side_ == Side::kAgent ? peer_nonce_ : own_nonce_;
-  session_key_ = ViewOf(HmacSha256(token_, "session" + authority + agent));
+  session_key_ = base::ViewOf(base::HmacSha256(token_, "session" + authority + agent));
   // The agent proves itself first: the host tells strangers nothing.
   if (side_ == Side::kAgent) {
     AgentMessage proof;
     proof.type = AgentMessage::Type::kProof;
-    if (!token_.empty()) proof.text = ViewOf(ProofOf(Side::kAgent));
+    if (!token_.empty()) proof.text = base::ViewOf(ProofOf(Side::kAgent));
     SendFrame(proof);
   }
 }
 
 void AgentLink::OnProof(const AgentMessage& message) {
   const Side sender = side_ == Side::kAgent ? Side::kAuthority : Side::kAgent;
-  if (!token_.empty() && !SameDigest(ViewOf(ProofOf(sender)), message.text)) {
+  if (!token_.empty() && !base::SameDigest(base::ViewOf(ProofOf(sender)), message.text)) {
     const std::string why = "the token (--rdzv-conf token=) is not the job's";
     return side_ == Side::kAuthority ? Refuse(why) : Lost(false, why, true);
   }
@@ -189,7 +190,7 @@ void AgentLink::OnProof(const AgentMessage& message) {
   if (side_ == Side::kAuthority) {
     AgentMessage proof;
     proof.type = AgentMessage::Type::kProof;
-    if (!token_.empty()) proof.text = ViewOf(ProofOf(Side::kAuthority));
+    if (!token_.empty()) proof.text = base::ViewOf(ProofOf(Side::kAuthority));
     SendFrame(proof);
   }
   if (!*alive || !fd_) return;
@@ -199,25 +200,26 @@ void AgentLink::OnProof(const AgentMessage& message) {
   if (on_ready) on_ready();
 }
 
-Digest AgentLink::ProofOf(Side side) const {
+base::Digest AgentLink::ProofOf(Side side) const {
   const bool is_agent = side_ == Side::kAgent;
   const std::string& agent = is_agent ? own_nonce_ : peer_nonce_;
   const std::string& authority = is_agent ? peer_nonce_ : own_nonce_;
-  return HmacSha256(token_, (side == Side::kAgent ? "agent" : "authority") + authority + agent);
+  return base::HmacSha256(token_,
+                          (side == Side::kAgent ? "agent" : "authority") + authority + agent);
 }
 
-Digest AgentLink::TagOf(Side sender, uint64_t number, std::string_view body) const {
+base::Digest AgentLink::TagOf(Side sender, uint64_t number, std::string_view body) const {
   std::string text(sender == Side::kAgent ? "a" : "h");
   text.append(reinterpret_cast<const char*>(&number), sizeof number);
   text.append(body);
-  return HmacSha256(session_key_, text);
+  return base::HmacSha256(session_key_, text);
 }
 
 void AgentLink::SendFrame(const AgentMessage& message) {
   const std::string body = EncodeMessage(message);
   output_.AppendNumber(static_cast<uint32_t>(body.size()));
   output_.Append(body);
-  if (is_authenticated_) output_.Append(ViewOf(TagOf(side_, sent_++, body)));
+  if (is_authenticated_) output_.Append(base::ViewOf(TagOf(side_, sent_++, body)));
   Flush();
 }
 

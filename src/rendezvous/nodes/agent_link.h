@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "base/hmac.h"
 #include "process/event_loop.h"
-#include "rendezvous/agent_message.h"
-#include "rendezvous/hmac.h"
-#include "rendezvous/output_queue.h"
+#include "rendezvous/nodes/agent_message.h"
+#include "rendezvous/sockets/output_queue.h"
 
 namespace rendezvous {
 
@@ -62,8 +62,8 @@ class AgentLink {
   void SendFrame(const AgentMessage& message);
   void Flush();
   void Lost(bool has_died, const std::string& why, bool is_refused = false);
-  Digest ProofOf(Side side) const;
-  Digest TagOf(Side sender, uint64_t number, std::string_view body) const;
+  base::Digest ProofOf(Side side) const;
+  base::Digest TagOf(Side sender, uint64_t number, std::string_view body) const;
 
   process::EventLoop& loop_;
   base::Fd fd_;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "rendezvous/membership.h"
+#include "rendezvous/nodes/membership.h"
 
 namespace rendezvous {
 

@@ -1,4 +1,4 @@
-#include "rendezvous/agent_message.h"
+#include "rendezvous/nodes/agent_message.h"
 
 #include <gtest/gtest.h>
 

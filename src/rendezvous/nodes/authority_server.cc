@@ -1,4 +1,4 @@
-#include "rendezvous/authority_server.h"
+#include "rendezvous/nodes/authority_server.h"
 
 #include <utility>
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "process/event_loop.h"
-#include "rendezvous/agent_link.h"
-#include "rendezvous/listener.h"
-#include "rendezvous/membership.h"
+#include "rendezvous/nodes/agent_link.h"
+#include "rendezvous/nodes/membership.h"
+#include "rendezvous/sockets/listener.h"
 
 namespace rendezvous {
 

@@ -1,4 +1,4 @@
-#include "rendezvous/generation.h"
+#include "rendezvous/nodes/generation.h"
 
 #include <fmt/format.h>
 

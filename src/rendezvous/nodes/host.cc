@@ -1,4 +1,4 @@
-#include "rendezvous/host.h"
+#include "rendezvous/nodes/host.h"
 
 #include <pthread.h>
 

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "process/event_loop.h"
-#include "rendezvous/authority_server.h"
-#include "rendezvous/store_server.h"
+#include "rendezvous/nodes/authority_server.h"
+#include "rendezvous/store/server.h"
 
 namespace rendezvous {
 

@@ -1,4 +1,4 @@
-#include "rendezvous/membership.h"
+#include "rendezvous/nodes/membership.h"
 
 #include <fmt/format.h>
 

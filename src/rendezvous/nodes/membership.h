@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "rendezvous/generation.h"
+#include "rendezvous/nodes/generation.h"
 
 namespace rendezvous {
 

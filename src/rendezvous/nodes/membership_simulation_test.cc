@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "rendezvous/membership.h"
+#include "rendezvous/nodes/membership.h"
 
 namespace rendezvous {
 namespace {

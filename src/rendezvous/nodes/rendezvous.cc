@@ -1,4 +1,4 @@
-#include "rendezvous/rendezvous.h"
+#include "rendezvous/nodes/rendezvous.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/backoff.h"
-#include "rendezvous/agent_link.h"
-#include "rendezvous/connector.h"
-#include "rendezvous/host.h"
-#include "rendezvous/resolve.h"
+#include "rendezvous/nodes/agent_link.h"
+#include "rendezvous/nodes/host.h"
+#include "rendezvous/sockets/connector.h"
+#include "rendezvous/sockets/resolve.h"
 
 namespace rendezvous {
 namespace {

@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "process/event_loop.h"
-#include "rendezvous/generation.h"
-#include "rendezvous/store_server.h"
+#include "rendezvous/nodes/generation.h"
+#include "rendezvous/store/server.h"
 
 namespace rendezvous {
 

@@ -1,13 +1,13 @@
-#include "rendezvous/rendezvous.h"
+#include "rendezvous/nodes/rendezvous.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "rendezvous/agent_message.h"
-#include "rendezvous/listener.h"
-#include "rendezvous/store_test_client.h"
+#include "rendezvous/nodes/agent_message.h"
+#include "rendezvous/sockets/listener.h"
+#include "rendezvous/testing/store_test_client.h"
 
 namespace rendezvous {
 namespace {

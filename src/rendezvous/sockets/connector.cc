@@ -1,4 +1,4 @@
-#include "rendezvous/connector.h"
+#include "rendezvous/sockets/connector.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -12,8 +12,8 @@
 
 #include "base/block_signals.h"
 #include "base/guarded.h"
-#include "rendezvous/listener.h"
-#include "rendezvous/resolve.h"
+#include "rendezvous/sockets/listener.h"
+#include "rendezvous/sockets/resolve.h"
 
 namespace rendezvous {
 namespace {

@@ -1,4 +1,4 @@
-#include "rendezvous/listener.h"
+#include "rendezvous/sockets/listener.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-#include "rendezvous/peer.h"
+#include "rendezvous/sockets/peer.h"
 
 namespace rendezvous {
 namespace {

@@ -1,4 +1,4 @@
-#include "rendezvous/output_queue.h"
+#include "rendezvous/sockets/output_queue.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-#include "rendezvous/peer.h"
+#include "rendezvous/sockets/peer.h"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "rendezvous/resolve.h"
+#include "rendezvous/sockets/resolve.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -16,7 +16,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "rendezvous/listener.h"
+#include "rendezvous/sockets/listener.h"
 
 namespace rendezvous {
 namespace {

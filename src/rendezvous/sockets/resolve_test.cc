@@ -1,4 +1,4 @@
-#include "rendezvous/resolve.h"
+#include "rendezvous/sockets/resolve.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rendezvous/store_data.h"
+#include "rendezvous/store/data.h"
 
 #include <algorithm>
 #include <array>

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rendezvous/output_queue.h"
-#include "rendezvous/store_protocol.h"
+#include "rendezvous/sockets/output_queue.h"
+#include "rendezvous/store/protocol.h"
 
 namespace rendezvous {
 

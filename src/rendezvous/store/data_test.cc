@@ -1,4 +1,4 @@
-#include "rendezvous/store_data.h"
+#include "rendezvous/store/data.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

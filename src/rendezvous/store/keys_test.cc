@@ -1,4 +1,4 @@
-#include "rendezvous/store_keys.h"
+#include "rendezvous/store/keys.h"
 
 #include <gtest/gtest.h>
 

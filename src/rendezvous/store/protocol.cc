@@ -1,4 +1,4 @@
-#include "rendezvous/store_protocol.h"
+#include "rendezvous/store/protocol.h"
 
 #include <algorithm>
 #include <array>

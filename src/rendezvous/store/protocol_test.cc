@@ -1,8 +1,8 @@
-#include "rendezvous/store_protocol.h"
+#include "rendezvous/store/protocol.h"
 
 #include <gtest/gtest.h>
 
-#include "rendezvous/store_test_client.h"
+#include "rendezvous/testing/store_test_client.h"
 
 namespace rendezvous {
 namespace {

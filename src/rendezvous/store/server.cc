@@ -1,4 +1,4 @@
-#include "rendezvous/store_server.h"
+#include "rendezvous/store/server.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

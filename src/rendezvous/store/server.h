@@ -14,8 +14,8 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "process/event_loop.h"
-#include "rendezvous/listener.h"
-#include "rendezvous/store_data.h"
+#include "rendezvous/sockets/listener.h"
+#include "rendezvous/store/data.h"
 
 namespace rendezvous {
 

@@ -1,11 +1,11 @@
-#include "rendezvous/store_server.h"
+#include "rendezvous/store/server.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "rendezvous/store_test_client.h"
-#include "rendezvous/store_thread.h"
+#include "rendezvous/store/thread.h"
+#include "rendezvous/testing/store_test_client.h"
 
 namespace rendezvous {
 namespace {

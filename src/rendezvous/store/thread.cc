@@ -1,4 +1,4 @@
-#include "rendezvous/store_thread.h"
+#include "rendezvous/store/thread.h"
 
 #include <pthread.h>
 

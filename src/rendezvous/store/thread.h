@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "process/event_loop.h"
-#include "rendezvous/store_server.h"
+#include "rendezvous/store/server.h"
 
 namespace rendezvous {
 

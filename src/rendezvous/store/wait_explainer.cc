@@ -1,4 +1,4 @@
-#include "rendezvous/wait_explainer.h"
+#include "rendezvous/store/wait_explainer.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "rendezvous/store_keys.h"
+#include "rendezvous/store/keys.h"
 
 namespace rendezvous {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "rendezvous/store_server.h"
+#include "rendezvous/store/server.h"
 
 namespace rendezvous {
 

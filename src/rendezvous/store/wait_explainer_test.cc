@@ -1,8 +1,8 @@
-#include "rendezvous/wait_explainer.h"
+#include "rendezvous/store/wait_explainer.h"
 
 #include <gtest/gtest.h>
 
-#include "rendezvous/store_keys.h"
+#include "rendezvous/store/keys.h"
 
 namespace rendezvous {
 namespace {

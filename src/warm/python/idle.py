@@ -1,4 +1,4 @@
-# Idle resident interpreters (warm_resident.py) of one folder: few of them are kept, and not in too much
+# Idle resident interpreters (resident.py) of one folder: few of them are kept, and not in too much
 # memory. Each that becomes idle asks the oldest ones to leave.
 import os
 import signal

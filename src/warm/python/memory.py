@@ -1,4 +1,4 @@
-# Memory of a resident interpreter (warm_resident.py), arranged so that forks of it are cheap.
+# Memory of a resident interpreter (resident.py), arranged so that forks of it are cheap.
 import ctypes
 import errno
 

@@ -1,4 +1,4 @@
-# How a keeper comes into a pod (warm_resident.py): its forks are where an exec in the pod would be.
+# How a keeper comes into a pod (resident.py): its forks are where an exec in the pod would be.
 import ctypes
 import os
 
@@ -10,7 +10,7 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 
 def place():
-    """As PlaceInside of warm_key.cc tells it."""
+    """As PlaceInside of warm/key.cc tells it."""
     links = [os.readlink("/proc/self/ns/" + name) for name in NAMESPACES]
     with open("/proc/self/status") as file:
         lines = [line for line in file if line.startswith(("Groups:", "Cap"))]

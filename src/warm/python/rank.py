@@ -1,5 +1,5 @@
 # What a fork of the resident interpreter does to be the rank that an exec would have made
-# (warm_resident.py). Afterwards CPython itself starts the script, the module or the command.
+# (resident.py). Afterwards CPython itself starts the script, the module or the command.
 import ctypes
 import importlib
 import io

@@ -4,7 +4,7 @@
 #
 # A keeper may be asked into the namespaces of a pod, before its first rank.
 # It runs as sitecustomize, before the main program: a rank returns from here into CPython's own start
-# of its script, so that no frame, traceback or exit code is ours. Messages: warm_message.h.
+# of its script, so that no frame, traceback or exit code is ours. Messages: warm/message.h.
 import os
 import sys
 

@@ -1,5 +1,5 @@
 # Variables that a program sets before it imports what reads them: in a fork the imports are done
-# (warm_resident.py). Libraries are told again where they can be; a script in which it can be seen is
+# (resident.py). Libraries are told again where they can be; a script in which it can be seen is
 # executed; of any other one line tells.
 import ast
 import os

@@ -1,5 +1,5 @@
 // S1, S2, S6, E6, E9: what a job's and a pod's status is called, and for how long.
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {

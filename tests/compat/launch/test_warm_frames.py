@@ -13,7 +13,7 @@ INTERPRETERS = sorted({"/usr/bin/python3", sys.executable,
 PROGRAM = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
-import warm_frames
+import frames as warm_frames
 
 def waits(reader):
     held = 1
@@ -51,7 +51,7 @@ def version_of(python):
 def test_frames_are_those_of_the_main_thread(python, tmp_path):
     main = tmp_path / "main.py"
     main.write_text(PROGRAM)
-    done = subprocess.run([python, main, os.path.join(ROOT, "src", "launch")], capture_output=True,
+    done = subprocess.run([python, main, os.path.join(ROOT, "src", "warm", "python")], capture_output=True,
                           text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     first, *frames, gone = done.stdout.splitlines()
@@ -69,10 +69,10 @@ def test_a_layout_that_is_not_known_says_nothing(tmp_path):
     main.write_text("""
 import os, sys
 sys.path.insert(0, sys.argv[1])
-import warm_frames
+import frames as warm_frames
 warm_frames.THREAD_WORDS = 1
 print(repr(warm_frames.dump(os.getpid())), repr(warm_frames.dump(2 ** 30)))
 """)
-    done = subprocess.run(["/usr/bin/python3", main, os.path.join(ROOT, "src", "launch")],
+    done = subprocess.run(["/usr/bin/python3", main, os.path.join(ROOT, "src", "warm", "python")],
                           capture_output=True, text=True, timeout=60)
     assert done.stdout == "'' ''\n", done.stderr

@@ -11,8 +11,8 @@ from conftest import DEADLINE, ROOT
 from test_warm import modules  # noqa: F401
 from warm_interpreters import Warm
 
-sys.path.insert(0, os.path.join(ROOT, "src", "launch"))
-import warm_idle
+sys.path.insert(0, os.path.join(ROOT, "src", "warm", "python"))
+import idle as warm_idle
 
 
 def run_with(launch, modules, threads, kept):

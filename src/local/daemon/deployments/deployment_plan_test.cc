@@ -1,4 +1,4 @@
-#include "local/daemon/deployment_plan.h"
+#include "local/daemon/deployments/deployment_plan.h"
 
 #include <gtest/gtest.h>
 

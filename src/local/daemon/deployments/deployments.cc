@@ -1,4 +1,4 @@
-#include "local/daemon/deployments.h"
+#include "local/daemon/deployments/deployments.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "api/object.h"
 #include "api/resources.h"
 #include "base/log.h"
-#include "local/daemon/deployment_plan.h"
+#include "local/daemon/deployments/deployment_plan.h"
 
 namespace local::daemon {
 

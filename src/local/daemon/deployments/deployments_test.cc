@@ -1,4 +1,4 @@
-#include "local/daemon/deployments.h"
+#include "local/daemon/deployments/deployments.h"
 
 #include <gtest/gtest.h>
 

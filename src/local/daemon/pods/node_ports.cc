@@ -1,4 +1,4 @@
-#include "local/daemon/node_ports.h"
+#include "local/daemon/pods/node_ports.h"
 
 #include <optional>
 #include <vector>

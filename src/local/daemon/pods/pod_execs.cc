@@ -1,4 +1,4 @@
-#include "local/daemon/pod_execs.h"
+#include "local/daemon/pods/pod_execs.h"
 
 #include <utility>
 

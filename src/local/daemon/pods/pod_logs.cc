@@ -1,4 +1,4 @@
-#include "local/daemon/pod_logs.h"
+#include "local/daemon/pods/pod_logs.h"
 
 namespace local::daemon {
 

@@ -1,4 +1,4 @@
-#include "local/daemon/pod_ports.h"
+#include "local/daemon/pods/pod_ports.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "local/daemon/scheduling.h"
+#include "local/daemon/scheduling/scheduling.h"
 
 #include <algorithm>
 #include <utility>

@@ -15,7 +15,7 @@
 #include "cluster/client.h"
 #include "cluster/reflector.h"
 #include "controller/loop/event_recorder.h"
-#include "local/daemon/scheduling_view.h"
+#include "local/daemon/scheduling/scheduling_view.h"
 #include "local/node/devices/gpu.h"
 #include "local/scheduler/scheduler.h"
 

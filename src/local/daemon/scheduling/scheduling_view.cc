@@ -1,15 +1,15 @@
-#include "local/daemon/scheduling_view.h"
+#include "local/daemon/scheduling/scheduling_view.h"
 
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 
+#include "api/job/pytorch_job.h"
 #include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/pytorch_job.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "local/node/devices/gpu.h"

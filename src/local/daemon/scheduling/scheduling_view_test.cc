@@ -1,4 +1,4 @@
-#include "local/daemon/scheduling_view.h"
+#include "local/daemon/scheduling/scheduling_view.h"
 
 #include <gtest/gtest.h>
 

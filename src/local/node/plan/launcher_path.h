@@ -14,7 +14,8 @@ struct LauncherPath {
   // Ranks, and programs that are no more than `python script.py`, are forked from an interpreter
   // that has imported torch: what stands in for such a program; "" when nothing is to be warm.
   std::string warm_python;
-  std::string broker;  // the socket of who starts interpreters outside of pods (warm_broker.h)
+  std::string
+      broker;  // the socket of who starts interpreters outside of pods (programs/warm_broker.h)
 };
 
 // Has `launcher` (muster-launch, beside muster) make its folder under `state`. Without that program

@@ -2,7 +2,7 @@
 // (schema.h). As sigs.k8s.io/structured-merge-diff v4 does. Pure.
 #pragma once
 
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "local/server/apply/field_set.h"
 #include "text/json.h"
 

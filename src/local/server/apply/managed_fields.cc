@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "base/strings.h"
 #include "local/server/apply/field_merge.h"
 #include "local/server/apply/field_set.h"

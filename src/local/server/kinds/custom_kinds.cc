@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/resources.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "local/server/routing/admission.h"
 #include "local/server/routing/api_error.h"
 #include "local/server/routing/writes.h"

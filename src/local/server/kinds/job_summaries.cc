@@ -7,9 +7,9 @@
 #include <iterator>
 #include <vector>
 
+#include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "api/training_summary.h"
 #include "local/store/object.h"
 #include "text/projection.h"
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "api/job/pytorch_job.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/pytorch_job.h"
 #include "base/strings.h"
 #include "base/uid.h"
 #include "local/server/kinds/deployment_rules.h"

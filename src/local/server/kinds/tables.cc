@@ -6,11 +6,11 @@
 #include <iterator>
 #include <span>
 
+#include "api/job/training_summary.h"
 #include "api/kinds.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "api/training_summary.h"
 #include "base/strings.h"
 
 namespace local::server {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/pytorch_job.h"
+#include "api/job/pytorch_job.h"
 #include "base/strings.h"
 
 namespace local::server {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/resources.h"
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 #include "base/result.h"
 #include "local/server/routing/api_error.h"
 #include "net/http/types.h"

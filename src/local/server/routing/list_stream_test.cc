@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/training_summary.h"
+#include "api/job/training_summary.h"
 #include "local/server/testing/test_server.h"
 #include "text/projection.h"
 

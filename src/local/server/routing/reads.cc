@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "api/job/training_summary.h"
 #include "api/object.h"
-#include "api/training_summary.h"
 #include "base/strings.h"
 #include "local/server/kinds/tables.h"
 #include "local/server/routing/list_stream.h"

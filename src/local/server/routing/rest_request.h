@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/resources.h"
-#include "api/unknown_fields.h"
+#include "api/schema/unknown_fields.h"
 #include "local/server/routing/api_error.h"
 #include "local/store/object.h"
 #include "net/http/types.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "api/object.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "api/selector.h"
 #include "base/uid.h"
 #include "local/server/apply/apply.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "api/schema.h"
-#include "api/unknown_fields.h"
+#include "api/schema/schema.h"
+#include "api/schema/unknown_fields.h"
 #include "base/strings.h"
 
 namespace local::server {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/resources.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "base/strings.h"
 #include "local/server/kinds/custom_kinds.h"
 #include "local/server/routing/api_error.h"

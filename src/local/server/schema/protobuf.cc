@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "base/clock.h"
 #include "base/strings.h"
 #include "text/utf8.h"

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for the agents' challenge. This room links no OpenSSL:
-// the launcher is a small static binary.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for the launcher, a small static program that links no
+// OpenSSL.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace rendezvous {
+namespace base {
 
 using Digest = std::array<uint8_t, 32>;
 
@@ -19,4 +19,4 @@ inline std::string_view ViewOf(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-}  // namespace rendezvous
+}  // namespace base

@@ -1,11 +1,11 @@
-#include "rendezvous/hmac.h"
+#include "base/hmac.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
-namespace rendezvous {
+namespace base {
 namespace {
 
 constexpr size_t kBlock = 64;
@@ -98,4 +98,4 @@ bool SameDigest(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-}  // namespace rendezvous
+}  // namespace base

@@ -1,9 +1,9 @@
-#include "rendezvous/hmac.h"
+#include "base/hmac.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rendezvous {
+namespace base {
 namespace {
 
 std::string HexOf(const Digest& digest) {
@@ -41,4 +41,4 @@ TEST(SameDigest, ComparesWholeDigests) {
 }
 
 }  // namespace
-}  // namespace rendezvous
+}  // namespace base
