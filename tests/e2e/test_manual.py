@@ -10,6 +10,7 @@ import pytest
 
 import manual_pages
 from conftest import BINARY, ROOT
+from test_tensorboard import tensorboard_python, use_python  # noqa: F401
 
 MANUAL = sorted([os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")] +
                 glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True))
@@ -24,7 +25,9 @@ WITH_COMMANDS = [name for name in NAMES if any(map(is_run, manual_pages.blocks_o
 
 
 @pytest.mark.parametrize("name", WITH_COMMANDS)
-def test_commands_run_as_written(name, cluster):
+def test_commands_run_as_written(name, cluster, request):
+    if name == "docs/howto/tensorboard.md":
+        use_python(cluster, request.getfixturevalue("tensorboard_python"))
     for other in ("arena", "ads", "torchrun"):
         os.symlink(cluster.binary, cluster.path("bin", other))
     env = {**cluster.env, "PATH": cluster.path("bin") + ":" + cluster.env["PATH"], "MUSTER_SOURCE": ROOT,
