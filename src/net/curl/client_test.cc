@@ -383,6 +383,24 @@ TEST(CurlClient, Send_EndsWhenAStopIsRequested) {
   EXPECT_TRUE(answer) << answer.error().message;
 }
 
+TEST(CurlClient, Send_AnErrorThatAStopCutIsNoAnswer) {
+  for (int i = 0; i < 20; ++i) {
+    std::stop_source stop;
+    std::promise<void> ended;
+    const TcpServer server([&](int fd) {
+      ReadRequest(fd);
+      Send(fd, "HTTP/1.1 409 Conflict\r\nContent-Length: 9\r\n\r\n{");
+      stop.request_stop();
+      ended.get_future().wait();
+    });
+    const auto client = server.Client(std::chrono::seconds(60), [&] { return stop.get_token(); });
+    const auto answer = client->Send(Get());
+    ended.set_value();
+    ASSERT_FALSE(answer) << answer->status;
+    EXPECT_EQ(answer.error().code, base::Code::kCancelled) << answer.error().message;
+  }
+}
+
 TEST(CurlClient, AReaderThatIsSlowHoldsTheServerBack) {
   constexpr size_t kTotal = 256 << 20;
   std::promise<size_t> blocked_at;

@@ -133,7 +133,8 @@ base::Result<HttpResponse> CurlTransfer::AwaitWhole(bool& is_cut) {
   std::unique_lock lock(mutex_);
   // libcurl's own deadlines end it.
   changed_.wait(lock, [this] { return end_.has_value(); });
-  is_cut = !*end_ && !refusal_ && has_head_ && response_.status >= 400;
+  is_cut = !*end_ && end_->error().code != Code::kCancelled && !refusal_ && has_head_ &&
+           response_.status >= 400;
   if (!*end_ && !is_cut) return Fail(end_->error());
   return std::move(response_);
 }

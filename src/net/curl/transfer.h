@@ -61,7 +61,7 @@ class CurlTransfer {
   // Until the answer's head has come; an error where the request failed, or at `deadline`.
   base::Status AwaitHead(TimePoint deadline);
   // Until the answer is whole. Of an answer that is an error (4xx, 5xx) what came of it counts,
-  // though the connection broke after its head: `is_cut` then.
+  // though the connection broke after its head: `is_cut` then. kCancelled says nothing of it.
   base::Result<HttpResponse> AwaitWhole(bool& is_cut);
   // A piece of the body; nothing at its end. `must_resume`: Read made room that libcurl waits for.
   base::Result<std::optional<std::string>> Read(bool& must_resume);
