@@ -65,3 +65,22 @@ def test_packages_wait_for_another_apt(tmp_path):
     gave_up = install("0")
     assert gave_up.returncode == 1
     assert "held by process 7" in gave_up.stderr
+
+
+@pytest.mark.parametrize("tests, sanitizers, seconds, code, says", [
+    ("exit 0", "exit 0", 60, 0, None),
+    ("exit 3", "exit 0", 60, 2, None),
+    ("exit 0", "exit 3", 60, 2, None),
+    ("exit 0", "exit 0", 0, 1, "RED: the sanitizers have not run"),
+    ("exit 0", "cat idle", 1, 1, "RED: the sanitizers have not finished"),
+], ids=["all runs", "tests fail", "sanitizers fail", "no time", "too little time"])
+def test_ci_is_green_only_when_the_sanitizers_have_run(tmp_path, tests, sanitizers, seconds, code, says):
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(os.path.join(ROOT, ".ci", "run"), tmp_path / ".ci")
+    os.mkfifo(tmp_path / "idle")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{tests}\nsanitize:\n\t@{sanitizers}\n")
+    done = subprocess.run([".ci/run"], cwd=tmp_path, env={**os.environ, "MUSTER_CI_SECONDS": str(seconds)}, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stdout.count("RED") == (1 if says else 0)
+    assert not says or says in done.stdout
