@@ -84,7 +84,7 @@ base::Result<std::vector<text::Json>> ListIfAllowed(cluster::Client& client, Kin
 }
 
 // The kinds of Kubeflow's v1 API that the cluster has, but for PyTorchJobs: "tfjob".
-base::Result<std::set<std::string>> OtherKinds(KindFinder& kinds) {
+base::Result<std::set<std::string>> InstalledOtherKinds(KindFinder& kinds) {
   std::set<std::string> found;
   for (const char* kind : {"TFJob", "XGBoostJob", "MPIJob", "PaddleJob", "JAXJob"}) {
     const auto resource = kinds.Find("kubeflow.org/v1", kind);
@@ -199,7 +199,7 @@ base::Status TakeOver(cluster::Client& client, KindFinder& kinds, const OtherOpe
   }
   if (!other.deployment) return {};
   TRY_ASSIGN(const api::Resource* deployments, kinds.Find("apps/v1", "Deployment"));
-  TRY_ASSIGN(const auto left, OtherKinds(kinds));
+  TRY_ASSIGN(const auto left, InstalledOtherKinds(kinds));
   TRY(Change(client, *deployments, *other.deployment,
              [&](text::Json& deployment) { LeaveToIt(left, deployment); }));
   const auto gone =

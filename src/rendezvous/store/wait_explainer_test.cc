@@ -33,14 +33,14 @@ class Scene {
     snapshot_.keys.push_back({key, std::to_string(writers.size()), 1, ids});
     return *this;
   }
-  Scene& Waits(int rank, const std::string& key, int seconds, int64_t barrier = 0,
+  Scene& Waits(int rank, const std::string& key, int waited, int64_t barrier = 0,
                bool is_polling = false) {
     snapshot_.waiters.push_back(
-        {IdOf(rank), {key}, snapshot_.at - std::chrono::seconds(seconds), barrier, is_polling});
+        {IdOf(rank), {key}, snapshot_.at - std::chrono::seconds(waited), barrier, is_polling});
     return *this;
   }
-  Scene& Polls(int rank, const std::string& key, int seconds) {
-    return Waits(rank, key, seconds, 0, true);
+  Scene& Polls(int rank, const std::string& key, int waited) {
+    return Waits(rank, key, waited, 0, true);
   }
   RankInfo& rank(int rank) { return ranks_[static_cast<size_t>(rank)]; }
   std::string Explain() const {

@@ -26,11 +26,12 @@ constexpr size_t kChunk = 256 << 10;
 // A receiver with more than this to take is left alone until it has.
 constexpr size_t kMaxPending = 4 << 20;
 
+using Phase = ContainerState::Phase;
+
 enum class RunState { kNotStarted, kRunning, kEnded, kEndedForGood };
 
 // What the report says of run number `restart` of a container.
 RunState StateOfRun(const ContainerReport& report, bool is_pod_finished, int restart) {
-  using Phase = ContainerState::Phase;
   if (report.restart_count > restart) return RunState::kEnded;
   if (report.restart_count < restart) {
     return is_pod_finished ? RunState::kEndedForGood : RunState::kNotStarted;

@@ -9,23 +9,23 @@
 namespace local::server {
 namespace {
 
-using Kind = api::Shape::Kind;
+using ShapeKind = api::Shape::Kind;
 
 // How a value merges: its own type decides where the schema knows nothing.
 enum class ShapeForm { kLeaf, kFields, kItems };
 
 ShapeForm ShapeFormOf(const text::Json& value, const api::Shape& shape) {
   switch (shape.kind) {
-    case Kind::kScalar:
+    case ShapeKind::kScalar:
       return ShapeForm::kLeaf;
-    case Kind::kObject:
+    case ShapeKind::kObject:
       return value.is_object() && !shape.is_atomic && !shape.type->is_atomic ? ShapeForm::kFields
                                                                              : ShapeForm::kLeaf;
-    case Kind::kMap:
+    case ShapeKind::kMap:
       return value.is_object() && !shape.is_atomic ? ShapeForm::kFields : ShapeForm::kLeaf;
-    case Kind::kList:
+    case ShapeKind::kList:
       return value.is_array() && !shape.is_atomic ? ShapeForm::kItems : ShapeForm::kLeaf;
-    case Kind::kAny:
+    case ShapeKind::kAny:
       break;
   }
   return value.is_object() ? ShapeForm::kFields : ShapeForm::kLeaf;
@@ -33,12 +33,12 @@ ShapeForm ShapeFormOf(const text::Json& value, const api::Shape& shape) {
 
 // Whether a field is one that its type names; what is not is recorded itself, too.
 bool IsNamed(const api::Shape& shape, std::string_view field) {
-  return shape.kind == Kind::kObject && shape.type->Find(field) != nullptr;
+  return shape.kind == ShapeKind::kObject && shape.type->Find(field) != nullptr;
 }
 
 api::Shape FieldShape(const api::Shape& shape, std::string_view field) {
-  if (shape.kind == Kind::kMap) return shape.Element();
-  if (shape.kind == Kind::kObject) {
+  if (shape.kind == ShapeKind::kMap) return shape.Element();
+  if (shape.kind == ShapeKind::kObject) {
     if (const api::Shape* found = shape.type->Find(field)) return *found;
   }
   return {};

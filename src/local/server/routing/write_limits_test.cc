@@ -7,7 +7,7 @@ namespace local::server {
 namespace {
 
 constexpr const char* kConfigMapsPath = "/api/v1/namespaces/default/configmaps";
-constexpr std::string_view kApplyType = "application/apply-patch+yaml";
+constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
 text::Json MapWith(size_t bytes) {
   return text::Object{{"apiVersion", "v1"},
@@ -51,7 +51,7 @@ TEST(WriteLimits, NoKindOfWriteMakesAnObjectTooLarge) {
   text::Json applied = MoreData("second", kMost / 2 + 1);
   text::Set(applied, {"apiVersion"}, "v1");
   text::Set(applied, {"kind"}, "ConfigMap");
-  server.Patch(422, Path(kConfigMapsPath, "m?fieldManager=t"), applied, std::string(kApplyType));
+  server.Patch(422, Path(kConfigMapsPath, "m?fieldManager=t"), applied, std::string(kApplyPatch));
   EXPECT_LT(StoredBytes(server), kMost);
   server.Patch(200, Path(kConfigMapsPath, "m"), MoreData("second", 1'000));
 }
