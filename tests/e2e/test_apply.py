@@ -1,6 +1,7 @@
 """muster apply and muster diff with the real binary on the embedded cluster."""
 import http.server
 import json
+import re
 import subprocess
 import threading
 
@@ -50,9 +51,12 @@ def test_a_job_of_a_file_runs_and_is_changed(cluster):
 
     write(cluster, "job.yaml", JOB.format(team="blue"))
     diff = cluster.run("diff", "-f", job, code=1).stdout
-    assert diff.startswith("--- live/kubeflow.org.v1.PyTorchJob.default.mnist\n"
-                           "+++ merged/kubeflow.org.v1.PyTorchJob.default.mnist\n")
-    changes = [line for line in diff.splitlines()[2:] if line[0] in "+-"]
+    lines = diff.splitlines()
+    file = r"{}\S+/kubeflow\.org\.v1\.PyTorchJob\.default\.mnist"
+    live, merged = file.format("LIVE-"), file.format("MERGED-")
+    assert re.fullmatch(rf"diff -u -N \S+{live} \S+{merged}", lines[0]), diff
+    assert re.match(rf"--- \S+{live}\t", lines[1]) and re.match(rf"\+\+\+ \S+{merged}\t", lines[2]), diff
+    changes = [line for line in lines[3:] if line[0] in "+-"]
     assert changes == ["-    team: red", "+    team: blue"]
     for dry, note in (("client", "dry run"), ("server", "server dry run")):
         done = cluster.run("apply", "-f", job, f"--dry-run={dry}")

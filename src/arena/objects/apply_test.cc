@@ -1,9 +1,11 @@
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "arena/objects/fetch_url.h"
 #include "arena/objects/kind_finder.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/file.h"
+#include "base/folder.h"
 
 namespace arena {
 namespace {
@@ -30,6 +32,14 @@ class ApplyTest : public VerbTest {
   static std::string Settings(const std::string& name, const std::string& value) {
     return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: " + value +
            "}\n";
+  }
+  // What the program that diff runs prints is part of what it prints.
+  Ended Diff(const std::string& file) {
+    environment_["TMPDIR"] = folder_;
+    testing::internal::CaptureStdout();
+    Ended ended = Run({"diff", "-f", file});
+    ended.out += testing::internal::GetCapturedStdout();
+    return ended;
   }
   static bool Has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -276,24 +286,23 @@ TEST_F(ApplyTest, WrongFlagsAreRefusedBeforeAnything) {
 
 TEST_F(ApplyTest, DiffShowsWhatApplyWouldChange) {
   const std::string file = Write("a.yaml", Settings("s", "x"));
-  const Ended made = Run({"diff", "-f", file});
+  const Ended made = Diff(file);
   EXPECT_EQ(made.exit_code, 1);
-  EXPECT_TRUE(
-      made.out.starts_with("--- live/v1.ConfigMap.default.s\n"
-                           "+++ merged/v1.ConfigMap.default.s\n@@ -0,0 +1,"))
-      << made.out;
+  EXPECT_TRUE(made.out.starts_with("diff -u -N " + folder_ + "/LIVE-")) << made.out;
+  EXPECT_TRUE(Has(made.out, "/v1.ConfigMap.default.s\t")) << made.out;
+  EXPECT_TRUE(Has(made.out, "\n@@ -0,0 +1,")) << made.out;
   EXPECT_EQ(cluster_->ObjectCount(), 0u);
   EXPECT_EQ(Run({"apply", "-f", file}).exit_code, 0);
-  const Ended same = Run({"diff", "-f", file});
+  const Ended same = Diff(file);
   EXPECT_EQ(same.exit_code, 0);
   EXPECT_EQ(same.out, "");
   Write("a.yaml", Settings("s", "z"));
-  const Ended changed = Run({"diff", "-f", file});
+  const Ended changed = Diff(file);
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_TRUE(Has(changed.out, "-  a: x\n+  a: z\n")) << changed.out;
   Write("a.yaml", "apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n");
-  EXPECT_EQ(Run({"diff", "-f", file}).exit_code, 2);
-  EXPECT_EQ(Run({"diff", "-f", folder_ + "/absent"}).exit_code, 2);
+  EXPECT_EQ(Diff(file).exit_code, 2);
+  EXPECT_EQ(Diff(folder_ + "/absent").exit_code, 2);
 }
 
 TEST_F(ApplyTest, DiffKeepsSecretsSecret) {
@@ -302,12 +311,35 @@ TEST_F(ApplyTest, DiffKeepsSecretsSecret) {
                  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {" + data + "}\n");
   };
   EXPECT_EQ(Run({"apply", "-f", secret("a: cGVhcg==, b: cGx1bQ==")}).exit_code, 0);
-  const Ended ended = Run({"diff", "-f", secret("a: ZmlncyE=, b: cGx1bQ==, c: bGltZQ==")});
+  const Ended ended = Diff(secret("a: ZmlncyE=, b: cGx1bQ==, c: bGltZQ=="));
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_TRUE(Has(ended.out, "-  a: '*** (before)'\n+  a: '*** (after)'\n")) << ended.out;
   EXPECT_TRUE(Has(ended.out, "+  c: '***'\n")) << ended.out;
   EXPECT_FALSE(Has(ended.out, "==")) << ended.out;
   EXPECT_FALSE(Has(ended.out, "ZmlncyE")) << ended.out;
+}
+
+TEST_F(ApplyTest, DiffIsTheProgramThatTheVariableNames) {
+  const std::string file = Write("a.yaml", Settings("s", "x"));
+  const std::string program = Write("bin/show", "#!/bin/sh\nshift 2\necho \"$@\"\nexit $CODE\n");
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  environment_["PATH"] = folder_ + "/bin:/usr/bin:/bin";
+  environment_["KUBECTL_EXTERNAL_DIFF"] = "show -u --word=x  --not=a/b";
+  for (const auto& [code, exit_code] : {std::pair("0", 0), {"1", 1}, {"2", 2}, {"9", 2}}) {
+    environment_["CODE"] = code;
+    const Ended ended = Diff(file);
+    EXPECT_EQ(ended.exit_code, exit_code);
+    EXPECT_EQ(ended.out, "-u --word=x\n");
+  }
+  environment_["KUBECTL_EXTERNAL_DIFF"] = "absent -u";
+  const Ended absent = Diff(file);
+  EXPECT_EQ(absent.exit_code, 2);
+  EXPECT_TRUE(Has(absent.log, "executable file not found in $PATH")) << absent.log;
+}
+
+TEST_F(ApplyTest, DiffLeavesNoFolderBehind) {
+  Diff(Write("a.yaml", Settings("s", "x")));
+  EXPECT_EQ(base::EntriesOf(folder_), std::vector<std::string>{"a.yaml"});
 }
 
 TEST(FetchUrlTest, RedirectsLeadOnFromWhereTheyAre) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "api/object.h"
+#include "arena/objects/diff_program.h"
 #include "arena/objects/manifest_objects.h"
-#include "arena/objects/unified_diff.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "text/yaml.h"
@@ -25,6 +25,10 @@ constexpr std::string_view kDiffHelp =
     "what\n"
     "the cluster has, and what the server says it would have then. Nothing is changed. Values of\n"
     "Secrets are not shown.\n"
+    "\n"
+    "The diff is what `diff -u -N` prints of a folder with what is and one with what would be. As\n"
+    "for kubectl, KUBECTL_EXTERNAL_DIFF names another program, with options that have no other\n"
+    "characters than letters, digits, - and =: KUBECTL_EXTERNAL_DIFF='colordiff -N -u'.\n"
     "\n"
     "The exit code is 0 when all is as the files say, 1 when there are differences, above 1 when\n"
     "something went wrong.";
@@ -75,8 +79,8 @@ std::string FileName(const ManifestObject& wanted) {
                      api::Name(wanted.object));
 }
 
-base::Result<std::string> DiffObject(cluster::Client& client, const ManifestFlags& flags,
-                                     const ManifestObject& wanted) {
+base::Status AddObject(cluster::Client& client, const ManifestFlags& flags,
+                       const ManifestObject& wanted, const DiffFolders& folders) {
   TRY_ASSIGN(auto live, FindLive(client, wanted));
   TRY_ASSIGN(text::Json merged, client.Apply(*wanted.resource, wanted.object, flags.field_manager,
                                              flags.force_conflicts, /*dry_run=*/true));
@@ -90,12 +94,11 @@ base::Result<std::string> DiffObject(cluster::Client& client, const ManifestFlag
   if (wanted.resource->kind == "Secret" && wanted.resource->group.empty()) {
     HideSecretValues(before, merged);
   }
-  const std::string name = FileName(wanted);
-  return UnifiedDiff(before.is_null() ? "" : text::ToYaml(before), text::ToYaml(merged),
-                     "live/" + name, "merged/" + name);
+  return folders.Add(FileName(wanted), before.is_null() ? "" : text::ToYaml(before),
+                     text::ToYaml(merged));
 }
 
-int RunDiff(Context& context, const ManifestFlags& flags, cli::Invocation& call) {
+int RunDiff(Context& context, const ManifestFlags& flags) {
   const auto trouble = [](const base::Error& error) {
     base::LogError("{}", error.message);
     return kExitTrouble;
@@ -105,15 +108,15 @@ int RunDiff(Context& context, const ManifestFlags& flags, cli::Invocation& call)
   const auto client = context.connect(context);
   if (!client) return trouble(client.error());
   KindFinder kinds(**client, context.cluster_is_this_machine);
-  bool is_different = false;
+  const auto folders = DiffFolders::Make(context.environment);
+  if (!folders) return trouble(folders.error());
   const bool is_fine = ForEachObject(
-      context, kinds, std::move(*manifests), [&](const ManifestObject& wanted) -> base::Status {
-        TRY_ASSIGN(const std::string diff, DiffObject(**client, flags, wanted));
-        is_different |= !diff.empty();
-        return call.out.Write(diff);
-      });
+      context, kinds, std::move(*manifests),
+      [&](const ManifestObject& wanted) { return AddObject(**client, flags, wanted, *folders); });
+  const auto is_different = folders->Show(context.environment);
+  if (!is_different) return trouble(is_different.error());
   if (!is_fine) return kExitTrouble;
-  return is_different ? kExitDifferent : 0;
+  return *is_different ? kExitDifferent : 0;
 }
 
 }  // namespace
@@ -127,8 +130,8 @@ void AddDiff(cli::Command& root, Context& context) {
                                                 context.program));
   AddManifestFlags(verb, *flags);
   verb.Check([flags](cli::Invocation& call) { return CheckManifestFlags(*flags, call); });
-  verb.Run([flags, &context](cli::Invocation& call) -> base::Result<int> {
-    return RunDiff(context, *flags, call);
+  verb.Run([flags, &context](cli::Invocation&) -> base::Result<int> {
+    return RunDiff(context, *flags);
   });
 }
 
