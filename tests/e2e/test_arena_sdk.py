@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 
 # The SDK logs on its own stderr; stdout is ours.
 SCRIPT = """

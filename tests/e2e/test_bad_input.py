@@ -61,7 +61,7 @@ def test_one_clear_line(shared_cluster, args, code, words):
 
 @pytest.fixture(scope="module")
 def shared_cluster():
-    from conftest import Cluster
+    from embedded_muster import Cluster
     made = Cluster()
     yield made
     made.close()

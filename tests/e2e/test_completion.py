@@ -35,7 +35,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def busy():
-    from conftest import Cluster
+    from embedded_muster import Cluster
     made = Cluster()
     for name in ("mnist-a", "mnist-b", "bert"):
         made.submit(name, "true")

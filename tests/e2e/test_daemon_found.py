@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import Cluster
+from embedded_muster import Cluster
 
 NO_RUNTIME_DIR = {"XDG_RUNTIME_DIR": ""}
 

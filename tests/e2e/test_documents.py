@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 
 ADDRESS = "https://code.aliyun.com/370272561/mnist-pytorch.git"
 

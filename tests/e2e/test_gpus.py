@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, Cluster
+from embedded_muster import Cluster
+from places import ROOT
 
 FAKE = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
 

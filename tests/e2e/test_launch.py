@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import BINARY
+from places import BINARY
 
 # Each rank says who it is and which program started it.
 PROBE = """

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import manual_pages
-from conftest import BINARY, ROOT
+from places import BINARY, ROOT
 from test_tensorboard import tensorboard_python, use_python  # noqa: F401
 
 MANUAL = sorted([os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")] +

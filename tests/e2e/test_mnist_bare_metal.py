@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import BINARY, ROOT
+from places import BINARY, ROOT
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 ADDRESS = "10.252.192.48"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import BINARY, ROOT
+from places import BINARY, ROOT
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 EXAMPLES = os.path.join(ROOT, "examples")

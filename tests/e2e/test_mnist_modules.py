@@ -10,7 +10,7 @@ import types
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 from idx_files import idx, write_data
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

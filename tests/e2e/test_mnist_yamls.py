@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, Cluster
+from embedded_muster import Cluster
+from places import ROOT
 from idx_files import write_data
 
 IMAGE = "mnist-pytorchjob:latest"

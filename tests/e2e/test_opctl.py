@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from embedded_api import Api
-from conftest import ROOT
+from places import ROOT
 from test_tensorboard import fetch, use_python
 
 EXAMPLE = os.path.join(ROOT, "examples", "ads-pytorch")

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from places import ROOT
+
 SCRIPT = os.path.join(ROOT, "scripts", "image")
 
 

@@ -7,7 +7,8 @@ import tarfile
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from places import ROOT
+
 # The build that is tested: build/ or build/<preset>.
 BUILD = os.path.dirname(os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster")))
 WANTED = ("bin/muster", "bin/muster-launch", "share/bash-completion/completions/muster",

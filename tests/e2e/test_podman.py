@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, Cluster
+from embedded_muster import Cluster
+from places import ROOT
 
 IMAGE = "localhost/muster-e2e:1"
 

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 import yaml
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from places import ROOT
+
 
 
 def read(*path):

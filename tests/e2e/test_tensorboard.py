@@ -11,7 +11,7 @@ import urllib.request
 import browser
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
           "from events import EventWriter; w = EventWriter('{}'); "

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from conftest import Cluster
+from embedded_muster import Cluster
 from terminals import Terminal
 
 GREEN = "\x1b[32mSUCCEEDED\x1b[0m"

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, Cluster
+from embedded_muster import Cluster
+from places import ROOT
 from embedded_api import Api
 from terminals import Terminal
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY
+from places import BINARY
 from embedded_api import Api
 
 RECORDS = 1000

@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 
-from conftest import Muster
+from muster_user import Muster
 from real_kubernetes import tools
 
 

@@ -10,7 +10,8 @@ import time
 import urllib.error
 import urllib.request
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from places import ROOT
+
 START_SECONDS = 180  # a busy machine; some 4 s on an idle one
 # Ends with the test run, however that ends.
 BOUND = ["setpriv", "--pdeathsig", "KILL"]

@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY, Muster
+from muster_user import Muster
+from places import BINARY
 from embedded_cluster import EmbeddedCluster
 
 CLUSTERS = ("embedded", "real")

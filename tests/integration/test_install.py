@@ -10,7 +10,7 @@ import threading
 import pytest
 import yaml
 
-from conftest import Muster
+from muster_user import Muster
 from real_kubernetes import ROOT, Authority
 from running_operator import wait_until
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from conftest import Muster
+from muster_user import Muster
 from fake_servers import SlowWay
 from real_kubernetes import free_ports
 from running_operator import Operator, wait_until

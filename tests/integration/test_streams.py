@@ -7,7 +7,7 @@ import threading
 import port_clients
 import pytest
 
-from conftest import BINARY
+from places import BINARY
 from fake_servers import Proxy, StreamingKubelet
 from terminals import Terminal
 from test_client import EDIT_RULES, one_line, play_operator, submit

@@ -1,13 +1,9 @@
-import os
 import shutil
-import sys
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-import opctl_user  # noqa: E402  (found by the line above)
-from oci_user import oci_key, user  # noqa: E402,F401  (fixtures)
+import opctl_user
+from oci_user import oci_key, user  # noqa: F401  (fixtures)
 
 
 @pytest.fixture

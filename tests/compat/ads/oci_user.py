@@ -2,19 +2,14 @@
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
-
-import oci_mock  # noqa: E402  (found by the line above)
-from oci_mock import make_token  # noqa: E402,F401  (for the tests)
-from train_yaml import TRAIN_OF_ACCOUNT as TRAIN  # noqa: E402
-
-BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
+import oci_mock
+from oci_mock import make_token  # noqa: F401  (for the tests)
+from places import BINARY
+from train_yaml import TRAIN_OF_ACCOUNT as TRAIN
 
 
 class User:

@@ -5,10 +5,9 @@ import tempfile
 
 import yaml
 
+from places import BINARY
 from train_yaml import TRAIN
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 # Never waited for unless something is wrong.
 DEADLINE = 120
 

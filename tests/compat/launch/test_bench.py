@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import LAUNCHER, ROOT
+from places import LAUNCHER, ROOT
 
 # An interpreter whose torch is a word, and whose torchrun is what the test says.
 PYTHON = """#!/bin/sh

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import BINARY, LAUNCHER
+from places import BINARY, LAUNCHER
 
 # What torch's own bin/test_script.py checks and prints.
 TOUCH = """

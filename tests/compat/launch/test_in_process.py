@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY, DEADLINE
+from places import BINARY
+from running_launcher import DEADLINE
 from test_warm_libraries import python  # noqa: F401
 
 WHO = """

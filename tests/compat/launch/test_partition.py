@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conftest import LAUNCHER
+from places import LAUNCHER
 from test_nodes import ENV, WAIT, ended, go
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conftest import BINARY
+from places import BINARY
 
 WHO = ("import os; print(os.readlink(f'/proc/{os.getppid()}/exe').rsplit('/', 1)[-1], "
        "os.environ['RANK'])")

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from places import ROOT
+
 SERVER = os.environ.get("MUSTER_STORE_SERVER", os.path.join(ROOT, "build", "dev", "store_server"))
 DEBIAN = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
@@ -126,6 +127,7 @@ print(store.add("n", 1), store.get("never"))
 RANK = """
 import datetime, os, sys, time
 import torch, torch.distributed as dist
+
 rank, mode = int(os.environ["RANK"]), sys.argv[1]
 if mode == "init" and rank == 2: time.sleep(1000)
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=100))

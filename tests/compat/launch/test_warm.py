@@ -5,7 +5,6 @@ Each program runs executed and forked; stdout, stderr and exit code have to be t
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,10 +12,8 @@ import zipfile
 
 import pytest
 
-from conftest import DEADLINE, LAUNCHER, ROOT
-
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 from nasty_programs import NASTY
+from running_launcher import DEADLINE
 from warm_interpreters import Warm, clean
 
 TORCH = ["--preload", "numpy"]

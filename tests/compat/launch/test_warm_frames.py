@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 
 INTERPRETERS = sorted({"/usr/bin/python3", sys.executable,
                        *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))})

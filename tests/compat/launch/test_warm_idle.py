@@ -7,11 +7,10 @@ import sys
 
 import pytest
 
-from conftest import DEADLINE, ROOT
+from running_launcher import DEADLINE
 from test_warm import modules  # noqa: F401
 from warm_interpreters import Warm
 
-sys.path.insert(0, os.path.join(ROOT, "src", "warm", "python"))
 import idle as warm_idle
 
 

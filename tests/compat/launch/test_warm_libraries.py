@@ -1,14 +1,12 @@
 """Warm start with the libraries that people train with: each program runs executed and forked, and says the same."""
 import os
 import subprocess
-import sys
 
 import pytest
 
-from conftest import ROOT
+from places import ROOT
 from test_warm import DEADLINE
 
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 from warm_interpreters import Warm, clean
 
 LIBRARIES = os.path.join(ROOT, "tests", "support", "warm_libraries.txt")

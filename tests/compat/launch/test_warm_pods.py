@@ -11,10 +11,9 @@ import zipfile
 
 import pytest
 
-from conftest import DEADLINE, LAUNCHER, ROOT
-
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 from nasty_programs import NASTY
+from places import LAUNCHER
+from running_launcher import DEADLINE
 from warm_interpreters import Warm, clean
 
 POD = ["unshare", "--user", "--map-current-user", "--mount", "--uts", "--"]

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+sys.path[:0] = [os.path.join(ROOT, "tests", folder) for folder in ("integration", "support")]
 from real_kubernetes import free_ports, tools  # noqa: E402
 
 # Where it differs -> why that is as it should be (docs/operator.md, DIFFERENCES).
