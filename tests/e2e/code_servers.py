@@ -1,4 +1,4 @@
-"""Real servers for code on loopback: git over HTTP with basic authentication, sshd, rsync --daemon."""
+"""Real servers for code on loopback: git over HTTP with basic authentication, SSH, rsync --daemon."""
 import base64
 import http.server
 import os
@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import threading
 import time
+
+from places import ROOT
 
 USER = "ann"
 PASSWORD = "tiger-7391-hush"
@@ -125,29 +127,23 @@ def await_listener(port, process, log):
         time.sleep(0.02)
 
 
-class Sshd:
-    """An sshd of the test's own: its host key, one authorised key, nothing of the machine's."""
+class SshServer:
+    """An SSH server of the test's own: its host key, one authorised key, nothing of the machine's."""
 
     def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-sshd-", dir="/tmp"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-ssh-", dir="/tmp"))
         self.key, self.host_key = self.folder / "client", self.folder / "host"
         for key in (self.key, self.host_key, self.folder / "other"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
         shutil.copy(f"{self.key}.pub", self.folder / "authorized_keys")
         self.port, log = free_port(), self.folder / "log"
-        (self.folder / "config").write_text(
-            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.host_key}\n"
-            f"AuthorizedKeysFile {self.folder}/authorized_keys\nPidFile none\nStrictModes no\n"
-            "UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n"
-            "LogLevel ERROR\n")
         for name, key in (("known_hosts", self.host_key), ("bad_known_hosts", self.folder / "other")):
             kind, public = pathlib.Path(f"{key}.pub").read_text().split()[:2]
             (self.folder / name).write_text(f"[127.0.0.1]:{self.port} {kind} {public}\n")
-        if os.getuid() == 0:
-            os.makedirs("/run/sshd", mode=0o755, exist_ok=True)  # sshd wants it, and makes it not
         with open(log, "w") as out:
             self.process = subprocess.Popen(
-                ["/usr/sbin/sshd", "-D", "-e", "-f", str(self.folder / "config")], stdout=out, stderr=out,
+                ["/usr/bin/python3", os.path.join(ROOT, "tests", "support", "ssh_server.py"), str(self.port), str(self.host_key),
+                 str(self.folder / "authorized_keys")], stdout=out, stderr=out,
                 env={**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
                      "GIT_CONFIG_VALUE_0": "*"})
         await_listener(self.port, self.process, log)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from code_servers import PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, Sshd, free_port
+from code_servers import PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer, free_port
 
 FAILURE = 1
 
@@ -27,8 +27,8 @@ def git_http(repositories):
 
 
 @pytest.fixture(scope="module")
-def sshd():
-    server = Sshd()
+def ssh_server():
+    server = SshServer()
     yield server
     server.close()
 
@@ -157,13 +157,13 @@ def test_git_over_http_says_what_is_wrong(cluster, git_http):
 
 
 @USERS
-def test_git_over_ssh(user, request, repositories, sshd):
+def test_git_over_ssh(user, request, repositories, ssh_server):
     cluster = request.getfixturevalue(user)
     if cluster.uid != os.getuid() and not os.path.exists("/etc/passwd"):
         pytest.skip("ssh wants its user to have a name")
-    key, hosts = sshd.give("client", cluster.uid), sshd.give("known_hosts", cluster.uid)
-    secret = sshd.key.read_text().splitlines()[2]
-    source = ("--sync-mode=git", "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
+    key, hosts = ssh_server.give("client", cluster.uid), ssh_server.give("known_hosts", cluster.uid)
+    secret = ssh_server.key.read_text().splitlines()[2]
+    source = ("--sync-mode=git", "--sync-source=" + ssh_server.url(f"{repositories.folder}/project.git"),
               f"--git-ssh-key={key}")
     sync(cluster, "key", *source, f"--git-known-hosts={hosts}", secrets=[secret])
     assert log(cluster, "key") == ["print('work two')", "print('library one')"]
@@ -175,26 +175,26 @@ def test_git_over_ssh(user, request, repositories, sshd):
     assert log(cluster, "variables")[0] == "print('work one')"
 
 
-def test_the_training_does_not_see_the_key(cluster, repositories, sshd):
+def test_the_training_does_not_see_the_key(cluster, repositories, ssh_server):
     cluster.submit("see", "ls -d /etc/git-secret; env | grep -c GIT_; true", "--wait", "--sync-mode=git",
-                   "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
-                   f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+                   "--sync-source=" + ssh_server.url(f"{repositories.folder}/project.git"),
+                   f"--git-ssh-key={ssh_server.key}", f"--git-known-hosts={ssh_server.folder}/known_hosts")
     assert log(cluster, "see") == ["ls: cannot access '/etc/git-secret': No such file or directory", "0"]
 
 
-def test_git_over_ssh_says_what_is_wrong(cluster, repositories, sshd):
-    source = ("--sync-mode=git", "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"))
-    words = failure(cluster, "badhost", *source, f"--git-ssh-key={sshd.key}",
-                    f"--git-known-hosts={sshd.folder}/bad_known_hosts")
+def test_git_over_ssh_says_what_is_wrong(cluster, repositories, ssh_server):
+    source = ("--sync-mode=git", "--sync-source=" + ssh_server.url(f"{repositories.folder}/project.git"))
+    words = failure(cluster, "badhost", *source, f"--git-ssh-key={ssh_server.key}",
+                    f"--git-known-hosts={ssh_server.folder}/bad_known_hosts")
     assert "Host key verification failed" in words
-    words = failure(cluster, "badkey", *source, f"--git-ssh-key={sshd.folder}/other",
-                    f"--git-known-hosts={sshd.folder}/known_hosts")
+    words = failure(cluster, "badkey", *source, f"--git-ssh-key={ssh_server.folder}/other",
+                    f"--git-known-hosts={ssh_server.folder}/known_hosts")
     assert "Permission denied (publickey)" in words
-    words = failure(cluster, "norepo", "--sync-mode=git", "--sync-source=" + sshd.url("/absent.git"),
-                    f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+    words = failure(cluster, "norepo", "--sync-mode=git", "--sync-source=" + ssh_server.url("/absent.git"),
+                    f"--git-ssh-key={ssh_server.key}", f"--git-known-hosts={ssh_server.folder}/known_hosts")
     assert "absent.git" in words and "not appear to be a git repository" in words
     words = failure(cluster, "down", "--sync-mode=git", f"--sync-source=ssh://127.0.0.1:{free_port()}/x.git",
-                    f"--git-ssh-key={sshd.key}", f"--git-known-hosts={sshd.folder}/known_hosts")
+                    f"--git-ssh-key={ssh_server.key}", f"--git-known-hosts={ssh_server.folder}/known_hosts")
     assert "Connection refused" in words
 
 
@@ -278,10 +278,10 @@ def test_rsync_says_what_is_wrong(cluster, rsyncd):
     assert "Connection refused" in words
 
 
-def test_an_encrypted_key_is_an_error_and_no_prompt(cluster, repositories, sshd):
-    locked = sshd.folder / "locked"
+def test_an_encrypted_key_is_an_error_and_no_prompt(cluster, repositories, ssh_server):
+    locked = ssh_server.folder / "locked"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "words", "-f", str(locked)], check=True)
     words = failure(cluster, "locked", "--sync-mode=git",
-                    "--sync-source=" + sshd.url(f"{repositories.folder}/project.git"),
+                    "--sync-source=" + ssh_server.url(f"{repositories.folder}/project.git"),
                     f"--git-ssh-key={locked}", "--env=GIT_KNOWN_HOSTS=false")
     assert "Permission denied" in words

@@ -4,7 +4,7 @@ what Kubeflow's operator 1.9 did. A difference that EXPLAINED does not name fail
 
   tests/compat/operator/compare.py BENCH-OPERATOR-FOLDER [--observed FILE.json]
 
-Takes three minutes, most of it pauses of the scenarios; part of `make soak` where the folder is.
+Takes three minutes, most of it pauses of the scenarios; part of `make soak` where MUSTER_BENCH_OPERATOR names the folder.
 """
 import argparse
 import collections
