@@ -4,7 +4,8 @@ import re
 import pytest
 
 
-@pytest.mark.parametrize("user", ["cluster", "nobody_cluster"])
+# As the tests' own user: tests/e2e/test_documents.py trains the same.
+@pytest.mark.parametrize("user", [pytest.param("cluster", marks=pytest.mark.soak), "nobody_cluster"])
 def test_trains_two_processes_from_git(user, repository, request):
     cluster = request.getfixturevalue(user)
     name = "pytorch-dist-git"
@@ -36,7 +37,7 @@ def test_trains_two_processes_from_git(user, repository, request):
 
     shown = cluster.run("get", name).stdout
     assert re.match(r"STATUS: SUCCEEDED\nNAMESPACE: default\nPRIORITY: N/A\n"
-                    r"TRAINING DURATION: \d+s\n\nNAME ", shown)
+                    r"TRAINING DURATION: (\d+[hms])+\n\nNAME ", shown)
     assert f"{name}-worker-0" in shown
 
     tail = cluster.run("logs", name, "-i", f"{name}-worker-0", "-t", "5").stdout.splitlines()
