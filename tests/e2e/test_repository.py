@@ -63,3 +63,30 @@ def test_the_licence_is_whole_and_the_container_of_developers_has_what_it_names(
     known = set(re.findall(r"^  \[(\w+)\]=", read("scripts", "install-packages"), re.MULTILINE))
     assert sets and set(sets) <= known
 
+
+
+def rows_of_ten_changes():
+    for line in read("CONTRIBUTING.md").split("## Ten changes")[1].splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 3 and "`" in cells[2]:
+            yield pytest.param(cells[1], cells[2].strip("`").replace("\\|", "|"), id=cells[0].replace(" ", "-"))
+
+
+@pytest.mark.parametrize("files, example", rows_of_ten_changes())
+def test_a_change_of_the_table_touches_the_files_it_names(files, example):
+    """`src/a/`: `b.cc`, `c.cc`; `d.cc`: a name without a folder is of the last folder with a colon."""
+    named, folder = set(), ""
+    for word, colon in re.findall(r"`([^`]+)`(:?)", files):
+        if colon:
+            folder = word
+        elif word.endswith((".cc", ".h", ".yaml")):
+            named.add(word if word.startswith(("src/", "deploy/")) else folder + word)
+    done = subprocess.run(["git", "grep", "-lE", example, "--", "src", "deploy"], cwd=ROOT, capture_output=True, text=True, check=True)
+    found = {path for path in done.stdout.split() if "_test." not in path and "/testing/" not in path}
+    assert found <= named
+    assert {path for path in named if not os.path.exists(os.path.join(ROOT, path))} == set()
+    assert len(named - found) <= 2  # where only some of such changes go
+
+
+def test_the_table_has_ten_changes():
+    assert len(list(rows_of_ten_changes())) == 10
