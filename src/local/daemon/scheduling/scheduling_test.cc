@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "api/pod.h"
 #include "base/file.h"
@@ -111,13 +111,9 @@ class SchedulingTest : public testing::Test {
     return message;
   }
   bool WaitEvent(std::string_view reason) {
-    for (int i = 0; i < 2000; ++i) {
-      for (const text::Json& event : cluster_.List(api::kEvents)) {
-        if (GetString(event, {"reason"}) == reason) return true;
-      }
-      ::usleep(1000);
-    }
-    return false;
+    return cluster_.WaitForAny(api::kEvents, [&](const text::Json& event) {
+      return GetString(event, {"reason"}) == reason;
+    });
   }
 
   const std::string locks_;
@@ -229,7 +225,7 @@ TEST_F(SchedulingTest, BindsWhenTheApiIsBack) {
   EXPECT_EQ(WaitBound("first-master-0"), "");
   cluster_.SetAway(true);
   Submit("j", 0, 1);
-  ::usleep(20'000);
+  EXPECT_TRUE(cluster_.WaitRefused());
   cluster_.SetAway(false);
   EXPECT_EQ(WaitBound("j-master-0"), "0");
 }

@@ -3,6 +3,7 @@
 // preconditions, and the graceful deletion of bound pods.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -61,6 +62,16 @@ class FakeCluster {
     return changed_.wait_for(lock, std::chrono::seconds(10),
                              [&] { return is_wanted(FindLocked(resource, ns, name)); });
   }
+  // Whether one of them soon is as wanted.
+  bool WaitForAny(const api::Resource& resource,
+                  const std::function<bool(const text::Json&)>& is_wanted) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+      return std::any_of(objects_.begin(), objects_.end(), [&](const auto& one) {
+        return one.first.first == CollectionOf(resource) && is_wanted(one.second);
+      });
+    });
+  }
   std::vector<text::Json> List(const api::Resource& resource) {
     const std::lock_guard lock(mutex_);
     std::vector<text::Json> found;
@@ -87,6 +98,12 @@ class FakeCluster {
   void SetAway(bool is_away) {
     const std::lock_guard lock(mutex_);
     is_away_ = is_away;
+    refused_ = 0;
+  }
+  // Whether a request soon finds it away.
+  bool WaitRefused() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return refused_ > 0; });
   }
   size_t writes() {
     const std::lock_guard lock(mutex_);
@@ -236,7 +253,11 @@ class FakeCluster {
 
   net::HttpResponse Answer(const net::HttpRequest& request) {
     const std::lock_guard lock(mutex_);
-    if (is_away_) return Refuse(503, "ServiceUnavailable");
+    if (is_away_) {
+      ++refused_;
+      changed_.notify_all();
+      return Refuse(503, "ServiceUnavailable");
+    }
     const auto target = net::ParseTarget(request.target);
     const Place place = PlaceOf(*target);
     const Key key{place.collection, place.ns + "/" + place.name};
@@ -317,6 +338,7 @@ class FakeCluster {
   int64_t version_ = 0;
   size_t writes_ = 0;
   bool is_away_ = false;
+  size_t refused_ = 0;  // while away
   std::map<Key, text::Json> objects_;
   std::set<std::string, std::less<>> deleted_;  // uids
   std::vector<Event> events_;
