@@ -2,35 +2,12 @@
 
 #include <algorithm>
 
+#include "api/names.h"
 #include "api/selector.h"
 #include "base/strings.h"
 
 namespace api {
 namespace {
-
-constexpr size_t kMaxNameLength = 63;
-constexpr size_t kMaxPrefixLength = 253;
-
-bool IsAlphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxNameLength && IsAlphanumeric(text.front()) &&
-         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
-}
-
-bool IsKey(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return IsName(text);
-  const std::string_view prefix = text.substr(0, slash);
-  return !prefix.empty() && prefix.size() <= kMaxPrefixLength && IsName(text.substr(slash + 1)) &&
-         std::all_of(prefix.begin(), prefix.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-         });
-}
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -62,7 +39,7 @@ class LabelSelector::Parser {
     const bool is_negated = Take("!");
     SkipSpace();
     requirement.key = ReadWord();
-    if (!IsKey(requirement.key)) {
+    if (!IsQualifiedName(requirement.key)) {
       return Bad(fmt::format("\"{}\" is not a label key", requirement.key));
     }
     SkipSpace();
@@ -116,7 +93,7 @@ class LabelSelector::Parser {
 
   base::Status CheckValues(const Requirement& requirement) const {
     for (const std::string& value : requirement.values) {
-      if (!value.empty() && !IsName(value)) {
+      if (!IsLabelValue(value)) {
         return Bad(fmt::format("\"{}\" is not a label value", value));
       }
     }

@@ -1,6 +1,7 @@
 // Labels, annotations, names and reasons that other software reads: each written once.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -78,5 +79,28 @@ inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
 
 // `<job>-<type lower>-<index>`; '/' becomes '-'.
 std::string ReplicaName(std::string_view job, std::string_view type, int index);
+
+// What Kubernetes takes for a name (k8s.io/apimachinery, util/validation).
+inline constexpr size_t kMaxLabelLength = 63;
+inline constexpr size_t kMaxSubdomainLength = 253;
+constexpr bool IsAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+// A letter, a digit, '-', '_' or '.': also what the keys of a ConfigMap are made of.
+constexpr bool IsNameCharacter(char c) {
+  return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+}
+// Of any length, for its limit is said by itself: [a-z0-9]([-a-z0-9]*[a-z0-9])?
+bool IsDnsLabel(std::string_view text);
+// Such a label that begins with a letter.
+bool IsDns1035Label(std::string_view text);
+// Such labels with dots between them, of any length too.
+bool IsDnsSubdomain(std::string_view text);
+// A subdomain that is not too long: the name of most objects.
+bool IsObjectName(std::string_view text);
+// The value of a label: nothing, or name characters between an alphanumeric one at each end.
+bool IsLabelValue(std::string_view text);
+// The key of a label, or a resource: [subdomain/]name.
+bool IsQualifiedName(std::string_view text);
 
 }  // namespace api

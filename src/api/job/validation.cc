@@ -8,15 +8,6 @@
 namespace api {
 namespace {
 
-constexpr size_t kMaxLabelLength = 63;
-
-bool IsDns1035Label(std::string_view name) {
-  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  const auto is_inner = [&](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '-'; };
-  if (name.empty() || !is_lower(name.front()) || name.back() == '-') return false;
-  return std::all_of(name.begin(), name.end(), is_inner);
-}
-
 // Go's %q of what can stand in a Kubernetes value: JSON escapes the same characters the same way.
 std::string Quote(std::string_view value) { return text::ToJson(text::Json(value)); }
 

@@ -236,7 +236,7 @@ void AddData(cli::Command& root, Context& context) {
   create.flags().Bool(&flags->read_only, "read-only", false, "no job may write to it");
   create.Check([flags](cli::Invocation& call) -> base::Status {
     // Of a claim; each part between dots begins and ends with a letter or digit.
-    if (!IsObjectName(call.args[0])) {
+    if (!api::IsObjectName(call.args[0])) {
       return Fail(Code::kInvalidArgument,
                   fmt::format("the name \"{}\" is invalid: lower case letters, digits, '-' and '.'",
                               call.args[0]));

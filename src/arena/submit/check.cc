@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "api/names.h"
 #include "arena/app/app.h"
 #include "arena/submit/files.h"
 #include "arena/submit/options.h"
@@ -101,12 +102,12 @@ base::Status CheckOurs(const SubmitFlags& flags) {
         fmt::format("--working-dir is invalid: '{}' must be absolute", flags.working_dir));
   }
   TRY(CheckImages(flags));
-  if (!flags.scheduler.empty() && !IsObjectName(flags.scheduler)) {
+  if (!flags.scheduler.empty() && !api::IsObjectName(flags.scheduler)) {
     return Refuse(fmt::format(
         "--scheduler \"{}\" is invalid: lower case letters, digits, '-' and '.'", flags.scheduler));
   }
   for (const std::string& secret : flags.image_pull_secrets) {
-    if (!IsObjectName(secret)) {
+    if (!api::IsObjectName(secret)) {
       return Refuse(
           fmt::format("--image-pull-secret \"{}\" is invalid: it is no name of a secret", secret));
     }
@@ -159,9 +160,7 @@ base::Status CheckConfigPath(const std::string& path) {
                     path));
   }
   const std::string name = path.substr(slash + 1);
-  const bool is_key = std::all_of(name.begin(), name.end(), [](char c) {
-    return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-  });
+  const bool is_key = std::all_of(name.begin(), name.end(), api::IsNameCharacter);
   if (is_key && name != "." && name != "..") return {};
   return Refuse(
       fmt::format("--config-file \"{}\" is invalid: the name of the file in the container must be "
@@ -264,10 +263,7 @@ base::Status CheckJobName(std::string_view name) {
     return Refuse(fmt::format("the len {} of name {} is too long, it should be less than {}",
                               name.size(), name, kMaxNameLength));
   }
-  const bool is_valid =
-      IsLower(name.front()) && IsLower(name.back()) &&
-      std::all_of(name.begin(), name.end(), [](char c) { return IsLower(c) || c == '-'; });
-  if (!is_valid) {
+  if (!api::IsDnsLabel(name)) {
     return Refuse(
         "the job name must consist of lower case alphanumeric characters, '-' or '.', and must "
         "start and end with an alphanumeric character");
@@ -285,7 +281,7 @@ base::Result<Pairs> ParseDevices(const std::vector<std::string>& values) {
     }
     const std::string name = value.substr(0, equals);
     const std::string quantity = value.substr(equals + 1);
-    if (!IsQualifiedName(name)) {
+    if (!api::IsQualifiedName(name)) {
       return base::Fail(base::Code::kInvalidArgument,
                         fmt::format("device name '{}' is not a qualified name", name));
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "api/names.h"
 #include "arena/submit/options.h"
 #include "arena/submit/refusal.h"
 #include "arena/submit/render_parts.h"
@@ -47,9 +48,7 @@ base::Status CheckClaimName(const std::string& name) {
     return Refuse("volume name is too short, names should be at least two alphanumeric characters");
   }
   const bool is_valid =
-      IsAlphanumeric(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
-        return IsAlphanumeric(c) || c == '_' || c == '.' || c == '-';
-      });
+      api::IsAlphanumeric(name[0]) && std::all_of(name.begin(), name.end(), api::IsNameCharacter);
   if (is_valid) return {};
   return Refuse(
       fmt::format("\"{}\" includes invalid characters for a local volume name, only "

@@ -153,9 +153,5 @@ base::Result<std::map<std::string, std::string>> ParseAnnotations(
 base::Result<std::map<std::string, std::string>> ParseEnv(const std::vector<std::string>& values);
 base::Result<std::vector<SecretEnv>> ParseSecretEnv(const std::vector<std::string>& values);
 base::Result<Elastic> ParseElastic(std::string_view value);
-// Kubernetes' IsQualifiedName: [prefix/]name.
-bool IsQualifiedName(std::string_view text);
-// Of an object: lower case letters, digits, '-' and '.'.
-bool IsObjectName(std::string_view text);
 
 }  // namespace arena

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/names.h"
 #include "arena/submit/options.h"
 #include "arena/submit/refusal.h"
 #include "base/strings.h"
@@ -16,20 +17,10 @@ using base::Code;
 using base::Fail;
 using StringMap = std::map<std::string, std::string>;
 
-constexpr size_t kMaxLabelName = 63;
-constexpr size_t kMaxObjectName = 253;
 constexpr int64_t kMaxElasticReplicas = 100'000;
 // Whatever stands where a value should be may be a secret that lost its name: only its start is
 // shown.
 constexpr size_t kShown = 16;
-
-// Letters, digits, '-', '_' and '.', with a letter or digit at either end.
-bool IsNamePart(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxLabelName && IsAlphanumeric(text.front()) &&
-         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
-}
 
 base::Error Invalid(std::string_view flag, std::string_view value, std::string_view why) {
   const std::string shown =
@@ -39,7 +30,7 @@ base::Error Invalid(std::string_view flag, std::string_view value, std::string_v
 
 base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
   for (const auto& [key, value] : pairs) {
-    if (IsQualifiedName(key)) continue;
+    if (api::IsQualifiedName(key)) continue;
     return Fail(Invalid(flag, key,
                         ": the key must be letters, digits, '-', '_' and '.', at most 63 of them, "
                         "with or without a domain/ before them"));
@@ -50,30 +41,13 @@ base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
 // kubelet's rule of old; newer ones take more.
 bool IsVariableName(std::string_view name) {
   return !name.empty() && !base::IsDigit(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return IsAlphanumeric(c) || c == '_' || c == '-' || c == '.'; });
+         std::all_of(name.begin(), name.end(), api::IsNameCharacter);
 }
 
 constexpr std::string_view kVariableRule =
     ": the name must be letters, digits, '_', '-' and '.', and not begin with a digit";
 
 }  // namespace
-
-bool IsQualifiedName(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    if (!IsObjectName(text.substr(0, slash))) return false;
-    text.remove_prefix(slash + 1);
-  }
-  return IsNamePart(text);
-}
-
-bool IsObjectName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxObjectName && IsLower(text.front()) &&
-         IsLower(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLower(c) || c == '-' || c == '.';
-         });
-}
 
 base::Result<StringMap> ParsePairs(std::string_view flag, const std::vector<std::string>& values) {
   StringMap pairs;
@@ -93,7 +67,7 @@ base::Result<StringMap> ParseLabels(std::string_view flag, const std::vector<std
   TRY_ASSIGN(StringMap pairs, ParsePairs(flag, values));
   TRY(CheckLabelKeys(flag, pairs));
   for (const auto& [key, value] : pairs) {
-    if (value.empty() || IsNamePart(value)) continue;
+    if (api::IsLabelValue(value)) continue;
     return Fail(Invalid(flag, key,
                         ": the value must be letters, digits, '-', '_' and '.', at most 63 of them "
                         "(an --annotation may hold any text)"));
@@ -151,13 +125,12 @@ base::Result<std::vector<SecretEnv>> ParseSecretEnv(const std::vector<std::strin
       variable.secret = value.substr(equals + 1, colon - equals - 1);
       variable.key = value.substr(colon + 1);
       if (!IsVariableName(variable.name)) return Fail(Invalid(kFlag, value, kVariableRule));
-      const bool is_key = !variable.key.empty() &&
-                          std::all_of(variable.key.begin(), variable.key.end(), [](char c) {
-                            return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-                          });
+      const bool is_key =
+          !variable.key.empty() &&
+          std::all_of(variable.key.begin(), variable.key.end(), api::IsNameCharacter);
       if (!is_key) return Fail(Invalid(kFlag, value, kForm));
     }
-    if (!IsObjectName(variable.secret)) return Fail(Invalid(kFlag, value, kForm));
+    if (!api::IsObjectName(variable.secret)) return Fail(Invalid(kFlag, value, kForm));
     const bool is_repeated =
         std::any_of(variables.begin(), variables.end(), [&](const SecretEnv& other) {
           return other.name == variable.name && (!other.name.empty() || other.secret == value);
@@ -213,8 +186,8 @@ base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::st
     if (std::find(kEffects.begin(), kEffects.end(), toleration.effect) == kEffects.end()) {
       return refuse(": the effect is NoSchedule, PreferNoSchedule or NoExecute, or empty for all");
     }
-    if (!IsQualifiedName(toleration.key)) return refuse(": the key is no label of a node");
-    if (!toleration.value.empty() && !IsNamePart(toleration.value)) {
+    if (!api::IsQualifiedName(toleration.key)) return refuse(": the key is no label of a node");
+    if (!api::IsLabelValue(toleration.value)) {
       return refuse(": the value must be letters, digits, '-', '_' and '.', at most 63 of them");
     }
     tolerations.push_back(std::move(toleration));

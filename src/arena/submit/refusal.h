@@ -25,8 +25,4 @@ inline std::string UnknownSyncMode(std::string_view mode) {
   return "Unknown sync mode: " + std::string(mode);
 }
 
-// Of a lower-case name: a letter or a digit.
-constexpr bool IsLower(char c) { return (c >= 'a' && c <= 'z') || base::IsDigit(c); }
-constexpr bool IsAlphanumeric(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z'); }
-
 }  // namespace arena

@@ -21,11 +21,10 @@ constexpr int64_t kMaxPods = 1000;
 std::string AsName(std::string_view host) {
   std::string name = base::ToLower(host.substr(0, host.find('.')));
   for (char& c : name) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (!is_plain) c = '-';
+    if (!api::IsAlphanumeric(c)) c = '-';
   }
   while (!name.empty() && name.front() == '-') name.erase(0, 1);
-  name = name.substr(0, 63);
+  name = name.substr(0, api::kMaxLabelLength);
   while (!name.empty() && name.back() == '-') name.pop_back();
   return name;
 }

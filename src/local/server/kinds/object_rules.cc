@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/job/pytorch_job.h"
+#include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
@@ -16,23 +17,6 @@
 
 namespace local::server {
 namespace {
-
-constexpr size_t kMaxSubdomain = 253;
-constexpr size_t kMaxLabel = 63;
-
-bool IsAlnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-bool IsDnsLabel(std::string_view text) {
-  if (text.empty() || !IsAlnum(text.front()) || !IsAlnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return IsAlnum(c) || c == '-'; });
-}
-
-bool IsSubdomain(std::string_view text) {
-  for (const std::string& label : base::Split(text, '.')) {
-    if (!IsDnsLabel(label)) return false;
-  }
-  return true;
-}
 
 // Texts of k8s.io/apimachinery/pkg/util/validation.
 constexpr std::string_view kSubdomainRule =
@@ -63,30 +47,16 @@ std::vector<std::string> NameCauses(const api::Resource& resource, std::string_v
     check(name.size() <= limit, fmt::format("must be no more than {} characters", limit));
   };
   if (&resource == &api::kServices) {
-    check_length(kMaxLabel);
-    check(IsDnsLabel(name) && name.front() >= 'a', kDns1035Rule);
+    check_length(api::kMaxLabelLength);
+    check(api::IsDns1035Label(name), kDns1035Rule);
   } else if (&resource == &api::kNamespaces) {
-    check_length(kMaxLabel);
-    check(IsDnsLabel(name), kLabelRule);
+    check_length(api::kMaxLabelLength);
+    check(api::IsDnsLabel(name), kLabelRule);
   } else {
-    check_length(kMaxSubdomain);
-    check(IsSubdomain(name), kSubdomainRule);
+    check_length(api::kMaxSubdomainLength);
+    check(api::IsDnsSubdomain(name), kSubdomainRule);
   }
   return causes;
-}
-
-bool IsQualifiedName(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    const std::string_view prefix = text.substr(0, slash);
-    if (prefix.empty() || prefix.size() > kMaxSubdomain || !IsSubdomain(prefix)) return false;
-    text.remove_prefix(slash + 1);
-  }
-  const auto is_alnum = [](char c) { return IsAlnum(c) || (c >= 'A' && c <= 'Z'); };
-  if (text.empty() || text.size() > kMaxLabel) return false;
-  if (!is_alnum(text.front()) || !is_alnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 void CheckStrings(const text::Json& object, std::string_view key, bool are_labels,
@@ -105,7 +75,7 @@ void CheckStrings(const text::Json& object, std::string_view key, bool are_label
       continue;
     }
     const std::string_view text = value.get_string();
-    const bool is_fine = IsQualifiedName(base::ToLower(name)) || IsQualifiedName(name);
+    const bool is_fine = api::IsQualifiedName(base::ToLower(name)) || api::IsQualifiedName(name);
     if (!is_fine) {
       causes.push_back(InvalidValue(
           field, name,
@@ -113,11 +83,10 @@ void CheckStrings(const text::Json& object, std::string_view key, bool are_label
           "end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
           "used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"));
     }
-    if (are_labels && !text.empty() &&
-        (!IsQualifiedName(text) || text.find('/') != std::string_view::npos)) {
+    if (are_labels && !api::IsLabelValue(text)) {
       causes.push_back(InvalidValue(
           field, text,
-          text.size() > kMaxLabel
+          text.size() > api::kMaxLabelLength
               ? "must be no more than 63 characters"
               : "a valid label must be an empty string or consist of alphanumeric characters, '-', "
                 "'_' or '.', and must start and end with an alphanumeric character (e.g. "
@@ -200,7 +169,7 @@ void CheckContainers(const text::Json& pod, std::string_view list, bool is_requi
     const std::string_view name = text::GetString(container, {"name"});
     if (name.empty()) {
       causes.push_back(field + ".name: Required value");
-    } else if (!IsDnsLabel(name) || name.size() > kMaxLabel) {
+    } else if (!api::IsDnsLabel(name) || name.size() > api::kMaxLabelLength) {
       causes.push_back(InvalidValue(field + ".name", name, kLabelRule));
     }
     if (text::GetString(container, {"image"}).empty()) {
