@@ -3,7 +3,7 @@ function(muster_embed_deploy target)
   set(out ${CMAKE_BINARY_DIR}/generated/deploy_files.cc)
   set(text "// Made from deploy/ by cmake/EmbedDeploy.cmake.\n#include \"arena/install/deploy_files.h\"\n\nnamespace arena {\n\n")
   foreach(pair
-          kDeployCrd=crd.yaml kDeployRoles=roles.yaml kDeployNamespace=operator/namespace.yaml
+          kDeployRoles=roles.yaml kDeployNamespace=operator/namespace.yaml
           kDeployRbac=operator/rbac.yaml
           kDeployService=operator/service.yaml kDeployDisruption=operator/disruption.yaml
           kDeployWebhook=operator/webhook.yaml

@@ -271,6 +271,27 @@ const Object* FindObject(const Json& value, Path path) {
   return found != nullptr ? found->if_object() : nullptr;
 }
 
+std::string_view TypeName(const Json& value) {
+  switch (value.kind()) {
+    case boost::json::kind::null:
+      return "null";
+    case boost::json::kind::bool_:
+      return "boolean";
+    case boost::json::kind::int64:
+    case boost::json::kind::uint64:
+      return "integer";
+    case boost::json::kind::double_:
+      return "number";
+    case boost::json::kind::string:
+      return "string";
+    case boost::json::kind::array:
+      return "array";
+    case boost::json::kind::object:
+      return "object";
+  }
+  return "";
+}
+
 std::string_view GetString(const Json& value, Path path) {
   const Json* const found = FindIn(value, path);
   if (found == nullptr || !found->is_string()) return {};

@@ -44,6 +44,8 @@ const Array* FindArray(const Json& value, Path path);
 const Object* FindObject(const Json& value, Path path);
 // "" when absent or not a string. The view lives as long as `value`.
 std::string_view GetString(const Json& value, Path path);
+// As OpenAPI names it: "string", "integer", "number", "boolean", "array", "object" or "null".
+std::string_view TypeName(const Json& value);
 // Nothing when absent or not a whole number.
 std::optional<int64_t> GetInt(const Json& value, Path path);
 std::optional<bool> GetBool(const Json& value, Path path);

@@ -6,33 +6,12 @@
 
 namespace api {
 
-std::string_view JsonTypeName(const text::Json& value) {
-  switch (value.kind()) {
-    case boost::json::kind::null:
-      return "null";
-    case boost::json::kind::bool_:
-      return "boolean";
-    case boost::json::kind::int64:
-    case boost::json::kind::uint64:
-      return "integer";
-    case boost::json::kind::double_:
-      return "number";
-    case boost::json::kind::string:
-      return "string";
-    case boost::json::kind::array:
-      return "array";
-    case boost::json::kind::object:
-      return "object";
-  }
-  return "";
-}
-
 FieldReader::FieldReader(const text::Json* value, std::string path, std::string* error)
     : path_(std::move(path)), error_(error) {
   if (value == nullptr || value->is_null()) return;
   object_ = value->if_object();
   if (object_ == nullptr && error_->empty()) {
-    *error_ = fmt::format("{}: must be an object, not {}", path_, JsonTypeName(*value));
+    *error_ = fmt::format("{}: must be an object, not {}", path_, text::TypeName(*value));
   }
 }
 
@@ -54,7 +33,7 @@ std::optional<std::string> FieldReader::String(std::string_view name) const {
   const text::Json* const found = Find(name);
   if (found == nullptr) return std::nullopt;
   if (!found->is_string()) {
-    Fail(name, fmt::format("must be a string, not {}", JsonTypeName(*found)));
+    Fail(name, fmt::format("must be a string, not {}", text::TypeName(*found)));
     return std::nullopt;
   }
   return std::string(text::GetString(*found, {}));
@@ -69,7 +48,7 @@ std::optional<int64_t> FieldReader::Int64(std::string_view name) const {
   if (found == nullptr) return std::nullopt;
   const std::optional<int64_t> value = text::GetInt(*found, {});
   if (!value) {
-    const std::string_view type = JsonTypeName(*found);
+    const std::string_view type = text::TypeName(*found);
     Fail(name, type == "integer" ? std::string("is out of range")
                                  : fmt::format("must be an integer, not {}", type));
   }
@@ -91,7 +70,7 @@ std::optional<bool> FieldReader::Bool(std::string_view name) const {
   const text::Json* const found = Find(name);
   if (found == nullptr) return std::nullopt;
   if (!found->is_bool()) {
-    Fail(name, fmt::format("must be a boolean, not {}", JsonTypeName(*found)));
+    Fail(name, fmt::format("must be a boolean, not {}", text::TypeName(*found)));
     return std::nullopt;
   }
   return found->get_bool();
@@ -112,7 +91,7 @@ const text::Array* FieldReader::Array(std::string_view name) const {
   const text::Json* const found = Find(name);
   if (found == nullptr) return nullptr;
   if (!found->is_array()) {
-    Fail(name, fmt::format("must be an array, not {}", JsonTypeName(*found)));
+    Fail(name, fmt::format("must be an array, not {}", text::TypeName(*found)));
   }
   return found->if_array();
 }

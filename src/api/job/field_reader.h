@@ -46,7 +46,4 @@ class FieldReader {
   std::string* error_;
 };
 
-// "string", "integer", "number", "boolean", "array", "object" or "null".
-std::string_view JsonTypeName(const text::Json& value);
-
 }  // namespace api

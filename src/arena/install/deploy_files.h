@@ -1,11 +1,11 @@
-// The YAML files of deploy/ as they were when the program was built (cmake/EmbedDeploy.cmake).
+// The YAML files of deploy/ as they were when the program was built (cmake/EmbedDeploy.cmake), but
+// for the definition, which is api::kPyTorchJobDefinition.
 #pragma once
 
 #include <string_view>
 
 namespace arena {
 
-extern const std::string_view kDeployCrd;
 extern const std::string_view kDeployRoles;
 extern const std::string_view kDeployNamespace;
 extern const std::string_view kDeployRbac;

@@ -77,7 +77,7 @@ void Fit(const InstallOptions& options, text::Json& object) {
 base::Result<std::vector<text::Json>> PlanInstall(const InstallOptions& options) {
   std::vector<text::Json> objects;
   if (!options.is_namespaced) {
-    TRY(AddObjects(kDeployCrd, objects));
+    TRY(AddObjects(api::kPyTorchJobDefinition, objects));
     TRY(AddObjects(kDeployRoles, objects));
   }
   if (options.is_crd_only) return objects;
