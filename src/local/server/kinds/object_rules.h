@@ -27,6 +27,8 @@ Check CheckMetadata(const api::Resource& resource, const text::Json& object);
 
 // Gives a new object its uid, creationTimestamp, first generation, initial status and defaults.
 void PrepareCreate(const api::Resource& resource, base::Time now, text::Json& object);
+// After the fields' managers were noted: what nobody owns.
+void FillIn(const api::Resource& resource, text::Json& object);
 // What the object needs to be of use at all (pods: containers with name and image).
 Check CheckSpec(const api::Resource& resource, const text::Json& object);
 

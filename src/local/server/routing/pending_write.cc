@@ -10,7 +10,6 @@
 #include "local/server/apply/managed_fields.h"
 #include "local/server/apply/strategic_merge.h"
 #include "local/server/kinds/object_rules.h"
-#include "local/server/kinds/service_rules.h"
 #include "local/server/routing/deletion.h"
 #include "local/server/schema/field_validation.h"
 #include "text/patch.h"
@@ -118,7 +117,7 @@ Answer<Next> CreateObject(PendingWrite& pending, text::Json object, View& view) 
   PrepareCreate(resource, now, object);
   if (auto fine = CheckSpec(resource, object); !fine) return Refuse(fine.error());
   SetManagedFields(pending, nullptr, std::move(sent), object);
-  if (&resource == &api::kServices) SetServiceFamilies(object);
+  FillIn(resource, object);
   auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
                         pending.validation, object, nullptr);
   if (!warnings) return Refuse(std::move(warnings.error()));

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/strings.h"
 #include "local/server/kinds/custom_kinds.h"
+#include "local/server/kinds/kind_rules.h"
 #include "local/server/routing/api_error.h"
 #include "local/server/routing/reviews.h"
 #include "local/server/routing/writes.h"
@@ -20,24 +21,6 @@ namespace {
 // The Kubernetes whose API this is a part of.
 constexpr std::string_view kKubernetesMinor = "33";
 
-struct ShortName {
-  const api::Resource* resource;
-  std::string_view name;
-};
-
-constexpr ShortName kShortNames[] = {
-    {&api::kPods, "po"},
-    {&api::kServices, "svc"},
-    {&api::kConfigMaps, "cm"},
-    {&api::kPersistentVolumeClaims, "pvc"},
-    {&api::kNodes, "no"},
-    {&api::kNamespaces, "ns"},
-    {&api::kEvents, "ev"},
-    {&api::kPriorityClasses, "pc"},
-    {&api::kDeployments, "deploy"},
-    {&api::kHorizontalPodAutoscalers, "hpa"},
-};
-
 text::Json Entry(const api::Resource& resource) {
   text::Object entry{{"name", resource.plural},
                      {"singularName", resource.singular},
@@ -45,13 +28,9 @@ text::Json Entry(const api::Resource& resource) {
                      {"kind", resource.kind},
                      {"verbs", text::Array{"create", "delete", "deletecollection", "get", "list",
                                            "patch", "update", "watch"}}};
-  for (const ShortName& name : kShortNames) {
-    if (name.resource == &resource) entry["shortNames"] = text::Array{text::Json(name.name)};
-  }
-  for (const api::Resource* of_all :
-       {&api::kPods, &api::kServices, &api::kDeployments, &api::kHorizontalPodAutoscalers}) {
-    if (of_all == &resource) entry["categories"] = text::Array{"all"};
-  }
+  const KindRules& rules = RulesOf(resource);
+  if (!rules.short_name.empty()) entry["shortNames"] = text::Array{text::Json(rules.short_name)};
+  if (rules.is_in_all) entry["categories"] = text::Array{"all"};
   return entry;
 }
 

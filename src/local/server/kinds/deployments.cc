@@ -1,9 +1,9 @@
-#include "local/server/kinds/deployment_rules.h"
-
 #include <fmt/format.h>
 
-namespace local::server {
+#include "api/object.h"
+#include "local/server/kinds/kind_rules.h"
 
+namespace local::server {
 namespace {
 
 using text::GetInt;
@@ -23,8 +23,6 @@ bool SelectsItsPods(const text::Object& labels, const text::Json& deployment) {
   return true;
 }
 
-}  // namespace
-
 void SetDeploymentDefaults(text::Json& deployment) {
   text::SetDefault(deployment, {"spec", "replicas"}, 1);
   text::SetDefault(deployment, {"spec", "revisionHistoryLimit"}, kRevisionHistory);
@@ -34,8 +32,7 @@ void SetDeploymentDefaults(text::Json& deployment) {
   }
 }
 
-std::vector<std::string> DeploymentCauses(const text::Json& deployment) {
-  std::vector<std::string> causes;
+void CheckDeployment(const text::Json& deployment, Causes& causes) {
   if (GetInt(deployment, {"spec", "replicas"}).value_or(-1) < 0) {
     causes.emplace_back("spec.replicas: Invalid value: must be greater than or equal to 0");
   }
@@ -59,7 +56,34 @@ std::vector<std::string> DeploymentCauses(const text::Json& deployment) {
         "spec.template.spec.restartPolicy: Unsupported value: \"{}\": supported values: \"Always\"",
         policy));
   }
-  return causes;
 }
+
+constexpr Column kDeploymentColumns[] = {{"Name", "string"},
+                                         {"Ready", "string"},
+                                         {"Up-to-date", "integer"},
+                                         {"Available", "integer"},
+                                         {"Age", "string"}};
+
+void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells) {
+  const auto count = [&](std::string_view key) {
+    return text::GetInt(deployment, {"status", key}).value_or(0);
+  };
+  cells.Text(api::Name(deployment));
+  cells.Plain(fmt::format("{}/{}", count("readyReplicas"),
+                          text::GetInt(deployment, {"spec", "replicas"}).value_or(1)));
+  cells.Number(static_cast<double>(count("updatedReplicas")));
+  cells.Number(static_cast<double>(count("availableReplicas")));
+  cells.Text(Age(api::CreationTime(deployment), now));
+}
+
+}  // namespace
+
+const KindRules kDeploymentRules{.short_name = "deploy",
+                                 .is_in_all = true,
+                                 .has_generation = true,
+                                 .set_defaults = SetDeploymentDefaults,
+                                 .check = CheckDeployment,
+                                 .columns = kDeploymentColumns,
+                                 .cells = DeploymentCells};
 
 }  // namespace local::server

@@ -1,0 +1,23 @@
+#include "api/job/pytorch_job.h"
+#include "local/server/kinds/kind_rules.h"
+
+namespace local::server {
+namespace {
+
+constexpr Column kJobColumns[] = {{"Name", "string"},
+                                  {"State", "string"},
+                                  {"Age", "date"},
+                                  {"Status", "string", 1},
+                                  {"Trainer", "string", 1},
+                                  {"Duration", "string", 1},
+                                  {"GPU(Requested)", "number", 1},
+                                  {"GPU(Allocated)", "number", 1},
+                                  {"Node", "string", 1},
+                                  {"Created", "string", 1}};
+}  // namespace
+
+// Its cells are a JobRow's (tables.h).
+const KindRules kJobRules{
+    .has_generation = true, .set_defaults = api::ApplySchemaDefaults, .columns = kJobColumns};
+
+}  // namespace local::server

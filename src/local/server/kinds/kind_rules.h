@@ -1,0 +1,57 @@
+// What the server decides about objects of one kind: one value a kind, in a file of its own. A new
+// kind is its api::Resource, such a file, and a row of the table in kind_rules.cc. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/resources.h"
+#include "base/clock.h"
+#include "local/server/kinds/name_rules.h"
+#include "local/server/kinds/table_cells.h"
+#include "text/json.h"
+
+namespace local::server {
+
+// Texts of what Kubernetes would refuse (422).
+using Causes = std::vector<std::string>;
+
+inline constexpr Column kNameAndAge[] = {{"Name", "string"}, {"Age", "string"}};
+void NameAndAgeCells(const text::Json& object, base::Time now, Cells& cells);
+
+struct KindRules {
+  NameRule name = NameRule::kSubdomain;
+  std::string_view short_name = {};  // kubectl's; "" for none
+  bool is_in_all = false;            // `kubectl get all` shows it
+  bool has_generation = false;       // changes of all but metadata and status are counted
+
+  // On its way into the store, new or changed; nullptr for none.
+  void (*set_defaults)(text::Json& object) = nullptr;
+  // Of a new one, after the status that a client sent was taken out.
+  void (*begin)(text::Json& object) = nullptr;
+  // Of a new one, in nobody's name: no manager owns these fields.
+  void (*fill_in)(text::Json& object) = nullptr;
+  void (*check)(const text::Json& object, Causes& causes) = nullptr;
+  void (*check_change)(const text::Json& old, const text::Json& object, Causes& causes) = nullptr;
+
+  std::span<const Column> columns = kNameAndAge;
+  void (*cells)(const text::Json& object, base::Time now, Cells& cells) = NameAndAgeCells;
+};
+
+// Those of every other kind, and of a CustomResourceDefinition's, are the defaults above.
+const KindRules& RulesOf(const api::Resource& resource);
+
+extern const KindRules kClaimRules;
+extern const KindRules kConfigMapRules;
+extern const KindRules kDeploymentRules;
+extern const KindRules kEventRules;
+extern const KindRules kJobRules;
+extern const KindRules kNamespaceRules;
+extern const KindRules kNodeRules;
+extern const KindRules kPodRules;
+extern const KindRules kSecretRules;
+extern const KindRules kServiceRules;
+
+}  // namespace local::server

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/strings.h"
+#include "local/server/kinds/kind_rules.h"
+#include "local/server/kinds/object_rules.h"
+
+namespace local::server {
+namespace {
+
+constexpr Column kPodColumns[] = {{"Name", "string"},
+                                  {"Ready", "string"},
+                                  {"Status", "string"},
+                                  {"Restarts", "string"},
+                                  {"Age", "string"},
+                                  {"IP", "string", 1},
+                                  {"Node", "string", 1},
+                                  {"Nominated Node", "string", 1},
+                                  {"Readiness Gates", "string", 1}};
+
+void SetPodDefaults(text::Json& pod) {
+  text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
+  text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+  text::SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
+}
+
+void BeginPod(text::Json& pod) {
+  text::Set(pod, {"status"}, text::Object{{"phase", "Pending"}, {"qosClass", "BestEffort"}});
+}
+
+void CheckContainers(const text::Json& pod, std::string_view list, bool is_required,
+                     Causes& causes) {
+  const text::Array* containers = text::FindArray(pod, {"spec", list});
+  if (containers == nullptr || containers->empty()) {
+    if (is_required) causes.push_back(fmt::format("spec.{}: Required value", list));
+    return;
+  }
+  for (size_t i = 0; i < containers->size(); ++i) {
+    const text::Json& container = (*containers)[i];
+    const std::string field = fmt::format("spec.{}[{}]", list, i);
+    const std::string_view name = text::GetString(container, {"name"});
+    if (name.empty()) {
+      causes.push_back(field + ".name: Required value");
+    } else {
+      CheckLabel(field + ".name", name, causes);
+    }
+    if (text::GetString(container, {"image"}).empty()) {
+      causes.push_back(field + ".image: Required value");
+    }
+  }
+}
+
+void CheckPod(const text::Json& pod, Causes& causes) {
+  CheckContainers(pod, "initContainers", false, causes);
+  CheckContainers(pod, "containers", true, causes);
+  const auto grace = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
+  if (!grace || *grace < 0) {
+    causes.emplace_back(
+        "spec.terminationGracePeriodSeconds: Invalid value: must be greater than or equal to 0");
+  }
+}
+
+// A pod's spec with what may be changed later taken out.
+text::Json FixedPodSpec(const text::Json& pod) {
+  const text::Json* spec = text::Find(pod, {"spec"});
+  text::Json fixed = spec == nullptr ? text::Json(text::Object{}) : *spec;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    text::Json* containers = text::Find(fixed, {list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (text::Json& container : containers->get_array()) text::Erase(container, {"image"});
+  }
+  text::Erase(fixed, {"activeDeadlineSeconds"});
+  text::Erase(fixed, {"terminationGracePeriodSeconds"});
+  text::Erase(fixed, {"tolerations"});
+  return fixed;
+}
+
+void CheckPodChange(const text::Json& old, const text::Json& pod, Causes& causes) {
+  if (FixedPodSpec(old) == FixedPodSpec(pod)) return;
+  causes.emplace_back(
+      "spec: Forbidden: pod updates may not change fields other than "
+      "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+      "`spec.tolerations` (only additions to existing tolerations),"
+      "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+      "negative)");
+}
+
+void PodCells(const text::Json& pod, base::Time now, Cells& cells) {
+  const auto statuses = api::ContainerStatuses(pod);
+  size_t ready = 0;
+  std::optional<base::Time> last_restart;
+  for (const auto& status : statuses) {
+    if (status.is_ready) ++ready;
+    if (status.last_terminated && status.last_terminated->finished > last_restart) {
+      last_restart = status.last_terminated->finished;
+    }
+  }
+  const text::Array* containers = text::FindArray(pod, {"spec", "containers"});
+  cells.Text(api::Name(pod));
+  cells.Text(fmt::format("{}/{}", ready, containers == nullptr ? 0 : containers->size()));
+  cells.Text(api::PodStatusText(pod));
+  const int restarts = api::RestartCount(pod);
+  cells.Text(restarts > 0 && last_restart
+                 ? fmt::format("{} ({} ago)", restarts, Age(last_restart, now))
+                 : std::to_string(restarts));
+  cells.Text(Age(api::CreationTime(pod), now));
+  cells.TextOr(text::GetString(pod, {"status", "podIP"}), "<none>");
+  cells.TextOr(api::NodeName(pod), "<none>");
+  cells.TextOr(text::GetString(pod, {"status", "nominatedNodeName"}), "<none>");
+  cells.Text("<none>");
+}
+
+}  // namespace
+
+const KindRules kPodRules{.short_name = "po",
+                          .is_in_all = true,
+                          .has_generation = true,
+                          .set_defaults = SetPodDefaults,
+                          .begin = BeginPod,
+                          .check = CheckPod,
+                          .check_change = CheckPodChange,
+                          .columns = kPodColumns,
+                          .cells = PodCells};
+
+}  // namespace local::server

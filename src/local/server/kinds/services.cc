@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "api/object.h"
+#include "base/strings.h"
+#include "local/server/kinds/kind_rules.h"
+
+namespace local::server {
+namespace {
+
+void SetServiceDefaults(text::Json& service) {
+  text::SetDefault(service, {"spec", "type"}, "ClusterIP");
+  text::SetDefault(service, {"spec", "sessionAffinity"}, "None");
+  text::Json* ports = text::Find(service, {"spec", "ports"});
+  if (ports != nullptr && ports->is_array()) {
+    for (text::Json& port : ports->get_array()) {
+      if (!port.is_object()) continue;
+      text::SetDefault(port, {"protocol"}, "TCP");
+      const text::Json* number = text::Find(port, {"port"});
+      if (number != nullptr) text::SetDefault(port, {"targetPort"}, text::Json(*number));
+    }
+  }
+  if (text::GetString(service, {"spec", "type"}) == "ExternalName") return;
+  text::SetDefault(service, {"spec", "internalTrafficPolicy"}, "Cluster");
+}
+
+// Its families. No cluster IP is handed out: pods share this machine's network, and reach each
+// other by name.
+void SetServiceFamilies(text::Json& service) {
+  if (text::GetString(service, {"spec", "type"}) == "ExternalName") return;
+  text::SetDefault(service, {"spec", "ipFamilies"}, text::Array{"IPv4"});
+  text::SetDefault(service, {"spec", "ipFamilyPolicy"}, "SingleStack");
+  const std::string address(text::GetString(service, {"spec", "clusterIP"}));
+  if (!address.empty())
+    text::SetDefault(service, {"spec", "clusterIPs"}, text::Array{text::Json(address)});
+}
+
+void BeginService(text::Json& service) {
+  text::Set(service, {"status"}, text::Object{{"loadBalancer", text::Object{}}});
+}
+
+constexpr Column kServiceColumns[] = {
+    {"Name", "string"},    {"Type", "string"}, {"Cluster-IP", "string"}, {"External-IP", "string"},
+    {"Port(s)", "string"}, {"Age", "string"},  {"Selector", "string", 1}};
+
+void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
+  std::vector<std::string> ports;
+  if (const text::Array* list = text::FindArray(service, {"spec", "ports"})) {
+    for (const text::Json& port : *list) {
+      const std::string_view protocol = text::GetString(port, {"protocol"});
+      const auto node_port = text::GetInt(port, {"nodePort"});
+      ports.push_back(fmt::format("{}{}/{}", text::GetInt(port, {"port"}).value_or(0),
+                                  node_port ? fmt::format(":{}", *node_port) : "",
+                                  protocol.empty() ? "TCP" : protocol));
+    }
+  }
+  std::vector<std::string> selector;
+  if (const text::Object* map = text::FindObject(service, {"spec", "selector"})) {
+    for (const auto& [key, value] : *map) {
+      if (value.is_string()) {
+        selector.push_back(
+            fmt::format("{}={}", std::string_view(key), std::string_view(value.get_string())));
+      }
+    }
+  }
+  cells.Text(api::Name(service));
+  cells.TextOr(text::GetString(service, {"spec", "type"}), "ClusterIP");
+  cells.TextOr(text::GetString(service, {"spec", "clusterIP"}), "<none>");
+  cells.Text("<none>");
+  cells.TextOr(base::Join(ports, ","), "<none>");
+  cells.Text(Age(api::CreationTime(service), now));
+  cells.TextOr(base::Join(selector, ","), "<none>");
+}
+
+}  // namespace
+
+const KindRules kServiceRules{.name = NameRule::kDns1035Label,
+                              .short_name = "svc",
+                              .is_in_all = true,
+                              .set_defaults = SetServiceDefaults,
+                              .begin = BeginService,
+                              .fill_in = SetServiceFamilies,
+                              .columns = kServiceColumns,
+                              .cells = ServiceCells};
+
+}  // namespace local::server

@@ -1,0 +1,42 @@
+// What a Table says of one object: its columns, and the cells of a row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace local::server {
+
+struct Column {
+  std::string_view name;
+  std::string_view type;
+  int priority = 0;  // 1: with `-o wide` alone
+};
+
+// Cells of one row as JSON, appended to a text that outlives this.
+class Cells {
+ public:
+  explicit Cells(std::string& out) : out_(out) {}
+
+  void Text(std::string_view text);
+  // Text that needs no escapes.
+  void Plain(std::string_view text);
+  void Null() { Raw("null"); }
+  void TextOr(std::string_view text, std::string_view otherwise) {
+    Text(text.empty() ? otherwise : text);
+  }
+  void Number(double number);
+
+ private:
+  void Raw(std::string_view json);
+
+  std::string& out_;
+  bool is_first_ = true;
+};
+
+// "5m", "<unknown>" without a time.
+std::string Age(std::optional<base::Time> since, base::Time now);
+
+}  // namespace local::server
