@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/job/definition.h"
 #include "api/object.h"
 #include "arena/install/deploy_files.h"
 #include "text/yaml.h"
