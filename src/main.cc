@@ -27,7 +27,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
-#include "controller/operator/command.h"
+#include "controller/operator/operator_command.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"

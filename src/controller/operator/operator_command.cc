@@ -1,4 +1,4 @@
-#include "controller/operator/command.h"
+#include "controller/operator/operator_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
