@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "local/store/schema.h"
+#include "local/store/migration.h"
 #include "local/store/sqlite.h"
 
 namespace local::store {

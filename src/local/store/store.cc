@@ -8,8 +8,8 @@
 
 #include "base/defer.h"
 #include "local/store/list_sql.h"
+#include "local/store/migration.h"
 #include "local/store/reserve.h"
-#include "local/store/schema.h"
 #include "local/store/sqlite.h"
 #include "local/store/writer.h"
 

@@ -12,7 +12,7 @@
 #include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "local/store/schema.h"
+#include "local/store/migration.h"
 #include "local/store/sqlite.h"
 
 namespace local::store {

@@ -1,4 +1,4 @@
-#include "local/store/schema.h"
+#include "local/store/migration.h"
 
 #include <fmt/format.h>
 
