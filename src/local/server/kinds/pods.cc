@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/strings.h"
