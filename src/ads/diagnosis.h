@@ -1,4 +1,4 @@
-// What a distributed job needs of its tenancy, and whether it is there (spec/ads.md 1.4).
+// What a distributed job needs of its tenancy, and whether it is there (compat/opctl.md 1.4).
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 namespace api {
 
-// spec/pytorchjob-operator.md 2.3
+// compat/pytorchjob.md 2.3
 inline constexpr std::string_view kOperatorNameLabel = "training.kubeflow.org/operator-name";
 inline constexpr std::string_view kJobNameLabel = "training.kubeflow.org/job-name";
 inline constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
@@ -29,7 +29,7 @@ inline constexpr std::string_view kManagedByMultiKueue = "kueue.x-k8s.io/multiku
 // The queue that a job waits in for its admission, on the job.
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
-// spec/arena.md 3
+// compat/arena.md 3
 inline constexpr std::string_view kArenaCodeContainer = "init-code";
 inline constexpr std::string_view kRequestGpusAnnotation = "requestGPUsOfJobOwner";
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";

@@ -13,7 +13,7 @@
 namespace base {
 
 enum class LogForm {
-  // Arena's two (spec/arena.md 2.1): kText, coloured, on a terminal; elsewhere
+  // Arena's two (compat/arena.md 2.1): kText, coloured, on a terminal; elsewhere
   // `time="2026-07-30T10:00:00Z" level=info msg="text"`.
   kArena,
   // `INFO[0000] text`, elapsed seconds in brackets; coloured on a terminal.

@@ -25,7 +25,7 @@ size_t EditDistance(std::string_view a, std::string_view b);
 std::string PercentDecode(std::string_view text);
 // One word that a POSIX shell reads back as `text`.
 std::string ShellQuote(std::string_view text);
-// Lower-case hex MD5: an identifier, never a protection (spec/arena.md 1.3.5).
+// Lower-case hex MD5: an identifier, never a protection (compat/arena.md 1.3.5).
 std::string Md5Hex(std::string_view text);
 std::string Base64Encode(std::string_view bytes);
 // Standard alphabet with padding; nothing when malformed.

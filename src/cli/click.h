@@ -1,5 +1,5 @@
-// Flags, help and refusals with Click's habits, for `opctl` (spec/ads.md 1): the same declarations
-// as pflag's style, and single-dash long names beside them.
+// Flags, help and refusals with Click's habits, for `opctl` (compat/opctl.md 1): the same
+// declarations as pflag's style, and single-dash long names beside them.
 #pragma once
 
 #include <string>

@@ -49,7 +49,7 @@ base::Result<std::unique_ptr<Client>> ConnectToKubernetes(const KubeSelection& s
                                                           const KubernetesOptions& options);
 
 // Who the server says we are (SelfSubjectReview); where it does not say, what the credentials say;
-// "" when that is unknown too. Names as Arena's (spec/arena.md 1.3.5).
+// "" when that is unknown too. Names as Arena's (compat/arena.md 1.3.5).
 base::Result<std::string> FindUserName(Client& client, const KubeSelection& selection);
 
 }  // namespace cluster

@@ -1,4 +1,4 @@
-// Events about pods (spec/pytorchjob-operator.md 2.10).
+// Events about pods (compat/pytorchjob.md 2.10).
 //
 // v1 repeats them on every pass and leaves it to the client to drop most. Here each is said once,
 // and what has been said is read off the status:

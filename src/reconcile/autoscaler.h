@@ -1,4 +1,4 @@
-// The HorizontalPodAutoscaler of an elastic job (spec/pytorchjob-operator.md 2.6).
+// The HorizontalPodAutoscaler of an elastic job (compat/pytorchjob.md 2.6).
 #pragma once
 
 #include "reconcile/pass.h"

@@ -1,4 +1,4 @@
-// runPolicy.backoffLimit (spec/pytorchjob-operator.md 2.5).
+// runPolicy.backoffLimit (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include "reconcile/pass.h"

@@ -1,4 +1,4 @@
-// Which children of a finished or suspended job go (spec/pytorchjob-operator.md 2.7, 2.8).
+// Which children of a finished or suspended job go (compat/pytorchjob.md 2.7, 2.8).
 #pragma once
 
 #include "reconcile/pass.h"

@@ -1,5 +1,5 @@
 // The list of conditions and the rules by which it changes. Clients compare whole lists, so the
-// order and the texts are contract (spec/pytorchjob-operator.md 2.5).
+// order and the texts are contract (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// runPolicy.activeDeadlineSeconds (spec/pytorchjob-operator.md 2.5).
+// runPolicy.activeDeadlineSeconds (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include <cstdint>

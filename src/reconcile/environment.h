@@ -1,4 +1,4 @@
-// The environment that a pod's containers are given (spec/pytorchjob-operator.md 2.3).
+// The environment that a pod's containers are given (compat/pytorchjob.md 2.3).
 #pragma once
 
 #include <optional>

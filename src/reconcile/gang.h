@@ -1,4 +1,4 @@
-// Gang scheduling through a PodGroup (spec/pytorchjob-operator.md 2.11).
+// Gang scheduling through a PodGroup (compat/pytorchjob.md 2.11).
 #pragma once
 
 #include <string>

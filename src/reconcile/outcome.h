@@ -1,5 +1,5 @@
 // Whether the job runs, has succeeded or has failed, judged by its pods alone
-// (spec/pytorchjob-operator.md 2.5).
+// (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include <optional>

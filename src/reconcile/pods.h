@@ -1,4 +1,4 @@
-// Which pods there should be, and what each looks like (spec/pytorchjob-operator.md 2.3).
+// Which pods there should be, and what each looks like (compat/pytorchjob.md 2.3).
 #pragma once
 
 #include <string>

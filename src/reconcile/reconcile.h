@@ -1,5 +1,5 @@
 // The one reconciler: a pure function from what exists to what is to be done
-// (spec/pytorchjob-operator.md 2). It does no I/O, keeps no state and knows no clock.
+// (compat/pytorchjob.md 2). It does no I/O, keeps no state and knows no clock.
 #pragma once
 
 #include <map>

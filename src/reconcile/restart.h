@@ -1,4 +1,4 @@
-// What the failure of a pod means for it (spec/pytorchjob-operator.md 2.5).
+// What the failure of a pod means for it (compat/pytorchjob.md 2.5).
 #pragma once
 
 #include <optional>

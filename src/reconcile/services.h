@@ -1,4 +1,4 @@
-// One headless service a replica (spec/pytorchjob-operator.md 2.4).
+// One headless service a replica (compat/pytorchjob.md 2.4).
 #pragma once
 
 #include <cstdint>

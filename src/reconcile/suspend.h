@@ -1,4 +1,4 @@
-// runPolicy.suspend (spec/pytorchjob-operator.md 2.7).
+// runPolicy.suspend (compat/pytorchjob.md 2.7).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// runPolicy.ttlSecondsAfterFinished (spec/pytorchjob-operator.md 2.8).
+// runPolicy.ttlSecondsAfterFinished (compat/pytorchjob.md 2.8).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // The writes and events of a plan, with the texts that users and tests read
-// (spec/pytorchjob-operator.md 2.10).
+// (compat/pytorchjob.md 2.10).
 #pragma once
 
 #include <string>

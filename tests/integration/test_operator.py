@@ -1,5 +1,5 @@
 """`muster operator` against a real kube-apiserver and etcd: what a job comes to. The test plays the
-kubelet. The cases are those of spec/pytorchjob-operator.md 4.5, 4.6 and 4.9, in its names."""
+kubelet. The cases are those of compat/pytorchjob.md 4.5, 4.6 and 4.9, in its names."""
 import json
 import signal
 import time

@@ -1,5 +1,5 @@
 """Gang scheduling of `muster operator` against a real API server: the test plays Volcano and the
-scheduler-plugins' controller (spec/pytorchjob-operator.md 2.11)."""
+scheduler-plugins' controller (compat/pytorchjob.md 2.11)."""
 import pytest
 
 from dying_kubelet import DyingKubelet

@@ -1,5 +1,5 @@
 """Kubeflow's Python SDK drives a cluster on which `muster operator` runs
-(spec/pytorchjob-operator.md 4.8). The test plays the kubelet."""
+(compat/pytorchjob.md 4.8). The test plays the kubelet."""
 import json
 import os
 import subprocess

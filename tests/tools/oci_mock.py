@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A mock of the services of Oracle's cloud that opctl uses (spec/ads.md 5.7), on one port of
+"""A mock of the services of Oracle's cloud that opctl uses (compat/opctl.md 5.7), on one port of
 127.0.0.1: Data Science jobs and runs, Logging, Object Storage, subnets, secrets.
 
 It verifies what the real ones verify: signature, date, digest of the body. Tests drive the runs'

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned kConfigMode = 0600;
 
-// What `configure` asks, in the original's order (spec/ads.md 2.6).
+// What `configure` asks, in the original's order (compat/opctl.md 2.6).
 class Configure {
  public:
   Configure(const Context& context, cli::Output& out) : context_(context), out_(out) {}

@@ -1,4 +1,4 @@
-// What a node's environment tells its launcher (spec/ads.md 3.4, 5.1). Pure.
+// What a node's environment tells its launcher (compat/opctl.md 3.4, 5.1). Pure.
 #pragma once
 
 #include <chrono>

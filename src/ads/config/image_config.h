@@ -1,4 +1,4 @@
-// The image's name, tag and Dockerfile as ./config.ini keeps them (spec/ads.md 2.2). Pure.
+// The image's name, tag and Dockerfile as ./config.ini keeps them (compat/opctl.md 2.2). Pure.
 #pragma once
 
 #include <optional>

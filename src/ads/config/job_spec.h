@@ -1,4 +1,4 @@
-// JobSpec: the one job and its runs that a TrainConfig stands for (spec/ads.md 3.2). Pure.
+// JobSpec: the one job and its runs that a TrainConfig stands for (compat/opctl.md 3.2). Pure.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,7 @@ struct Placement {
 // all that CreateJobBody refuses. Nothing is contacted.
 base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environment& environment);
 
-// Bodies of POST /jobs and POST /jobRuns (spec/ads.md 5.6). `name` is never empty there.
+// Bodies of POST /jobs and POST /jobRuns (compat/opctl.md 5.6). `name` is never empty there.
 // kInvalidArgument names the key of spec.infrastructure.spec that the service would not take.
 base::Result<text::Json> CreateJobBody(const JobSpec& job, const Placement& placement,
                                        const std::string& name);

@@ -124,7 +124,7 @@ TEST(JobSpec_SubstituteName, LeavesWhatIsUnknown) {
   EXPECT_EQ(SubstituteName("m-${X}-${RANK}-$X-$NO-${NO}-$", job, run), "m-1-0-1-$NO-${NO}-$");
 }
 
-// spec/ads.md 5.6.
+// compat/opctl.md 5.6.
 TEST(JobPayload_Body, IsTheCapturedOne) {
   TrainYaml yaml;
   yaml.infrastructure += "      logGroupId: g\n      logId: l\n";

@@ -1,4 +1,4 @@
-// Who signs in: flags, ~/.ads_ops/config.ini and the environment (spec/ads.md 2.6, 5.3).
+// Who signs in: flags, ~/.ads_ops/config.ini and the environment (compat/opctl.md 2.6, 5.3).
 #pragma once
 
 #include <optional>

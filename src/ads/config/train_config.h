@@ -1,4 +1,4 @@
-// TrainConfig: what a `kind: distributed` YAML says (spec/ads.md 3.1). Pure.
+// TrainConfig: what a `kind: distributed` YAML says (compat/opctl.md 3.1). Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which keys a train.yaml may have, and where (spec/ads.md 3.1). Pure.
+// Which keys a train.yaml may have, and where (compat/opctl.md 3.1). Pure.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Fetching the code of a training to a node: from git or object storage (spec/ads.md 3.3).
+// Fetching the code of a training to a node: from git or object storage (compat/opctl.md 3.3).
 #pragma once
 
 #include "ads/app.h"

@@ -27,8 +27,8 @@
 namespace ads {
 namespace {
 
-// One node of a job, from its environment to the end of its processes (spec/ads.md 3.4). The lines
-// on stdout are the original's.
+// One node of a job, from its environment to the end of its processes (compat/opctl.md 3.4). The
+// lines on stdout are the original's.
 class Entry {
  public:
   Entry(Context& context, EntrySettings settings, cli::Output& out, cli::Output& err)

@@ -1,4 +1,5 @@
-// Meeting: how the nodes of a job find each other, by objects in the work dir (spec/ads.md 3.4).
+// Meeting: how the nodes of a job find each other, by objects in the work dir
+// (compat/opctl.md 3.4).
 //
 //   MAIN_config.json            {"MASTER_ADDR": "10.0.0.5"}    the main node's
 //   WORKER_<run>_config.json    {"OCI__WORKER_IP": "10.0.0.6"} one of each worker

@@ -1,4 +1,4 @@
-// Bucket: objects of Object Storage below one prefix (spec/ads.md 5.5).
+// Bucket: objects of Object Storage below one prefix (compat/opctl.md 5.5).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The Data Science service: jobs and their runs (spec/ads.md 5.5).
+// The Data Science service: jobs and their runs (compat/opctl.md 5.5).
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ class DataScience {
   // The same, whose requests are asked once: for a caller who asks again itself.
   DataScience Once() const;
 
-  // `body` as in spec/ads.md 5.6. Done once, however often the network breaks. What they give has
-  // an id.
+  // `body` as in compat/opctl.md 5.6. Done once, however often the network breaks. What they give
+  // has an id.
   base::Result<text::Json> CreateJob(const text::Json& body);
   base::Result<JobRun> CreateJobRun(const text::Json& body);
   base::Result<text::Json> GetJob(const std::string& id);

@@ -1,4 +1,4 @@
-// The Logging service: what a job's run printed (spec/ads.md 5.5).
+// The Logging service: what a job's run printed (compat/opctl.md 5.5).
 #pragma once
 
 #include <set>

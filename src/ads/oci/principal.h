@@ -1,4 +1,4 @@
-// Principal: who signs requests, with what key, for how long (spec/ads.md 5.3).
+// Principal: who signs requests, with what key, for how long (compat/opctl.md 5.3).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Profiles of ~/.oci/config (spec/ads.md 5.3).
+// Profiles of ~/.oci/config (compat/opctl.md 5.3).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Where the services are (spec/ads.md 5.5).
+// Where the services are (compat/opctl.md 5.5).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Answers of the services that are no success, and when to ask again (spec/ads.md 5.4, 5.5). Pure.
+// Answers of the services that are no success, and when to ask again (compat/opctl.md 5.4, 5.5).
+// Pure.
 #pragma once
 
 #include <optional>

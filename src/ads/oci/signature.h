@@ -1,4 +1,4 @@
-// How a request to Oracle's cloud is signed (spec/ads.md 5.4): HTTP signatures, version 1.
+// How a request to Oracle's cloud is signed (compat/opctl.md 5.4): HTTP signatures, version 1.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// `check` and, in the container of the run that it starts, `diagnose` (spec/ads.md 1.4).
+// `check` and, in the container of the run that it starts, `diagnose` (compat/opctl.md 1.4).
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// ContainerTool: docker, podman or buildah, whichever is there (spec/ads.md 2.3, 2.4).
+// ContainerTool: docker, podman or buildah, whichever is there (compat/opctl.md 2.3, 2.4).
 #pragma once
 
 #include <string>

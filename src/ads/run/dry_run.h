@@ -1,4 +1,4 @@
-// What `run --dry-run` and `check --dry-run` print (spec/ads.md 4.1). Pure.
+// What `run --dry-run` and `check --dry-run` print (compat/opctl.md 4.1). Pure.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Ending and deleting runs of jobs (spec/ads.md 1.1, 1.3).
+// Ending and deleting runs of jobs (compat/opctl.md 1.1, 1.3).
 #pragma once
 
 #include <chrono>

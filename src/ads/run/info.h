@@ -1,4 +1,4 @@
-// RunInfo: what `run` prints of a started cluster (spec/ads.md 4.2): info.yaml.
+// RunInfo: what `run` prints of a started cluster (compat/opctl.md 4.2): info.yaml.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// `run -b job`: one job of OCI Data Science and its runs (spec/ads.md 3.2, 4.2, 5.6).
+// `run -b job`: one job of OCI Data Science and its runs (compat/opctl.md 3.2, 4.2, 5.6).
 #pragma once
 
 #include <memory>

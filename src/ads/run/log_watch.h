@@ -1,4 +1,4 @@
-// RunWatch: follows runs of a job, their states and what they print (spec/ads.md 4.5).
+// RunWatch: follows runs of a job, their states and what they print (compat/opctl.md 4.5).
 #pragma once
 
 #include <chrono>

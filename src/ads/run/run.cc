@@ -97,7 +97,7 @@ void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
   DeclareIgnoredFlags(set, flags);
 }
 
-// One `run`, step by step in the original's order (spec/ads.md 1.2).
+// One `run`, step by step in the original's order (compat/opctl.md 1.2).
 class RunVerb {
  public:
   RunVerb(const Context& context, const RunFlags& flags, cli::Invocation& call)

@@ -1,4 +1,5 @@
-// YAML as PyYAML's SafeLoader reads and its Dumper writes it: YAML 1.1 scalars (spec/ads.md 3.1).
+// YAML as PyYAML's SafeLoader reads and its Dumper writes it: YAML 1.1 scalars
+// (compat/opctl.md 3.1).
 #pragma once
 
 #include <string>

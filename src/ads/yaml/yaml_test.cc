@@ -7,7 +7,7 @@
 namespace ads {
 namespace {
 
-// What PyYAML 6 and str() make of a plain scalar; spec/ads.md 3.1.
+// What PyYAML 6 and str() make of a plain scalar; compat/opctl.md 3.1.
 TEST(PyYaml_PlainScalars, ReadAsYaml11) {
   const std::pair<const char*, const char*> cases[] = {
       {"yes", "True"},

@@ -1,5 +1,5 @@
 // PyTorchJob (kubeflow.org/v1) as typed values: what the reconciler decides on. Pod templates stay
-// JSON, so fields that we have never heard of survive (spec/pytorchjob-operator.md 1).
+// JSON, so fields that we have never heard of survive (compat/pytorchjob.md 1).
 #pragma once
 
 #include <cstdint>

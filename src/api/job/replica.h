@@ -14,7 +14,7 @@ inline constexpr std::string_view kOldReplicaTypeLabel = "pytorch-replica-type";
 bool IsMasterPod(const text::Json& pod);
 // The replica's index within its type; 0 when the label is absent or malformed.
 int ReplicaIndex(const text::Json& pod);
-// spec/pytorchjob-operator.md 2.3: the master is 0, worker i is i + 1, or i in a job without one.
+// compat/pytorchjob.md 2.3: the master is 0, worker i is i + 1, or i in a job without one.
 int NodeRank(const text::Json& pod, bool has_master);
 
 }  // namespace api

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kNotAvailable = "N/A";
 constexpr std::string_view kOldGpuResource = "alpha.kubernetes.io/nvidia-gpu";
 constexpr std::string_view kSharedGpuResource = "aliyun.com/gpu";
-// Conditions in the order in which they win, and the words for them (spec/arena.md 4).
+// Conditions in the order in which they win, and the words for them (compat/arena.md 4).
 constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
     {"Succeeded", "SUCCEEDED"}, {"Failed", "FAILED"},       {"Running", "RUNNING"},
     {"Queuing", "QUEUING"},     {"Suspended", "SUSPENDED"},

@@ -1,4 +1,4 @@
-// What Arena's list and get say of a job, computed from the job and its pods (spec/arena.md 4).
+// What Arena's list and get say of a job, computed from the job and its pods (compat/arena.md 4).
 // Pure: the embedded server, the command line and the dashboard share it.
 #pragma once
 
@@ -72,7 +72,7 @@ TrainingSummary Outline(const text::Json& job, const std::vector<const text::Jso
 std::string PodStatusText(const text::Json& pod);
 
 // Whether a pod belongs to the job: by label release or training.kubeflow.org/job-name, and by a
-// controller label of either operator (spec/arena.md 4).
+// controller label of either operator (compat/arena.md 4).
 bool IsPodOfJob(const text::Json& pod, const text::Json& job);
 
 // What those read of a pod, and of a job; with all of its labels.

@@ -86,7 +86,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   root.Before([&context](cli::Invocation& call) -> base::Status {
     const auto level = base::ParseLogLevel(context.flags.log_level);
     if (!level) {
-      // spec/arena.md 1.2 and, of delete, 1.3.7
+      // compat/arena.md 1.2 and, of delete, 1.3.7
       const bool is_bare = context.program != "arena" || call.command.name() == "delete";
       return base::Fail(is_bare ? level.error()
                                 : level.error().Wrap("failed to create arena client"));

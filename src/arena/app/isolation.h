@@ -1,5 +1,5 @@
 // Whose jobs are whose: users of one namespace are kept apart when its label
-// arena.kubeflow.org/isolate-user is "true" (spec/arena.md 1.3.5 to 1.3.7).
+// arena.kubeflow.org/isolate-user is "true" (compat/arena.md 1.3.5 to 1.3.7).
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ struct Trainer {
 };
 
 constexpr Trainer kPyTorch = {"pytorchjob", "Pytorch", "py"};
-// spec/arena.md 1.5
+// compat/arena.md 1.5
 constexpr Trainer kOthers[] = {
     {"tfjob", "Tensorflow", "tf"},           {"mpijob", "MPI", "mpi"},
     {"horovodjob", "Horovod", "horovod"},    {"volcanojob", "Volcano", "volcano"},

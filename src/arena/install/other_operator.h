@@ -1,5 +1,5 @@
 // Kubeflow's training operator, where `muster install` finds it, and how its PyTorchJobs change
-// hands (spec/pytorchjob-operator.md 3.1, 3.6).
+// hands (compat/pytorchjob.md 3.1, 3.6).
 #pragma once
 
 #include <chrono>

@@ -41,7 +41,7 @@ base::LogLevel LevelOfMissing(const DeleteFlags& flags) {
   return flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
 }
 
-// The bare words of the server: spec/arena.md 1.3.7.
+// The bare words of the server: compat/arena.md 1.3.7.
 base::Status CheckNamespaceStands(cluster::Client& client, const Context& context) {
   const std::string name = context.Namespace();
   if (CheckNamespace(client, context, name)) return {};

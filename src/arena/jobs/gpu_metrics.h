@@ -1,4 +1,4 @@
-// How busy GPUs are, as Prometheus or the embedded cluster's daemon says (spec/arena.md 4).
+// How busy GPUs are, as Prometheus or the embedded cluster's daemon says (compat/arena.md 4).
 #pragma once
 
 #include <map>

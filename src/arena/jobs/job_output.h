@@ -1,4 +1,4 @@
-// Training jobs as Arena prints them (spec/arena.md 2.3, 2.4, 2.7 and its documents). Pure.
+// Training jobs as Arena prints them (compat/arena.md 2.3, 2.4, 2.7 and its documents). Pure.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@ using std::chrono::seconds;
 
 class ListTest : public VerbTest {
  protected:
-  // The three jobs of spec/arena.md 2.3.
+  // The three jobs of compat/arena.md 2.3.
   void PutJobs() {
     cluster_->Put(kJobs, MakeJob("pt-dist", "Running", seconds(60), 16));
     for (const char* type : {"master", "worker"}) {

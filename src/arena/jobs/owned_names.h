@@ -1,4 +1,4 @@
-// The names of what is made beside a job (spec/arena.md 3).
+// The names of what is made beside a job (compat/arena.md 3).
 #pragma once
 
 #include <string>

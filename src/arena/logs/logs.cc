@@ -203,7 +203,7 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     for (const text::Json& pod : job.pods) {
       names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
     }
-    // Arena says this on stdout (spec/arena.md 2.1).
+    // Arena says this on stdout (compat/arena.md 2.1).
     TRY(
         call.out.Write(fmt::format("There is {} instances have been found:\n\n{}\nplease use '-i' "
                                    "or '--instance' to filter.\n",

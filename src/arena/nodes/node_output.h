@@ -1,4 +1,4 @@
-// Nodes and their GPUs as `top node` prints them (spec/arena.md 2.8 and the documents). Pure.
+// Nodes and their GPUs as `top node` prints them (compat/arena.md 2.8 and the documents). Pure.
 #pragma once
 
 #include <string>

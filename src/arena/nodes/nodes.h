@@ -1,4 +1,4 @@
-// The nodes of a cluster and who uses their GPUs, counted as Arena counts (spec/arena.md 2.8).
+// The nodes of a cluster and who uses their GPUs, counted as Arena counts (compat/arena.md 2.8).
 // Pure.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kGitPassword = "GIT_SYNC_PASSWORD";
 constexpr std::string_view kRsyncPassword = "RSYNC_PASSWORD";
 
-// The variables of git-sync v3 that the code sync knows (spec/arena.md 3.2).
+// The variables of git-sync v3 that the code sync knows (compat/arena.md 3.2).
 constexpr std::array kGitSyncVariables = {
     "USERNAME",        "PASSWORD",     "BRANCH",       "REV",
     "DEPTH",           "SSH",          "SSH_KEY_FILE", "SUBMODULES",

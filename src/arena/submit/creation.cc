@@ -223,7 +223,7 @@ base::Status Creation::RemoveMark() {
 }
 
 // The first operators' CRD has the run policy's fields in spec: a server that has it drops
-// spec.runPolicy (spec/arena.md 3.1).
+// spec.runPolicy (compat/arena.md 3.1).
 base::Status Creation::SuitOldOperator() {
   if (text::Find(job_, {"spec", "runPolicy"}) != nullptr) return {};
   Submission old = submission_;

@@ -1,4 +1,4 @@
-// The Kubernetes objects of a submitted job (spec/arena.md 3). Pure.
+// The Kubernetes objects of a submitted job (compat/arena.md 3). Pure.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What `submit pytorchjob` was told: the flags of spec/arena.md 1.4, their checks, and the values
+// What `submit pytorchjob` was told: the flags of compat/arena.md 1.4, their checks, and the values
 // that come of them. Pure but for CheckSubmit, which looks at --config-file's files.
 #pragma once
 
@@ -106,7 +106,7 @@ struct SubmitOptions {
   std::vector<std::string> warnings;  // for the user, one line each
 };
 
-// The checks of spec/arena.md 2.2 in its order, but for those that need the cluster (priority
+// The checks of compat/arena.md 2.2 in its order, but for those that need the cluster (priority
 // class, image, name already taken). Errors have its texts, with its prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,

@@ -1,4 +1,4 @@
-// The PyTorchJob itself: spec/arena.md 3.1 and 3.2.
+// The PyTorchJob itself: compat/arena.md 3.1 and 3.2.
 #include <fmt/format.h>
 
 #include "api/names.h"
@@ -88,7 +88,7 @@ Object JobRenderer::RunPolicy() const {
   return policy;
 }
 
-// torchrun's own rendezvous between the workers; spec/pytorchjob-operator.md 2.3.
+// torchrun's own rendezvous between the workers; compat/pytorchjob.md 2.3.
 text::Json JobRenderer::ElasticPolicy() const {
   Object policy{{"minReplicas", options_.elastic->min},
                 {"maxReplicas", options_.elastic->max},

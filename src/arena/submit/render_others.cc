@@ -1,4 +1,4 @@
-// What goes with the job: spec/arena.md 3.3 and 3.4, and the Secret that is ours.
+// What goes with the job: compat/arena.md 3.3 and 3.4, and the Secret that is ours.
 #include <fmt/format.h>
 
 #include "api/names.h"

@@ -260,7 +260,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   cli::Command& submit = root.Add("submit", "Submit a training job");
   submit.Long("Submit a training job.\n\nAvailable kinds:\n  pytorchjob, pytorch   a PyTorchJob");
   if (context.program == "arena") {
-    // Arena prints the help whatever the kind is, and ends with 0 (spec/arena.md 1.1).
+    // Arena prints the help whatever the kind is, and ends with 0 (compat/arena.md 1.1).
     submit.Run([](cli::Invocation& call) -> base::Result<int> {
       TRY(call.out.Write(call.command.HelpText()));
       if (!call.args.empty()) base::LogError("there is no kind of job \"{}\"", call.args[0]);

@@ -1,6 +1,6 @@
 // What --nproc-per-node and --env=PET_* say to torchrun. The operator gives each replica variables
 // of its own, which come after the job's and win: what torchrun would let a user choose is
-// therefore said to the operator (spec/pytorchjob-operator.md 2.3).
+// therefore said to the operator (compat/pytorchjob.md 2.3).
 #include <fmt/format.h>
 
 #include <array>

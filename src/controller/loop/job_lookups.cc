@@ -40,7 +40,7 @@ bool HasCleanUp(const text::Json& job) {
 
 cluster::ListOptions ListOfChildren(ChildKind kind) {
   cluster::ListOptions list;
-  // PodGroups have no labels (spec/pytorchjob-operator.md 2.11).
+  // PodGroups have no labels (compat/pytorchjob.md 2.11).
   if (kind != ChildKind::kPodGroup) {
     list.label_selector = fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName);
   }
@@ -91,7 +91,7 @@ void JobWorker::LearnAutoscalers() {
                         api::kHorizontalPodAutoscalers.plural, listed.error().message));
 }
 
-// An autoscaler has no label to watch it by (spec/pytorchjob-operator.md 2.6), and few jobs have
+// An autoscaler has no label to watch it by (compat/pytorchjob.md 2.6), and few jobs have
 // one: it is asked for.
 base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
   const std::string uid(api::Uid(job));

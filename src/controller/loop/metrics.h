@@ -1,5 +1,5 @@
 // The operator's metrics, in Prometheus' text format. The names of Kubeflow's operator and of the
-// libraries beneath it (spec/pytorchjob-operator.md 3.2) with their meaning, and these of ours:
+// libraries beneath it (compat/pytorchjob.md 3.2) with their meaning, and these of ours:
 //   muster_requests_under_way, _limit, _waiting   what FlowControl allows and holds
 //   muster_requests_refused_total                 answers 429
 //   muster_request_seconds{method}                latency of requests to the API server

@@ -1,4 +1,4 @@
-// The validating webhook's answers (spec/pytorchjob-operator.md 1.5). Pure.
+// The validating webhook's answers (compat/pytorchjob.md 1.5). Pure.
 #pragma once
 
 #include <string_view>

@@ -12,7 +12,7 @@
 
 namespace controller {
 
-// The label of its pods (spec/pytorchjob-operator.md 3.6).
+// The label of its pods (compat/pytorchjob.md 3.6).
 inline constexpr const char* kKubeflowSelector = "control-plane=kubeflow-training-operator";
 
 // Whether a pod of Kubeflow's operator minds PyTorchJobs: its --enable-scheme flags, where it has

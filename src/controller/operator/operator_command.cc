@@ -22,7 +22,7 @@ namespace {
 using base::Code;
 
 constexpr size_t kMaxTemplateBytes = 1 << 20;
-// Kinds that Kubeflow's operator runs (spec/pytorchjob-operator.md 3.1).
+// Kinds that Kubeflow's operator runs (compat/pytorchjob.md 3.1).
 constexpr std::string_view kTheirKinds[] = {"tfjob",  "pytorchjob", "xgboostjob",
                                             "mpijob", "paddlejob",  "jaxjob"};
 constexpr std::string_view kOurKind = "pytorchjob";

@@ -26,7 +26,7 @@ struct OperatorContext {
   std::function<void(base::Duration)> pause;  // blocks, between tries of a request
 };
 
-// Flags under the names of Kubeflow's operator (spec/pytorchjob-operator.md 3.1) where they mean
+// Flags under the names of Kubeflow's operator (compat/pytorchjob.md 3.1) where they mean
 // something here.
 void AddOperatorCommand(cli::Command& root, const OperatorContext& context);
 

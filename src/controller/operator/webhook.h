@@ -28,7 +28,7 @@
 
 namespace controller {
 
-// By default what Kubeflow's manifests call them (spec/pytorchjob-operator.md 1.5, 3.1, 3.4).
+// By default what Kubeflow's manifests call them (compat/pytorchjob.md 1.5, 3.1, 3.4).
 struct WebhookOptions {
   uint16_t port = 9443;                     // 0 is no webhook
   std::string namespace_name = "kubeflow";  // of the Service and the Secret

@@ -1,4 +1,4 @@
-// What is known of workers that failed, and which of them failed first (spec/launcher.md 2.6).
+// What is known of workers that failed, and which of them failed first (compat/torchrun.md 2.6).
 #pragma once
 
 #include <sys/types.h>

@@ -8,8 +8,8 @@
 
 namespace launch {
 
-// The table that torchrun prints (spec/launcher.md 2.6), with the line of its exception before it.
-// `failures` in order of discovery, not empty. Times in the local zone.
+// The table that torchrun prints (compat/torchrun.md 2.6), with the line of its exception before
+// it. `failures` in order of discovery, not empty. Times in the local zone.
 std::string FailureTable(const std::string& title, const std::vector<Failure>& failures);
 
 // What --explain knows beside the failures.

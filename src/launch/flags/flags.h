@@ -1,4 +1,4 @@
-// torchrun's flags, read as Python's argparse reads them (spec/launcher.md 2 and 2.1): both
+// torchrun's flags, read as Python's argparse reads them (compat/torchrun.md 2 and 2.1): both
 // spellings of a word, unambiguous prefixes, PET_* defaults, everything after the script untouched.
 #pragma once
 

@@ -151,7 +151,7 @@ base::Result<HostPort> ParseHostPort(std::string_view text, int default_port) {
     port = trimmed.substr(colon + 1);
     has_port = true;
   }
-  // The port first, as the original: spec/launcher.md 4, case 83.
+  // The port first, as the original: compat/torchrun.md 4, case 83.
   int number = default_port;
   if (has_port) {
     const bool is_number =

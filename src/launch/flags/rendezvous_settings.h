@@ -1,4 +1,4 @@
-// The texts of --rdzv-conf and --rdzv-endpoint (spec/launcher.md 4, cases 82 and 83).
+// The texts of --rdzv-conf and --rdzv-endpoint (compat/torchrun.md 4, cases 82 and 83).
 #pragma once
 
 #include <map>

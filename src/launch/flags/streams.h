@@ -28,8 +28,8 @@ class StreamSet {
 // One set for all ranks, or one for each of some.
 class StreamChoice {
  public:
-  // "3", or "0:1,1:2" by local rank. kInvalidArgument otherwise (spec/launcher.md 2.4; ranks above
-  // 9 can be named here).
+  // "3", or "0:1,1:2" by local rank. kInvalidArgument otherwise (compat/torchrun.md 2.4; ranks
+  // above 9 can be named here).
   static base::Result<StreamChoice> Parse(std::string_view text);
 
   // Of a rank that a map does not name: none.

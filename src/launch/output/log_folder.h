@@ -1,4 +1,5 @@
-// The files of one run: <log-dir>/<id>_<8 random>/attempt_<n>/<local rank>/ (spec/launcher.md 2.4).
+// The files of one run: <log-dir>/<id>_<8 random>/attempt_<n>/<local rank>/
+// (compat/torchrun.md 2.4).
 #pragma once
 
 #include <string>

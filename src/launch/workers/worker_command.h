@@ -1,4 +1,4 @@
-// What a worker is: its program, arguments and environment (spec/launcher.md 2.1, 2.2). Pure but
+// What a worker is: its program, arguments and environment (compat/torchrun.md 2.1, 2.2). Pure but
 // for FindPython, which looks at files.
 #pragma once
 

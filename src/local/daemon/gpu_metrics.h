@@ -1,5 +1,5 @@
 // GET /metrics/gpus: how busy this machine's GPUs are and which pods hold them, in Prometheus' text
-// format with the names and labels of Alibaba's exporter, which Arena reads (spec/arena.md 4).
+// format with the names and labels of Alibaba's exporter, which Arena reads (compat/arena.md 4).
 //
 //   nvidia_gpu_duty_cycle{minor_number="0",namespace_name="default",pod_name="pt-master-0",...} 35
 #pragma once

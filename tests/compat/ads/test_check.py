@@ -1,4 +1,4 @@
-"""`check` and what its run does in the container (spec/ads.md 1.4)."""
+"""`check` and what its run does in the container (compat/opctl.md 1.4)."""
 import threading
 import time
 

@@ -1,4 +1,4 @@
-"""run --dry-run, byte for byte (spec/ads.md 4.1), and train.yaml as PyYAML reads it (3.1, 3.2)."""
+"""run --dry-run, byte for byte (compat/opctl.md 4.1), and train.yaml as PyYAML reads it (3.1, 3.2)."""
 import pytest
 import yaml
 

@@ -1,4 +1,4 @@
-"""One node of a job (spec/ads.md 3.4): `opctl entry` with the environment of the service."""
+"""One node of a job (compat/opctl.md 3.4): `opctl entry` with the environment of the service."""
 import json
 import os
 import subprocess

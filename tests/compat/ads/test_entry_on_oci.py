@@ -1,4 +1,4 @@
-"""`opctl entry` in a job run: rendezvous and artifacts in a bucket (spec/ads.md 3.4, 5.1; 7, 65-67)."""
+"""`opctl entry` in a job run: rendezvous and artifacts in a bucket (compat/opctl.md 3.4, 5.1; 7, 65-67)."""
 import json
 import os
 import re

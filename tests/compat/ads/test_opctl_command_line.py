@@ -1,4 +1,4 @@
-"""Click's habits (spec/ads.md 1): flags, usage errors, help, completion."""
+"""Click's habits (compat/opctl.md 1): flags, usage errors, help, completion."""
 import os
 import subprocess
 

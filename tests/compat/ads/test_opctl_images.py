@@ -1,4 +1,4 @@
-"""build-image, publish-image, run's build step and ./config.ini (spec/ads.md 2)."""
+"""build-image, publish-image, run's build step and ./config.ini (compat/opctl.md 2)."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""`watch`, `cancel`, `delete` against the mock (spec/ads.md 1.3, 4.5; 7, 50-56)."""
+"""`watch`, `cancel`, `delete` against the mock (compat/opctl.md 1.3, 4.5; 7, 50-56)."""
 import os
 import re
 import threading

@@ -1,6 +1,6 @@
 """The train.yaml of the tests, once."""
 
-# The documentation's, with an image as spec/ads.md 4.1 has it.
+# The documentation's, with an image as compat/opctl.md 4.1 has it.
 TRAIN = """\
 kind: distributed
 apiVersion: v1.0

@@ -1,5 +1,5 @@
-// E2, E3, E5, E7, E8, E10, E12 and the commands of spec/arena.md 1.5 and 2.10: what is said, where,
-// and with which exit code.
+// E2, E3, E5, E7, E8, E10, E12 and the commands of compat/arena.md 1.5 and 2.10: what is said,
+// where, and with which exit code.
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {
@@ -205,7 +205,7 @@ TEST_F(CommandsCompat, E8_EveryVerbThatFindsNothingThereSaysSo) {
               std::string::npos)
         << args[0] << ended.log;
   }
-  // delete prints the bare words (spec/arena.md 1.3.7).
+  // delete prints the bare words (compat/arena.md 1.3.7).
   const Ended deleted = Run({"delete", "pt", "-n", "nowhere"});
   EXPECT_EQ(deleted.exit_code, 1);
   EXPECT_NE(deleted.log.find("msg=\"namespaces \\\"nowhere\\\" not found\""), std::string::npos)

@@ -1,4 +1,4 @@
-// S7: `top node`, all kinds and forms (spec/arena.md 2.8).
+// S7: `top node`, all kinds and forms (compat/arena.md 2.8).
 #include "arena/testing/verb_test_base.h"
 #include "text/yaml.h"
 

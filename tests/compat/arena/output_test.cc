@@ -1,4 +1,4 @@
-// S7, S8: tables byte for byte, JSON and YAML key for key (spec/arena.md 2.3, 2.4, 2.7).
+// S7, S8: tables byte for byte, JSON and YAML key for key (compat/arena.md 2.3, 2.4, 2.7).
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {

@@ -1,4 +1,4 @@
-// The objects that submit makes: R1 to R19 of spec/arena.md 5.3.
+// The objects that submit makes: R1 to R19 of compat/arena.md 5.3.
 #include "arena/testing/render_test_base.h"
 #include "base/file.h"
 

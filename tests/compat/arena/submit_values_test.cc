@@ -1,4 +1,4 @@
-// How submit reads its flags: S3, S4 and S5 of spec/arena.md 5.2, with the texts of 2.2.
+// How submit reads its flags: S3, S4 and S5 of compat/arena.md 5.2, with the texts of 2.2.
 #include "arena/testing/render_test_base.h"
 #include "base/file.h"
 

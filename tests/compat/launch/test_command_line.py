@@ -1,4 +1,4 @@
-"""torchrun's command lines (spec/launcher.md 2.1, 4): cases 1-30, 35-42, 82-85."""
+"""torchrun's command lines (compat/torchrun.md 2.1, 4): cases 1-30, 35-42, 82-85."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""Failures, restarts, reports and exit codes (spec/launcher.md 0, 2.5, 2.6; cases 39-74)."""
+"""Failures, restarts, reports and exit codes (compat/torchrun.md 0, 2.5, 2.6; cases 39-74)."""
 import contextlib
 import glob
 import json

@@ -1,4 +1,4 @@
-"""Jobs on several nodes, static and elastic (spec/launcher.md 0.2-0.4, 2.3; cases 71, 75-78).
+"""Jobs on several nodes, static and elastic (compat/torchrun.md 0.2-0.4, 2.3; cases 71, 75-78).
 
 A node is a launcher with an address of its own in 127.0.0.0/8.
 """

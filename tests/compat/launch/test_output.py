@@ -1,4 +1,4 @@
-"""Log files, redirection, tee, prefixes (spec/launcher.md 2.4; cases 24, 39, 52-56)."""
+"""Log files, redirection, tee, prefixes (compat/torchrun.md 2.4; cases 24, 39, 52-56)."""
 import glob
 import os
 import re

@@ -27,7 +27,7 @@ using text::GetString;
 constexpr std::string_view kUsualPath =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int64_t kDefaultGrace = 30;
-// spec/arena.md 3: of its pods, and the --working-dir that they have without one.
+// compat/arena.md 3: of its pods, and the --working-dir that they have without one.
 constexpr std::string_view kArenaCreator = "PyTorchJob";
 constexpr std::string_view kArenaWorkingDirectory = "/root";
 constexpr int64_t kMaxNamedReplicas = 512;
@@ -368,7 +368,7 @@ class PodPlanner {
     env.emplace_back("NVIDIA_VISIBLE_DEVICES", "void");
   }
 
-  // The names of the job's services and pods, which are the same (spec/pytorchjob-operator.md 2.4).
+  // The names of the job's services and pods, which are the same (compat/pytorchjob.md 2.4).
   void AddHosts() {
     int64_t size = 1;
     for (const auto& [container, variables] : variables_) {

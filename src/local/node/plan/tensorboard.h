@@ -1,5 +1,5 @@
 // A pod's `tensorboard` on this machine: which program it is, and where it listens. The objects say
-// what they say on any cluster (spec/arena.md 3.3); what only this machine needs is done here.
+// what they say on any cluster (compat/arena.md 3.3); what only this machine needs is done here.
 #pragma once
 
 #include <functional>

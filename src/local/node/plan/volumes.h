@@ -14,8 +14,8 @@
 namespace local::node {
 
 // Where Arena lets jobs without a volume write TensorBoard's events, on each node
-// (spec/arena.md 3.3). Here it lies with the job, so that no user needs a directory in /, and what
-// is in it goes with the job.
+// (compat/arena.md 3.3). Here it lies with the job, so that no user needs a directory in /, and
+// what is in it goes with the job.
 inline constexpr std::string_view kArenaLogs = "/arena_logs/";
 
 struct VolumePlan {

@@ -26,7 +26,7 @@ using Admission = std::function<base::Result<std::vector<std::string>>(
 
 // The checks that the CRD's schema (422) and the webhook (403) make, then `admission` when it is
 // set. `validation` is what the request wants to become of unknown fields.
-// spec/pytorchjob-operator.md 1.5
+// compat/pytorchjob.md 1.5
 Answer<std::vector<std::string>> Admit(const Admission& admission, Operation operation,
                                        const api::Resource& resource,
                                        const net::HttpRequest& request,

@@ -17,7 +17,7 @@ struct ScaledKind {
 };
 
 const ScaledKind& KindOf(const api::Resource& resource) {
-  // spec/pytorchjob-operator.md 1.1
+  // compat/pytorchjob.md 1.1
   static const ScaledKind kJob = {
       {"spec", "pytorchReplicaSpecs", "Worker", "replicas"},
       {"status", "replicaStatuses", "Worker", "active"},
