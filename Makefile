@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help deps build demo test test-ads-peer unit integration sanitize soak bench gpu-check fmt lint fuzz image package install clean
+.PHONY: help deps build demo test test-ads-peer unit integration sanitized sanitize soak bench gpu-check fmt lint fuzz image package install clean
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,11 @@ unit: ## only the unit tests (under a minute once built)
 test-ads-peer: build ## opctl beside Oracle's own oracle-ads and oci (200 MB from the package index)
 	@scripts/install-packages test
 	@scripts/test-ads-peer
+
+sanitized: ## only build what `make sanitize` runs
+	@scripts/install-packages build test
+	@scripts/build asan
+	@scripts/build tsan
 
 sanitize: ## the unit tests under address, undefined-behaviour and thread sanitizers
 	@scripts/install-packages build test
