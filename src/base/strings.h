@@ -21,7 +21,7 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 std::optional<int64_t> ParseInt(std::string_view text);
 // Number of single-character edits (insert, delete, replace) between a and b.
 size_t EditDistance(std::string_view a, std::string_view b);
-// %41 is A; what is no escape stays as it is.
+// %41 is A; anything that is not an escape stays as it is.
 std::string PercentDecode(std::string_view text);
 // One word that a POSIX shell reads back as `text`.
 std::string ShellQuote(std::string_view text);

@@ -11,7 +11,7 @@
 namespace reconcile {
 
 // What replicaStatuses says of a type. Pods beyond the number of replicas are not counted, nor
-// those that are left over.
+// are those left over from an earlier run (children.h).
 struct Tally {
   int32_t active = 0;     // Running
   int32_t succeeded = 0;  // Succeeded

@@ -11,7 +11,7 @@ namespace reconcile {
 
 class ResourceSum {
  public:
-  // Adds every quantity of a core/v1 ResourceList; what is no quantity is passed over.
+  // Adds every quantity of a core/v1 ResourceList; a value that is not a quantity is skipped.
   void Add(const text::Object& resources);
   // {"cpu": "1500m", "memory": "2Gi"}, sorted by name.
   text::Object ToJson() const;

@@ -81,7 +81,7 @@ const text::Projection& SummarizedJobParts();
 // What Outline and IsPodOfJob read of a pod.
 const text::Projection& OutlinedParts();
 
-// A list of objects that hold those parts alone, for who accepts it by this name
+// A list of objects that hold those parts alone, for clients that accept it by this name
 // ("application/json;as=TrainingSummary;g=muster.dev;v=v1"). The embedded server knows it; others
 // send whole objects. Null: the resource has no such form.
 inline constexpr std::string_view kSummaryForm = "TrainingSummary";

@@ -137,7 +137,7 @@ std::string RenderLastLines(const api::TrainingSummary& summary, const GetExtras
   return out;
 }
 
-// The output of which instances is not whole.
+// The instances whose output is not complete.
 std::string RenderLogLosses(const TrainingJob& job) {
   std::string out;
   for (const api::InstanceSummary& instance : job.summary.instances) {

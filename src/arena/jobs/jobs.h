@@ -38,7 +38,7 @@ inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";
 std::string_view ListedJobs(const Context& context);
 // Words the summary as the program of that name does: Arena calls a suspended job PENDING.
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary);
-// The same, of those that `selector` finds.
+// The same, of the jobs that `selector` matches.
 base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
                                                         const Context& context,
                                                         const std::string& namespace_name,

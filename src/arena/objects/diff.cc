@@ -50,7 +50,7 @@ void HideSecretValues(text::Json& live, text::Json& merged) {
       for (const std::string& key : keys) {
         const auto mine = FieldOf(*from, map, key);
         const auto other = FieldOf(*to, map, key);
-        // The first round has hidden those that both have.
+        // The first round has hidden the fields that both have.
         if (other && from == &merged) continue;
         const bool is_changed = other && *other != *mine;
         text::Set(*from, {map, key}, text::Json(is_changed ? "*** (before)" : "***"));

@@ -26,7 +26,7 @@ base::Time EndOf(const std::string& certificate) {
   return end ? *end : base::Time();
 }
 
-// Without those that have ended or cannot be read.
+// Without certificates that have expired or cannot be read.
 std::vector<std::string> Living(const std::string& authorities, base::Time now) {
   std::vector<std::string> living = net::SplitCertificates(authorities);
   std::erase_if(living, [&](const std::string& one) { return EndOf(one) <= now; });

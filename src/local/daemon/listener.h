@@ -1,4 +1,4 @@
-// `muster up --listen`: the API over TLS on a loopback port, for who shows the token.
+// `muster up --listen`: the API over TLS on a loopback port, for clients that show the token.
 //
 // What lasts is in <state>/listen, mode 0600: `address`, `token`, `ca.crt`, `ca.key`, `server.crt`,
 // `server.key`. So the same kubeconfig is good after `muster down` and `muster up`.

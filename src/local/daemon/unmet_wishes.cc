@@ -19,7 +19,7 @@ struct Wishes {
   int64_t gpus = 0;  // of all replicas
 };
 
-// Of what is no device: what every machine has.
+// Resources that every machine has: not devices.
 bool IsPlain(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
          resource.starts_with("hugepages-") || resource == api::kGpuResource;

@@ -18,7 +18,7 @@
 namespace local::store {
 namespace {
 
-// Left free by a backup, for who has more need of it.
+// A backup leaves this much free for whoever needs it more.
 constexpr uint64_t kBackupMargin = 64 << 20;
 // More than any daemon gives out between two backups.
 constexpr int64_t kVersionsAhead = 1'000'000'000;

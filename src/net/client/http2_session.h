@@ -58,7 +58,7 @@ class Http2Session {
   // Neither has anything to send nor awaits anything: the connection may go.
   virtual bool IsOver() const = 0;
 
-  // Ends those that were not heard of since then.
+  // Ends the requests that have not been heard of since then.
   virtual void Expire(Time then) = 0;
   // When the one was last heard of that was silent longest; `now` when there is none.
   virtual Time SilentSince(Time now) const = 0;

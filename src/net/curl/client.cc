@@ -190,7 +190,7 @@ class Client final : public CurlClient {
   }
   base::Result<std::unique_ptr<Http2Lane>> StartLane();
   Route RouteToServer();
-  // Nothing for those that are libcurl's.
+  // No answer (nullopt) for the requests that libcurl has to send.
   std::vector<Http2Lane::Answer> SendByLane(std::span<const HttpRequest> requests);
   base::Result<HttpResponse> SendByCurl(const HttpRequest& request) {
     TRY_ASSIGN(const auto transfer, Begin(request, kMaxResponseBytes));

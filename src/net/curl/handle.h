@@ -1,4 +1,4 @@
-// A handle of libcurl's with what it borrows, and those that wait to serve again.
+// A handle of libcurl's with what it borrows, and the pool of idle handles.
 #pragma once
 
 #include <memory>

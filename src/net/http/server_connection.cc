@@ -170,7 +170,7 @@ void ServerConnection::Dispatch() {
   handler(std::move(request), MakeResponder(exchange_));
 }
 
-// The connection's own answer to what is no request.
+// The connection's own answer to something that is not a request.
 void ServerConnection::Refuse(int status) {
   SetDeadline(kCutShortTimeout, &ServerConnection::Close);
   parser_.reset();

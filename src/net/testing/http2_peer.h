@@ -58,7 +58,7 @@ class Http2Peer {
   }
   // What is no HTTP/2, after all else.
   void Say(std::string raw) { raw_ = std::move(raw); }
-  // Requests whose heads have come; and those that are whole.
+  // Requests whose heads have come; and the complete ones.
   std::vector<int32_t> TakeHeads() { return std::exchange(heads_, {}); }
   std::vector<Request> TakeWhole() { return std::exchange(whole_, {}); }
 

@@ -41,7 +41,7 @@ inline tl::unexpected<NotReady> ConfigError(std::string message,
                                            std::move(missing), NotReady::Retry::kNever});
 }
 
-using PodObjects = std::map<Reference, text::Json>;  // those that exist
+using PodObjects = std::map<Reference, text::Json>;  // the ones that exist
 
 // Every object that the pod's volumes and environment name, each once; optional ones too.
 std::vector<Reference> ReferencesOf(const text::Json& pod);

@@ -1,4 +1,4 @@
-// Serves the logs of pods, those that are still being written included.
+// Serves the logs of pods, including logs that are still being written.
 #pragma once
 
 #include <cstdint>

@@ -240,7 +240,7 @@ class PodPlanner {
     return {};
   }
 
-  // What stands for the container's image; nullptr of none, of which a failed program is told.
+  // What stands for the container's image; nullptr for none, which a failed program is told.
   OrNotReady<const MappedImage*> MappedImageOf(const text::Json& container, ContainerSpec& spec) {
     const std::string_view image = GetString(container, {"image"});
     if (spec.kind != ContainerSpec::Kind::kProgram || image.empty() || image == kHostImage) {

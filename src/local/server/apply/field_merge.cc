@@ -117,7 +117,7 @@ void AddFields(const text::Json& value, const api::Shape& shape, FieldSet& set) 
   }
 }
 
-// Walks two values, either of which may be absent (nullptr).
+// Walks two values; either may be absent (nullptr).
 class Comparer {
  public:
   explicit Comparer(Comparison& out) : out_(out) {}

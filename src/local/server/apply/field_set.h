@@ -16,7 +16,7 @@ namespace local::server {
 
 class FieldSet {
  public:
-  // Of what is no fieldsV1 as much as can be read.
+  // Of text that is not fieldsV1, as much as can be read.
   static FieldSet FromJson(const text::Json& fields);
   text::Json ToJson() const;
 

@@ -111,7 +111,7 @@ std::string ListMetadata(Backend& backend, const RestRequest& rest, const Select
   return text::ToJson(metadata);
 }
 
-// Reads a page of objects; `take` gets those that match.
+// Reads a page of objects; `take` gets the matching ones.
 template <typename Take>
 base::Result<int64_t> ReadPage(Backend& backend, const RestRequest& rest,
                                const Selection& selection, const Page& page, Listed& listed,

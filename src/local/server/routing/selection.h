@@ -20,7 +20,7 @@ class Selection {
   bool Matches(const text::Json& object) const {
     return labels_.Matches(object) && fields_.Matches(object);
   }
-  // Also false for what is no JSON.
+  // Also false for text that is not JSON.
   bool MatchesText(std::string_view json) const;
   // What the store's indexes can answer of it.
   store::ListQuery Narrow(const RestRequest& request) const;

@@ -7,7 +7,7 @@ namespace local::server {
 
 void WatchBudget::Add(std::weak_ptr<Stream> stream) {
   const std::lock_guard lock(mutex_);
-  // As often as it doubles: those that are gone.
+  // Each time it doubles: drops the watchers that are gone.
   if (streams_.size() == streams_.capacity()) {
     std::erase_if(streams_, [](const auto& other) { return other.expired(); });
   }
