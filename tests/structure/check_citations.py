@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether every section of docs/compat that a comment cites is there: `compat/arena.md 2.3, 2.4`.
+"""Whether every section of docs/compat that the tree cites is there, as in `compat/arena.md 2.3, 2.4`,
+and every page of docs that it names.
 
   tests/structure/check_citations.py
 """
@@ -8,34 +9,43 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CITATION = re.compile(r"(?:compat|spec)/([a-z-]+)\.md((?:[ ,]+(?:and |of delete, )?\d+(?:\.\d+)*(?![-\d]))*)")
+COMPAT = os.path.join(ROOT, "docs", "compat")
+NUMBER = r"\d+(?:\.\d+)*"
+CITATION = re.compile(rf"\b(compat|spec)/([a-z-]+)\.md((?:(?: |, | and | to |-)(?:of delete, )?{NUMBER})*)")
+PAGE = re.compile(r"\bdocs/[a-z-]+(?:/[a-z-]+)*\.md\b")
 
 
 def sections_of(page):
-    with open(os.path.join(ROOT, "docs", "compat", page + ".md")) as file:
-        text = file.read()
-    # Where torchrun surprises is one section, whose points are cited too.
-    return set(re.findall(r"^#+ (\d+(?:\.\d+)*) ", text, re.M)) | set(re.findall(r"\b(0\.\d) ", text))
+    with open(os.path.join(COMPAT, page)) as file:
+        return set(re.findall(rf"^#+ ({NUMBER}) ", file.read(), re.M))
+
+
+def texts():
+    """The path of each file, and its text as one line: comments go on over several."""
+    for top in ("src", "tests", "bench", "docs", "scripts"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                path = os.path.join(folder, name)
+                is_script = top == "scripts" and "." not in name
+                if os.path.samefile(path, __file__) or not (is_script or name.endswith((".cc", ".h", ".py", ".txt", ".md", ".sh"))):
+                    continue
+                with open(path) as file:
+                    yield os.path.relpath(path, ROOT), re.sub(r"\n\s*(//|#)?\s*", " ", file.read())
 
 
 def main():
-    paths = [os.path.join(folder, name) for top in ("src", "tests", "bench") for folder, _, names in os.walk(os.path.join(ROOT, top))
-             for name in names if name.endswith((".cc", ".h", ".py", ".txt"))]
-    pages = {name[:-3]: sections_of(name[:-3]) for name in os.listdir(os.path.join(ROOT, "docs", "compat"))}
+    pages = {name[:-3]: sections_of(name) for name in os.listdir(COMPAT)}
     wrong, count = [], 0
-    for path in paths:
-        if os.path.samefile(path, __file__):
-            continue
-        with open(path) as file:
-            text = re.sub(r"\n\s*(//|#)?\s*", " ", file.read())
-        for page, numbers in CITATION.findall(text):
+    for path, text in texts():
+        for folder, page, numbers in CITATION.findall(text):
             count += 1
-            if page not in pages:
-                wrong.append(f"{os.path.relpath(path, ROOT)} cites {page}.md, which is no page of docs/compat")
+            if folder == "spec" or page not in pages:
+                wrong.append(f"{path} cites {folder}/{page}.md, which is no page of docs/compat")
                 continue
-            for number in re.findall(r"\d+(?:\.\d+)*", numbers):
+            for number in re.findall(NUMBER, numbers):
                 if number not in pages[page]:
-                    wrong.append(f"{os.path.relpath(path, ROOT)} cites {page}.md {number}, which has no such section")
+                    wrong.append(f"{path} cites {page}.md {number}, which has no such section")
+        wrong += [f"{path} names {page}, which is not there" for page in PAGE.findall(text) if not os.path.exists(os.path.join(ROOT, page))]
     for line in wrong:
         print(line)
     print(f"{count} citations, {len(wrong)} wrong")

@@ -1,4 +1,4 @@
-"""`run -b job` against the mock: payloads, order, retries, rollback (compat/opctl.md 7, 41-48)."""
+"""`run -b job` against the mock: payloads, order, retries, rollback (compat/opctl.md 7, cases 41-48)."""
 import os
 import signal
 import time
