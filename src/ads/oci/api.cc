@@ -59,9 +59,13 @@ net::Headers Api::UsualHeaders(const ApiRequest& request) const {
   return headers;
 }
 
+bool Api::IsBroken() const {
+  return options_.breaker != nullptr && options_.breaker->is_broken();
+}
+
 base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& headers,
                                  std::string body) {
-  if (options_.breaker != nullptr && options_.breaker->is_broken()) return Fail(Interrupted());
+  if (IsBroken()) return Fail(Interrupted());
   TRY_ASSIGN(const Principal::Credential credential, principal_.Show());
   Try made;
   made.request.method = request.method;
@@ -109,6 +113,8 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
                           answer ? fmt::format("HTTP {}", answer->status) : answer.error().message,
                           std::chrono::duration<double>(*pause).count()));
     if (pause->count() > 0) options_.pause(*pause);
+    // A creation that was refused has not been done: that is worth more than the interruption.
+    if (IsBroken() && request.is_create && answer && !MayBeDone(ErrorFromService(*answer, {}))) break;
     TRY_ASSIGN(attempt, Sign(request, headers, std::move(attempt.request.body)));
     answer = Transmit(attempt, file);
   }

@@ -50,7 +50,7 @@ class Api {
         clock_(clock) {}
 
   // The answer, when it is a success; ErrorFromService otherwise. kCancelled when the breaker was
-  // broken: the service may have done it.
+  // broken: the service may have done it, unless it had refused a creation, whose error it is then.
   base::Result<net::HttpResponse> Send(ApiRequest request);
   // With a piece of a file for a body, which is not signed.
   base::Result<net::HttpResponse> SendFile(const ApiRequest& request, const net::FileRange& range);
@@ -67,6 +67,7 @@ class Api {
     std::string key_id;
     base::Time sent;
   };
+  bool IsBroken() const;
   // `body` is the request's, which is not looked at.
   base::Result<Try> Sign(const ApiRequest& request, const net::Headers& headers, std::string body);
   base::Result<net::HttpResponse> Transmit(const Try& attempt, const net::FileRange* file);

@@ -182,6 +182,22 @@ TEST(Api, ABrokenBreakerEndsPausesAndWhatComesAfterThem) {
   EXPECT_EQ(service.requests.size(), 2U);
 }
 
+TEST(Api, ABrokenBreakerLeavesTheRefusalOfACreation) {
+  FakeService* of = nullptr;
+  FakeService service([&](const net::HttpRequest&) {
+    of->breaker.Break();
+    return Answer(429, R"({"code":"TooManyRequests","message":"later"})");
+  });
+  of = &service;
+  const auto refused = service.api.Send(CreateRun());
+  ASSERT_FALSE(refused);
+  EXPECT_FALSE(MayBeDone(refused.error())) << refused.error().message;
+  service.breaker.Mend();
+  ApiRequest get = CreateRun();
+  get.is_create = false;
+  EXPECT_EQ(service.api.Send(get).error().code, base::Code::kCancelled);
+}
+
 TEST(Breaker, EndsAPauseOfAnotherThread) {
   Breaker breaker;
   std::thread pausing([&] { breaker.Pause(std::chrono::hours(1)); });

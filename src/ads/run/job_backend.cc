@@ -86,11 +86,14 @@ base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, c
 }
 
 // Posts a job's body; its OCID. An error says where it is not known whether it was created.
-base::Result<std::string> CreateNewJob(oci::DataScience& jobs, const text::Json& body) {
+base::Result<std::string> CreateNewJob(oci::DataScience& jobs, const text::Json& body,
+                                       Interrupts& interrupts) {
   auto made = jobs.CreateJob(body);
   if (made) return std::string(text::GetString(*made, {"id"}));
   base::Error why = std::move(made.error());
-  if (oci::MayBeDone(why)) {
+  const bool may_be_done = oci::MayBeDone(why);
+  if (interrupts.HasCome()) why = {Code::kCancelled, "interrupted", 0};
+  if (may_be_done) {
     why.message += fmt::format(
         "; whether the job {} was created is not known: it has no runs, and costs "
         "nothing",
@@ -164,7 +167,7 @@ base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& 
   TRY_ASSIGN(const text::Json body,
              CreateJobBody(job, placement, job.name ? *job.name : RandomJobName(context.clock)));
   StartedRuns started;
-  TRY_ASSIGN(started.job_id, CreateNewJob(jobs, body));
+  TRY_ASSIGN(started.job_id, CreateNewJob(jobs, body, interrupts));
   std::vector<text::Json> bodies;
   for (const JobRunSpec& run : job.runs) {
     bodies.push_back(CreateJobRunBody(job, run, placement, started.job_id));

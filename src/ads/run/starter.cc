@@ -18,6 +18,8 @@ std::string CountOfRuns(size_t count) {
   return fmt::format("{} run{}", count, count == 1 ? "" : "s");
 }
 
+base::Error Interrupted() { return {Code::kCancelled, "interrupted", 0}; }
+
 template <typename Runs>
 bool HoldsRun(const Runs& runs, const std::string& id) {
   return std::any_of(runs.begin(), runs.end(), [&](const auto& one) { return one.id == id; });
@@ -41,11 +43,12 @@ base::Result<std::vector<oci::JobRun>> RunStarter::Start(const std::vector<text:
     auto run = jobs_.CreateJobRun(body);
     if (!run) {
       std::string lost = oci::MayBeDone(run.error()) ? name_of(body) : "";
-      return base::Fail(RollBack(std::move(run.error()), std::move(lost)));
+      const bool is_interrupted = around_.interrupts.HasCome();
+      return base::Fail(RollBack(is_interrupted ? Interrupted() : std::move(run.error()), std::move(lost)));
     }
     created_.push_back(std::move(*run));
     if (around_.interrupts.HasCome()) {
-      return base::Fail(RollBack({Code::kCancelled, "interrupted", 0}, ""));
+      return base::Fail(RollBack(Interrupted(), ""));
     }
   }
   return created_;
