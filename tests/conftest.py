@@ -1,15 +1,12 @@
-"""What holds for every suite: in CI a test that is left out for a reason that is not expected there is a failure."""
+"""What holds for every suite: threads of trainings wait asleep, and in CI a test that is left out for a reason that is not expected there is a failure."""
 import os
 
 import pytest
 
-# How the reason begins of each skip that a machine of CI may have; any other is something that could not be installed.
-EXPECTED_SKIPS = (
-    "ssh wants its user to have a name",
-    "no torch 2.15",  # 3 GB
-    "no PyTorch with Kineto",  # the same
-    "makes an image of 1.7 GB",  # make soak
-)
+from places import TRAINING
+from skips import is_expected
+
+os.environ.update(TRAINING)  # of tests that train in this process
 
 
 def unexpected_skips(reports):
@@ -17,7 +14,7 @@ def unexpected_skips(reports):
     for report in reports:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reason = reason.removeprefix("Skipped: ")
-        if not reason.startswith(EXPECTED_SKIPS):
+        if not is_expected(reason):
             yield f"{report.nodeid}: {reason}"
 
 

@@ -1,13 +1,17 @@
 """What `make test` says of itself: all suites in one run, what was left out, another apt that is waited for."""
 import glob
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+import places
+import skips
 from places import ROOT
+from real_kubernetes import free_ports
 
 
 SUITES = ["tests/compat/ads", "tests/compat/launch", "tests/e2e", "tests/integration"]
@@ -38,6 +42,8 @@ def test_no_two_files_of_tests_have_one_name():
 ])
 def test_a_skip_that_ci_does_not_expect_fails_it(tmp_path, reason, in_ci, code):
     shutil.copy(os.path.join(ROOT, "tests", "conftest.py"), tmp_path)
+    for shared in (places, skips):
+        shutil.copy(shared.__file__, tmp_path)
     (tmp_path / "test_it.py").write_text(
         f"import pytest\ndef test_runs(): pass\ndef test_is_left_out(): pytest.skip({reason!r})\n")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
@@ -45,6 +51,45 @@ def test_a_skip_that_ci_does_not_expect_fails_it(tmp_path, reason, in_ci, code):
                           env={**environment, "CI": in_ci}, text=True, capture_output=True)
     assert done.returncode == code, done.stdout
     assert ("not tested on this machine" in done.stdout) == reason.startswith("no libtorch")
+
+
+@pytest.mark.parametrize("reason, in_ci, code", [
+    ("this machine has no IPv6", "", 0),
+    ("this machine has no IPv6", "true", 1),
+    ("a user namespace wants one thread; the sanitizer has its own", "true", 0),
+])
+def test_a_unit_test_that_ci_does_not_expect_to_be_skipped_fails_it(tmp_path, reason, in_ci, code):
+    """ctest itself calls a skipped test passed."""
+    said = f"[ RUN      ] It.IsLeftOut\n/src/it_test.cc:7: Skipped\n{reason}\n\n[  SKIPPED ] It.IsLeftOut (0 ms)\n"
+    scripts = tmp_path / "scripts"
+    for folder in (scripts, tmp_path / "build" / "dev"):
+        folder.mkdir(parents=True)
+    shutil.copy(os.path.join(ROOT, "scripts", "test"), scripts)
+    for name, script in {"build": "true", "say": f"printf %s {shlex.quote(said)}"}.items():
+        (scripts / name).write_text(f"#!/bin/sh\n{script}\n")
+        (scripts / name).chmod(0o755)
+    os.symlink(os.path.join(ROOT, "tests"), tmp_path / "tests")
+    (tmp_path / "build" / "dev" / "CTestTestfile.cmake").write_text(
+        f'add_test(It.IsLeftOut "{scripts}/say")\n'
+        r'set_tests_properties(It.IsLeftOut PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")' + "\n")
+    done = subprocess.run([scripts / "test", "unit"], env={**os.environ, "CI": in_ci}, text=True, capture_output=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert (f"It.IsLeftOut: {reason}" in done.stdout) == reason.endswith("IPv6")
+
+
+@pytest.mark.parametrize("uid, reason, expected", [
+    (0, "needs root to mount a small file system", False), (1000, "needs root to mount a small file system", True),
+    (1000, "only root can become nobody", True), (1000, "no kubectl on this machine", False)])
+def test_what_only_root_can_do_is_left_out_for_others_alone(monkeypatch, uid, reason, expected):
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    assert skips.is_expected(reason) == expected
+
+
+def test_a_port_that_a_server_will_have_is_not_given_to_a_connection_before():
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        first, _ = map(int, file.read().split())
+    ports = free_ports(5)
+    assert len(set(ports)) == 5 and max(ports) < first
 
 
 def test_packages_wait_for_another_apt(tmp_path):

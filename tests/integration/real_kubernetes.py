@@ -24,12 +24,30 @@ def tools():
     return made.stdout.strip()
 
 
+def _ports():
+    """Below those that the kernel gives to connections, which may take any of theirs before it is listened on. Each worker of
+    pytest-xdist has its own."""
+    width = 1400
+    first = 10_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 16 * width
+    begin = os.getpid() % width
+    while True:
+        yield first + begin
+        begin = (begin + 1) % width
+
+
+PORTS = _ports()
+
+
 def free_ports(count):
-    holders = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [holder.getsockname()[1] for holder in holders]
-    for holder in holders:
-        holder.close()
-    return ports
+    found = []
+    while len(found) < count:
+        port = next(PORTS)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            found.append(port)
+        except OSError:
+            pass  # somebody has it
+    return found
 
 
 class Authority:

@@ -488,9 +488,16 @@ TEST_F(ShimTest, AFullDiskNeitherBlocksNorKillsThePod) {
                             "/ballast; echo after; exit 3")});
   spec.directory = small + "/pod";
   const uid_t uid = ::geteuid();
+  const gid_t gid = ::getegid();
   const pid_t child = ::fork();
   if (child == 0) {
     if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) ::_exit(77);
+    // Who has no name in a namespace makes no file there.
+    if (uid != 0) {
+      std::ofstream("/proc/self/setgroups") << "deny";
+      std::ofstream("/proc/self/uid_map") << fmt::format("{0} {0} 1", uid);
+      std::ofstream("/proc/self/gid_map") << fmt::format("{0} {0} 1", gid);
+    }
     if (uid == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (::mount("tmpfs", small.c_str(), "tmpfs", 0, "size=800k") != 0) ::_exit(77);
     if (!base::WriteFileAtomic(small + "/ballast", std::string(300'000, 'x'), 0600,
