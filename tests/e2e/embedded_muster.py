@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from places import BINARY
+from places import BINARY, TRAINING
 
 NOBODY = 65534
 
@@ -41,7 +41,7 @@ class Cluster:
             "HOME": self.path("home"), "USER": "tester", "LANG": "C.UTF-8",
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "XDG_RUNTIME_DIR": self.path("run"), "XDG_STATE_HOME": self.path("state"),
-            "XDG_CONFIG_HOME": self.path("config"), "MUSTER_CLUSTER": "local",
+            "XDG_CONFIG_HOME": self.path("config"), "MUSTER_CLUSTER": "local", **TRAINING,
         }
 
     def path(self, *parts):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from places import BINARY, ROOT
+from places import BINARY, ROOT, TRAINING
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 ADDRESS = "10.252.192.48"
@@ -61,7 +61,7 @@ class Machine:
                        check=True)
         self.env = {"PATH": f"{venv}/bin:{programs}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
                     "HOME": folder, "LANG": "C.UTF-8", "MASTER_ADDR": ADDRESS,
-                    "PYTHONDONTWRITEBYTECODE": "1", "DIST_FILE": os.path.join(folder, "meet")}
+                    "PYTHONDONTWRITEBYTECODE": "1", **TRAINING, "DIST_FILE": os.path.join(folder, "meet")}
         self.run("muster", "python-shim", "install", "--python", f"{venv}/bin/python")
         probe = subprocess.run([*ENTER_NETWORK, "true"], capture_output=True, text=True)
         self.no_network = probe.stderr.strip() if probe.returncode else None

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from places import BINARY, ROOT
+from places import BINARY, ROOT, TRAINING
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 EXAMPLES = os.path.join(ROOT, "examples")
@@ -30,7 +30,8 @@ def program():
 
 def run(*command, code=0, **env):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
-                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": "/tmp", **env})
+                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": "/tmp", **TRAINING,
+                               **env})
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

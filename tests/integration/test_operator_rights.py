@@ -220,11 +220,12 @@ def test_after_a_broken_watch_the_webhook_is_looked_after(real_cluster, installe
     assert installed.operator.is_ready()
 
 
-def test_without_a_watch_the_webhook_is_looked_after_and_readyz_says_so(real_cluster, installed, way):
+@pytest.fixture
+def unwatched(real_cluster, installed, way):
+    """An operator that may no longer watch what its webhook is made of."""
     installed.go_by(way)
     installed.start()
     wait_until("a bundle", installed.bundle)
-    good = installed.bundle()
     for kind, where in (("clusterrole", ()), ("role", ("-n", installed.place))):
         rules = real_cluster.get(kind, NAME, *where)["rules"]
         for rule in rules:
@@ -235,16 +236,33 @@ def test_without_a_watch_the_webhook_is_looked_after_and_readyz_says_so(real_clu
     way.cut()
     wait_until("it is said", lambda: "[!]webhook: not watched" in installed.operator.readyz()[1])
     assert installed.operator.readyz()[0] == 200
-    installed.spoil_bundle()
-    wait_until("it is put back", lambda: installed.bundle() == good)
-    before = real_cluster.get("secret", "muster-operator-webhook-cert", "-n", installed.place)["data"]
-    real_cluster.kubectl("patch", "secret", "muster-operator-webhook-cert", "-n", installed.place,
-                         "--type=json", "-p", '[{"op": "remove", "path": "/data"}]')
+    return installed
 
-    def renewed():
-        data = real_cluster.get("secret", "muster-operator-webhook-cert", "-n", installed.place).get("data")
+
+def empty_secret(installed):
+    """Makes the operator need another; True of what it returns, once it has made one."""
+    secret = ("secret", "muster-operator-webhook-cert", "-n", installed.place)
+    before = installed.cluster.get(*secret)["data"]
+    installed.cluster.kubectl("patch", *secret, "--type=json", "-p", '[{"op": "remove", "path": "/data"}]')
+
+    def is_renewed():
+        data = installed.cluster.get(*secret).get("data")
         return data and data["ca.crt"] != before["ca.crt"] and installed.bundle() == data["ca.crt"]
-    wait_until("it is made anew", renewed)
+    return is_renewed
+
+
+def test_without_a_watch_the_webhook_is_looked_after_and_readyz_says_so(unwatched):
+    """Once a minute, both of its objects."""
+    unwatched.spoil_bundle()
+    wait_until("both are made anew", empty_secret(unwatched))
+
+
+@pytest.mark.soak
+def test_without_a_watch_either_object_of_the_webhook_is_looked_after(unwatched):
+    good = unwatched.bundle()
+    unwatched.spoil_bundle()
+    wait_until("it is put back", lambda: unwatched.bundle() == good)
+    wait_until("it is made anew", empty_secret(unwatched))
 
 
 def test_a_namespaced_one_works_without_a_right_of_the_cluster(real_cluster, namespace):

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from places import LAUNCHER
+from places import LAUNCHER, TRAINING
 
 # Long enough for a machine that does much else; never waited for unless something is wrong.
 DEADLINE = 120
@@ -23,7 +23,7 @@ class Launcher:
         os.mkdir(self.path("tmp"))
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8",
                     "TMPDIR": self.path("tmp"), "PYTHON_EXEC": sys.executable,
-                    "MUSTER_TEST_MARK": self.mark}
+                    "MUSTER_TEST_MARK": self.mark, **TRAINING}
         self.started = []
 
     def path(self, *parts):
