@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "text/json_generator.h"
+#include "text/testing/json_generator.h"
 #include "text/utf8.h"
 
 namespace text {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "text/json_generator.h"
+#include "text/testing/json_generator.h"
 
 namespace text {
 namespace {

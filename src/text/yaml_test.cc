@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "text/json_generator.h"
+#include "text/testing/json_generator.h"
 
 namespace text {
 namespace {

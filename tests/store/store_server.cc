@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "rendezvous/sockets/peer.h"
-#include "rendezvous/store/thread.h"
 #include "rendezvous/store/wait_explainer.h"
+#include "rendezvous/testing/store_thread.h"
 
 namespace {
 
@@ -68,7 +68,7 @@ void PrintWaits(const rendezvous::StoreSnapshot& snapshot, std::istringstream wo
 int main(int argc, char** argv) {
   rendezvous::StoreOptions options;
   if (argc > 1) options.port = static_cast<uint16_t>(std::atoi(argv[1]));
-  auto store = rendezvous::StoreThread::Start(base::SystemClock(), options);
+  auto store = rendezvous::testing::StoreThread::Start(base::SystemClock(), options);
   if (!store) {
     fmt::print(stderr, "store_server: {}\n", store.error().message);
     return 1;

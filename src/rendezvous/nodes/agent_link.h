@@ -49,7 +49,6 @@ class AgentLink {
   void Close();
   bool is_ready() const { return is_ready_; }
   bool is_open() const { return static_cast<bool>(fd_); }
-  bool has_sent_all() const { return output_.empty(); }
 
  private:
   void OnReady(uint32_t events);

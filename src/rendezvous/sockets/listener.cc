@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -22,7 +21,6 @@ constexpr int kProbeSeconds = 5;
 constexpr int kProbes = 6;
 
 constexpr uint64_t kDescriptorStep = 16384;
-std::atomic<uint64_t> original_limit = 0;
 
 std::optional<std::pair<sockaddr_storage, socklen_t>> ToSocketAddress(std::string_view address,
                                                                       uint16_t port) {
@@ -151,8 +149,6 @@ base::Result<base::Fd> Listener::Accept(Endpoint& peer) const {
 bool RaiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
-  uint64_t none = 0;
-  original_limit.compare_exchange_strong(none, limit.rlim_cur);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limit.rlim_cur + kDescriptorStep);
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
@@ -163,7 +159,5 @@ std::string DescriptorLimitText() {
   return "this process may have " + std::to_string(limit.rlim_cur) +
          " descriptors (ulimit -n): raise the limit";
 }
-
-uint64_t OriginalDescriptorLimit() { return original_limit; }
 
 }  // namespace rendezvous

@@ -50,12 +50,9 @@ class Listener {
 };
 
 // Lets this process have one more descriptor than it has by raising its soft limit towards the
-// hard one; false when that is reached. Children inherit the limit: `OriginalDescriptorLimit` is
-// what they should be given back.
+// hard one; false when that is reached. Children inherit the limit.
 bool RaiseDescriptorLimit();
 // "this process may have 1024 descriptors (ulimit -n): raise the limit".
 std::string DescriptorLimitText();
-// 0 while nothing was raised.
-uint64_t OriginalDescriptorLimit();
 
 }  // namespace rendezvous

@@ -81,7 +81,6 @@ class StoreServer : private StoreData::Clients {
   StoreServer& operator=(const StoreServer&) = delete;
 
   uint16_t port() const { return listener_.port(); }
-  size_t client_count() const { return connections_.size(); }
   StoreSnapshot Snapshot() const;
   // Forgets all keys and closes all connections: the next attempt of a job begins with an empty
   // store (torch from 2.12 on puts no attempt number into its keys), on the same port.

@@ -4,14 +4,15 @@
 
 #include <thread>
 
-#include "rendezvous/store/thread.h"
 #include "rendezvous/testing/store_test_client.h"
+#include "rendezvous/testing/store_thread.h"
 
 namespace rendezvous {
 namespace {
 
 using testing::Byte;
 using testing::Number;
+using testing::StoreThread;
 using testing::TestSocket;
 using testing::Text;
 
