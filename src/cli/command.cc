@@ -107,10 +107,6 @@ Command& Command::RawArgs() {
   is_raw_ = true;
   return *this;
 }
-Command& Command::StopAtFirstArg() {
-  stops_at_first_arg_ = true;
-  return *this;
-}
 
 Command& Command::UnknownFlagHint(std::string text) {
   unknown_flag_hint_ = std::move(text);

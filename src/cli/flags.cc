@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -108,10 +107,6 @@ Flag& Flag::Required() {
 }
 Flag& Flag::Hidden() {
   is_hidden_ = true;
-  return *this;
-}
-Flag& Flag::Deprecated(std::string advice) {
-  advice_ = std::move(advice);
   return *this;
 }
 Flag& Flag::OldName(std::string name) {
@@ -265,9 +260,7 @@ base::Status FlagParser::Set(Flag& flag, std::string_view spelling, std::string_
                                         Quoted(shown), status.error().message)));
   }
   flag.changed_ = true;
-  if (!flag.advice_.empty()) {
-    notice_(fmt::format("Flag --{} has been deprecated, {}", flag.name_, flag.advice_));
-  } else if (spelling.size() > 1 && spelling != flag.name_) {
+  if (spelling.size() > 1 && spelling != flag.name_) {
     notice_(fmt::format("Flag --{} has been deprecated, please use --{} instead", spelling,
                         flag.name_));
   }
@@ -331,17 +324,13 @@ base::Result<bool> FlagParser::ParseShorts(std::string_view text,
   return false;
 }
 
-base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args,
-                                           bool interspersed) {
+base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args) {
   ParsedArgs parsed;
   for (size_t next = 0; next < args.size();) {
     const std::string& text = args[next++];
     if (text.size() < 2 || text[0] != '-') {
       parsed.positionals.push_back(text);
-      if (interspersed) continue;
-      parsed.positionals.insert(parsed.positionals.end(),
-                                args.begin() + static_cast<ptrdiff_t>(next), args.end());
-      break;
+      continue;
     }
     if (text == "--") {
       parsed.dash = parsed.positionals.size();

@@ -24,9 +24,8 @@ class Flag {
   Flag& Short(char shorthand);
   Flag& Required();
   Flag& Hidden();
-  // Using it works and says so on stderr: `Flag --x has been deprecated, <advice>`.
-  Flag& Deprecated(std::string advice);
-  // Another spelling of the same flag; using it says `please use --<name> instead`.
+  // Another spelling of the same flag. Using it works and says so on stderr:
+  // `Flag --x has been deprecated, please use --<name> instead`.
   Flag& OldName(std::string name);
   // Offered by completion; not enforced.
   Flag& Choices(std::vector<std::string> choices);
@@ -43,7 +42,7 @@ class Flag {
   // The heading that help shows it under; "" is the one of all flags.
   const std::string& group() const { return group_; }
   bool is_required() const { return is_required_; }
-  bool is_hidden() const { return is_hidden_ || !advice_.empty(); }
+  bool is_hidden() const { return is_hidden_; }
   bool is_bool() const { return type_.empty(); }
   // Whether the command line set it.
   bool changed() const { return changed_; }
@@ -65,7 +64,6 @@ class Flag {
   std::string default_;  // as help shows it; "" is not shown
   std::string usage_;
   std::string group_;
-  std::string advice_;
   std::vector<std::string> old_names_;
   std::string single_dash_;
   std::vector<std::string> choices_;
@@ -123,8 +121,7 @@ class FlagParser {
   FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "")
       : flags_(std::move(flags)), notice_(std::move(notice)), hint_(std::move(hint)) {}
 
-  // With `interspersed` false the first positional ends the flags.
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
+  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args);
 
  private:
   base::Result<bool> ParseLong(std::string_view text, const std::vector<std::string>& args,

@@ -18,15 +18,14 @@ class FlagsTest : public testing::Test {
     set_.Bool(&follow_, "follow", false, "go on").Short('f');
     set_.Bool(&wide_, "wide", true, "much").Short('w');
     set_.Duration(&timeout_, "timeout", nanoseconds(0), "how long").Short('t');
-    set_.String(&old_, "old", "", "gone").Deprecated("use nothing");
     set_.Bool(&secret_, "secret", false, "not shown").Hidden();
   }
 
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true) {
+  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args) {
     std::vector<Flag*> flags;
     for (const auto& flag : set_.flags()) flags.push_back(flag.get());
     return FlagParser(flags, [this](std::string_view line) { notices_.emplace_back(line); })
-        .Parse(args, interspersed);
+        .Parse(args);
   }
   std::string ErrorOf(const std::vector<std::string>& args) {
     auto parsed = Parse(args);
@@ -34,7 +33,7 @@ class FlagsTest : public testing::Test {
   }
 
   FlagSet set_;
-  std::string name_, dir_, old_;
+  std::string name_, dir_;
   std::vector<std::string> env_, notices_;
   int64_t gpus_, workers_;
   bool follow_, wide_, secret_;
@@ -84,13 +83,6 @@ TEST_F(FlagsTest, PositionalsMayStandBetweenFlags) {
   EXPECT_EQ(name_, "");
 }
 
-TEST_F(FlagsTest, TheFirstPositionalEndsTheFlagsWhenAsked) {
-  auto parsed = Parse({"-f", "cmd", "--gpus", "1"}, false);
-  ASSERT_TRUE(parsed);
-  EXPECT_EQ(parsed->positionals, (std::vector<std::string>{"cmd", "--gpus", "1"}));
-  EXPECT_EQ(gpus_, 0);
-}
-
 TEST_F(FlagsTest, ErrorsHavePflagsWords) {
   EXPECT_EQ(ErrorOf({"--nothing-like-it"}), "unknown flag: --nothing-like-it");
   EXPECT_EQ(ErrorOf({"--gpu=1"}), "unknown flag: --gpu\n\nDid you mean this?\n\t--gpus\n");
@@ -112,11 +104,11 @@ TEST_F(FlagsTest, ErrorsHavePflagsWords) {
 }
 
 TEST_F(FlagsTest, AnOldSpellingWorksAndSaysSo) {
-  ASSERT_TRUE(Parse({"--workingDir=/w", "--old", "x", "--working-dir", "/v"}));
+  ASSERT_TRUE(Parse({"--workingDir=/w", "--working-dir", "/v"}));
   EXPECT_EQ(dir_, "/v");
-  EXPECT_EQ(notices_, (std::vector<std::string>{
-                          "Flag --workingDir has been deprecated, please use --working-dir instead",
-                          "Flag --old has been deprecated, use nothing"}));
+  EXPECT_EQ(notices_,
+            std::vector<std::string>{
+                "Flag --workingDir has been deprecated, please use --working-dir instead"});
 }
 
 TEST_F(FlagsTest, HelpEndsParsing) {

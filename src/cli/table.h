@@ -14,7 +14,6 @@ class Table {
   explicit Table(std::string indent = "") : indent_(std::move(indent)) {}
 
   void Row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  void Blank() { rows_.emplace_back(); }
   std::string Render() const;
 
  private:

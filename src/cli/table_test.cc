@@ -22,7 +22,7 @@ TEST(Table, ABlankLineEndsTheColumns) {
   Table table;
   table.Row({"CreateTime:", "now"});
   table.Row({"EndTime:", ""});
-  table.Blank();
+  table.Row({});
   table.Row({"A:", "b"});
   EXPECT_EQ(table.Render(), "CreateTime:  now\nEndTime:     \n\nA:  b\n");
 }

@@ -51,8 +51,6 @@ base::Result<IniFile> IniFile::Parse(std::string_view text, const std::string& p
   return file;
 }
 
-bool IniFile::HasSection(std::string_view section) const { return FindSection(section) != nullptr; }
-
 std::vector<std::string> IniFile::Sections() const {
   std::vector<std::string> names;
   for (const Section& section : sections_) names.push_back(section.name);

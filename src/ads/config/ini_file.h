@@ -17,7 +17,6 @@ class IniFile {
   static base::Result<IniFile> Parse(std::string_view text, const std::string& path,
                                      Keys keys = Keys::kLowerCase);
 
-  bool HasSection(std::string_view section) const;
   std::vector<std::string> Sections() const;
   // nullptr when there is none. No section inherits from another one.
   const std::string* Find(std::string_view section, std::string_view key) const;

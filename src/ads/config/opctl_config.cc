@@ -1,6 +1,5 @@
 #include "ads/config/opctl_config.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "ads/config/ini_file.h"

@@ -1,7 +1,6 @@
 // Who signs in: flags, ~/.ads_ops/config.ini and the environment (compat/opctl.md 2.6, 5.3).
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/environment.h"

@@ -6,7 +6,6 @@
 #include "ads/yaml/ordered_env.h"
 #include "ads/yaml/yaml.h"
 #include "base/file.h"
-#include "base/strings.h"
 
 namespace ads {
 namespace {

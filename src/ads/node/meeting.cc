@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "ads/oci/service_error.h"
-#include "base/strings.h"
 #include "process/pidfd.h"
 #include "text/json.h"
 

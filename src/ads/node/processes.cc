@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>

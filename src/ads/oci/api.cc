@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -59,9 +58,7 @@ net::Headers Api::UsualHeaders(const ApiRequest& request) const {
   return headers;
 }
 
-bool Api::IsBroken() const {
-  return options_.breaker != nullptr && options_.breaker->is_broken();
-}
+bool Api::IsBroken() const { return options_.breaker != nullptr && options_.breaker->is_broken(); }
 
 base::Result<Api::Try> Api::Sign(const ApiRequest& request, const net::Headers& headers,
                                  std::string body) {
@@ -114,7 +111,8 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
                           std::chrono::duration<double>(*pause).count()));
     if (pause->count() > 0) options_.pause(*pause);
     // A creation that was refused has not been done: that is worth more than the interruption.
-    if (IsBroken() && request.is_create && answer && !MayBeDone(ErrorFromService(*answer, {}))) break;
+    if (IsBroken() && request.is_create && answer && !MayBeDone(ErrorFromService(*answer, {})))
+      break;
     TRY_ASSIGN(attempt, Sign(request, headers, std::move(attempt.request.body)));
     answer = Transmit(attempt, file);
   }

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "ads/oci/fake_client.h"
+#include "ads/oci/testing/fake_client.h"
 
 namespace ads::oci {
 namespace {

@@ -19,7 +19,6 @@
 #include "base/defer.h"
 #include "base/fd.h"
 #include "base/guarded.h"
-#include "base/strings.h"
 #include "base/uid.h"
 
 namespace ads::oci {

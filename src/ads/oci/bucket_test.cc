@@ -7,7 +7,7 @@
 #include <map>
 
 #include "ads/oci/checksum.h"
-#include "ads/oci/fake_client.h"
+#include "ads/oci/testing/fake_client.h"
 #include "base/file.h"
 #include "base/strings.h"
 

@@ -1,6 +1,5 @@
 #include "ads/oci/checksum.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

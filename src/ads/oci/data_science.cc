@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
-
 namespace ads::oci {
 namespace {
 
@@ -139,19 +137,6 @@ base::Status DataScience::DeleteJobRun(const std::string& id) {
 
 base::Status DataScience::DeleteJob(const std::string& id) {
   TRY(api_.Send(Bare("delete_job", "DELETE", JobPath(id))));
-  return {};
-}
-
-base::Status DataScience::PutArtifact(const std::string& job_id, const std::string& file_name,
-                                      std::string content) {
-  TRY(api_.Send({.operation = "create_job_artifact",
-                 .method = "POST",
-                 .target = JobPath(job_id) + "/artifact",
-                 .body = std::move(content),
-                 .content_type = "application/octet-stream",
-                 .headers = {{"content-disposition", "attachment; filename=" + file_name}},
-                 .signed_body = SignedBody::kNo,
-                 .is_create = true}));
   return {};
 }
 

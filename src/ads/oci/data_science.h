@@ -48,8 +48,6 @@ class DataScience {
   base::Status CancelJobRun(const std::string& id);
   base::Status DeleteJobRun(const std::string& id);
   base::Status DeleteJob(const std::string& id);
-  base::Status PutArtifact(const std::string& job_id, const std::string& file_name,
-                           std::string content);
 
  private:
   base::Result<text::Json> Create(const char* operation, const char* target,

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ads/oci/test_keys.h"
+#include "ads/oci/testing/test_keys.h"
 #include "text/json.h"
 
 namespace ads::oci {

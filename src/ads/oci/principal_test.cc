@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "ads/oci/test_keys.h"
+#include "ads/oci/testing/test_keys.h"
 #include "base/file.h"
 #include "base/strings.h"
 

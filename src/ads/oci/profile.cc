@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
-#include "base/file.h"
 #include "base/strings.h"
 
 namespace ads::oci {

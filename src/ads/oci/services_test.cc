@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "ads/oci/data_science.h"
-#include "ads/oci/fake_client.h"
 #include "ads/oci/log_search.h"
+#include "ads/oci/testing/fake_client.h"
 
 namespace ads::oci {
 namespace {
@@ -98,15 +98,6 @@ TEST(DataScience, ReadsARun) {
   EXPECT_EQ(run.log_id, "l");
   EXPECT_EQ(text::GetString(run.environment, {"RANK"}), "1");
   EXPECT_EQ(ReadJobRun(text::Json(nullptr)).id, "");
-}
-
-TEST(DataScience, UploadsAnArtifactWithoutSigningItsBody) {
-  FakeService service([](const net::HttpRequest&) { return Answer(204); });
-  ASSERT_TRUE(DataScience(service.api).PutArtifact("j", "a.zip", "zip"));
-  const net::HttpRequest& request = service.requests.at(0);
-  EXPECT_EQ(request.target, "/20190101/jobs/j/artifact");
-  EXPECT_EQ(net::FindHeader(request.headers, "content-disposition"), "attachment; filename=a.zip");
-  EXPECT_EQ(net::FindHeader(request.headers, "x-content-sha256"), "");
 }
 
 TEST(KindOfOcid, IsItsSecondPart) {

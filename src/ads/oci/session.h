@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include "ads/oci/api.h"
 #include "ads/oci/instance_principal.h"

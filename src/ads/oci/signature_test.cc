@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 
-#include "ads/oci/test_keys.h"
+#include "ads/oci/testing/test_keys.h"
 
 namespace ads::oci {
 namespace {

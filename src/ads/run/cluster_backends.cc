@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <climits>
 
-#include "ads/config/opctl_config.h"
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
 #include "api/names.h"

@@ -12,7 +12,6 @@
 #include "ads/yaml/yaml.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/strings.h"
 
 namespace ads {
 namespace {

@@ -1,7 +1,5 @@
 #include "ads/run/pytorch_job.h"
 
-#include <algorithm>
-
 #include "api/names.h"
 #include "api/variable_references.h"
 #include "base/strings.h"

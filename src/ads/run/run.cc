@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <optional>
 
 #include "ads/config/train_file.h"
 #include "ads/interrupts.h"

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "ads/oci/fake_client.h"
+#include "ads/oci/testing/fake_client.h"
 #include "ads/run/ending.h"
 
 namespace ads {

@@ -1,7 +1,6 @@
 #include "ads/storage/folder_watch.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,7 +1,6 @@
 // ObjectStorage: where a cluster's nodes meet and artifacts go: a folder here or a bucket.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>

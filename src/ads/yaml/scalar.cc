@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "ads/yaml/yaml.h"

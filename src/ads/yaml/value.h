@@ -1,7 +1,6 @@
 // Values as Python has them: what PyYAML makes of a document, how str() and repr() print it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/isolation.h"
@@ -60,9 +62,14 @@ void CompleteOneJob(cli::Command& verb, Context& context) {
   });
 }
 
-std::vector<std::string> CompleteInstanceNames(Context& context) {
-  return NamesInNamespace(context, api::kPods,
-                          fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName));
+void AddInstanceFlag(cli::FlagSet& set, std::string* to, Context& context, std::string usage) {
+  set.String(to, "instance", "", std::move(usage))
+      .Short('i')
+      .Complete([&context](std::string_view) {
+        return NamesInNamespace(
+            context, api::kPods,
+            fmt::format("{}={}", api::kOperatorNameLabel, api::kControllerName));
+      });
 }
 
 std::vector<std::string> CompleteDataNames(Context& context) {

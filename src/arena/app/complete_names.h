@@ -13,7 +13,9 @@ namespace arena {
 std::vector<std::string> CompleteJobNames(Context& context);
 // The same while no job stands on the line: for a verb of one job.
 void CompleteOneJob(cli::Command& verb, Context& context);
-std::vector<std::string> CompleteInstanceNames(Context& context);
+// --instance, -i.
+void AddInstanceFlag(cli::FlagSet& set, std::string* to, Context& context,
+                     std::string usage = "the instance; by default the master");
 std::vector<std::string> CompleteDataNames(Context& context);
 // Of the cluster.
 std::vector<std::string> CompleteNamespaceNames(Context& context);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/strings.h"
 
 namespace arena {
@@ -51,6 +53,10 @@ base::Result<bool> MeansPyTorch(std::string_view type) {
   }
   return base::Fail(base::Code::kInvalidArgument,
                     fmt::format("unsupport job type,arena only supports: [{}]", known));
+}
+
+void AddTypeFlag(cli::FlagSet& set, std::string* to, std::string usage) {
+  set.String(to, "type", "", std::move(usage)).Short('T').Choices({std::string(kPyTorch.name)});
 }
 
 std::span<const api::Resource> OtherKinds() { return kOtherKinds; }

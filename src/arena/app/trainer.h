@@ -8,6 +8,7 @@
 
 #include "api/resources.h"
 #include "base/result.h"
+#include "cli/flags.h"
 
 namespace arena {
 
@@ -15,6 +16,9 @@ namespace arena {
 // ("" means every kind). False: another kind, of which the embedded cluster never has any. An error
 // has Arena's text.
 base::Result<bool> MeansPyTorch(std::string_view type);
+// -T/--type of a verb that has no other kind.
+void AddTypeFlag(cli::FlagSet& set, std::string* to,
+                 std::string usage = "kind of the job: pytorchjob");
 
 // The other kinds of Kubeflow's training operator (kubeflow.org/v1), which a Kubernetes cluster may
 // have: muster shows their jobs. The singular is what -T/--type and TRAINER call it.

@@ -1,7 +1,5 @@
 #include "arena/install/install_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "api/job/definition.h"

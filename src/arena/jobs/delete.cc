@@ -145,10 +145,7 @@ void AddDelete(cli::Command& root, Context& context) {
           .Example(
               fmt::format("  {0} delete mnist bert\n  {0} delete -l team=vision", context.program));
   auto flags = std::make_shared<DeleteFlags>();
-  verb.flags()
-      .String(&flags->type, "type", "", "kind of the job: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
+  AddTypeFlag(verb.flags(), &flags->type);
   verb.flags()
       .String(&flags->selector, "selector", "",
               "instead of names: the jobs with these labels, like a=b,c!=d")

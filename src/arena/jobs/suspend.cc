@@ -110,10 +110,7 @@ void Add(cli::Command& root, Context& context, bool is_suspended, std::string us
       root.Add(std::move(use), std::move(summary))
           .Example(fmt::format("  {0} {1} mnist\n  {0} {1} mnist bert", context.program, name));
   auto flags = std::make_shared<SuspendFlags>();
-  verb.flags()
-      .String(&flags->type, "type", "", "kind of the jobs: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
+  AddTypeFlag(verb.flags(), &flags->type, "kind of the jobs: pytorchjob");
   if (is_suspended) AddEndingFlags(verb.flags(), flags->force, flags->wait);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));

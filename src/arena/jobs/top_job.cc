@@ -87,13 +87,9 @@ void AddTopJob(cli::Command& top, Context& context) {
   set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  set.String(&flags->type, "type", "", "kind of jobs: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
+  AddTypeFlag(set, &flags->type, "kind of jobs: pytorchjob");
   set.Bool(&flags->refresh, "refresh", false, "with JOB: again every two seconds").Short('r');
-  set.String(&flags->instance, "instance", "", "only this instance")
-      .Short('i')
-      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  AddInstanceFlag(set, &flags->instance, context, "only this instance");
   set.String(&flags->output, "output", "", "wide, json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});

@@ -1,7 +1,5 @@
 #include "arena/logs/follow.h"
 
-#include <fmt/format.h>
-
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "arena/app/advice.h"

@@ -248,19 +248,15 @@ void AddLogs(cli::Command& root, Context& context) {
                                context.program));
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
+  AddTypeFlag(set, &flags->type);
   set.Bool(&flags->follow, "follow", false, "go on until the instance, or with --all the job, ends")
       .Short('f');
   set.String(&flags->since, "since", "", "only what is younger: 5s, 2m, 1h1m1s");
   set.String(&flags->since_time, "since-time", "", "only what came after this time (RFC 3339)");
   set.Int(&flags->tail, "tail", -1, "only that many lines of the end; -1 is all").Short('t');
   set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
-  set.String(&flags->instance, "instance", "",
-             "the instance; by default what failed first, else the master")
-      .Short('i')
-      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  AddInstanceFlag(set, &flags->instance, context,
+                  "the instance; by default what failed first, else the master");
   set.Bool(&flags->all, "all", false,
            "of all instances, in the order of time, each line behind its instance's name");
   set.String(&flags->container, "container", "", "the container of the instance")

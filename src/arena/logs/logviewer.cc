@@ -75,10 +75,7 @@ void AddLogViewer(cli::Command& root, Context& context) {
       root.Add("logviewer JOB", "Print where the Kubernetes dashboard shows a job's logs")
           .Args(cli::MaxArgs(1));
   auto type = std::make_shared<std::string>();
-  verb.flags()
-      .String(type.get(), "type", "", "kind of the job: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
+  AddTypeFlag(verb.flags(), type.get());
   verb.Check([type](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(*type));

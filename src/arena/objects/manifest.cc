@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/strings.h"
 #include "text/yaml.h"
 
 namespace arena {

@@ -117,12 +117,8 @@ void AddAttach(cli::Command& root, Context& context) {
                   context.program));
   auto flags = std::make_shared<AttachFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->type, "type", "", "kind of the job: pytorchjob")
-      .Short('T')
-      .Choices({"pytorchjob"});
-  set.String(&flags->instance, "instance", "", "the instance; by default the master")
-      .Short('i')
-      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  AddTypeFlag(set, &flags->type);
+  AddInstanceFlag(set, &flags->instance, context);
   set.String(&flags->container, "container", "", "the container of the instance").Short('c');
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     if (call.args.empty() || call.args[0].empty() || call.dash == 0U) {

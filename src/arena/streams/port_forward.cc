@@ -2,10 +2,8 @@
 
 #include <memory>
 
-#include "api/names.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
 #include "arena/streams/port_relay.h"
 #include "arena/verbs.h"
@@ -92,9 +90,7 @@ void AddPortForward(cli::Command& root, Context& context) {
                   context.program));
   auto flags = std::make_shared<PortForwardFlags>();
   cli::FlagSet& set = verb.flags();
-  set.String(&flags->instance, "instance", "", "the instance; by default the master")
-      .Short('i')
-      .Complete([&context](std::string_view) { return CompleteInstanceNames(context); });
+  AddInstanceFlag(set, &flags->instance, context);
   set.StringArray(&flags->addresses, "address",
                   "where to listen, by default localhost: IP addresses of this machine");
   verb.Check([](cli::Invocation& call) -> base::Status {

@@ -1,6 +1,5 @@
 #include "arena/streams/port_relay.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

@@ -1,7 +1,6 @@
 // What goes with the job: compat/arena.md 3.3 and 3.4, and the Secret that is ours.
 #include <fmt/format.h>
 
-#include "api/names.h"
 #include "api/resources.h"
 #include "arena/jobs/owned_names.h"
 #include "arena/jobs/tensorboard.h"

@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "launch/agent/agent.h"
-#include "launch/machine/machine.h"
 #include "launch/machine/signal_names.h"
 
 namespace launch {

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/file.h"
-#include "base/strings.h"
 #include "launch/agent/agent.h"
 #include "rendezvous/sockets/peer.h"
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/defer.h"
 #include "base/file.h"
 #include "launch/agent/agent.h"
 #include "launch/failure/json.h"

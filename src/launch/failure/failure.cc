@@ -1,6 +1,5 @@
 #include "launch/failure/failure.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "launch/flags/flags.h"
 
 namespace launch {

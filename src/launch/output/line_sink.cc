@@ -21,7 +21,7 @@ void LineSink::BeginLine(uint64_t owner) {
 }
 
 void LineSink::AppendLines(uint64_t owner, std::string_view prefix, std::string_view lines) {
-  if (failed_errno_ != 0 || lines.empty()) return;
+  if (has_failed_ || lines.empty()) return;
   BeginLine(owner);
   if (prefix.empty()) {
     buffer_ += lines;
@@ -46,7 +46,7 @@ void LineSink::AppendLines(uint64_t owner, std::string_view prefix, std::string_
 }
 
 void LineSink::AppendPart(uint64_t owner, std::string_view prefix, std::string_view part) {
-  if (failed_errno_ != 0 || part.empty()) return;
+  if (has_failed_ || part.empty()) return;
   BeginLine(owner);
   if (open_owner_ == 0) buffer_ += prefix;
   buffer_ += part;
@@ -58,7 +58,7 @@ void LineSink::Flush() {
   if (buffer_.empty()) return;
   if (before_) before_();
   std::string_view left = buffer_;
-  while (!left.empty() && failed_errno_ == 0) {
+  while (!left.empty() && !has_failed_) {
     const ssize_t written = ::write(fd_, left.data(), left.size());
     if (written >= 0) {
       left.remove_prefix(static_cast<size_t>(written));
@@ -66,7 +66,7 @@ void LineSink::Flush() {
       pollfd item{fd_, POLLOUT, 0};
       ::poll(&item, 1, -1);
     } else if (errno != EINTR) {
-      failed_errno_ = errno;
+      has_failed_ = true;
     }
   }
   buffer_.clear();

@@ -10,7 +10,7 @@
 namespace launch {
 
 // Collects what is to be written and writes it at once. Does not own the descriptor. After a
-// failed write everything is dropped; the error is told once.
+// failed write everything is dropped.
 class LineSink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
@@ -26,7 +26,6 @@ class LineSink {
     before_ = std::move(before);
     after_ = std::move(after);
   }
-  int failed_errno() const { return failed_errno_; }
 
   // Whose unfinished line stands last; 0 is nobody.
   uint64_t open_owner() const { return open_owner_; }
@@ -43,7 +42,7 @@ class LineSink {
   std::string buffer_;
   uint64_t open_owner_ = 0;
   bool is_overwritten_ = false;
-  int failed_errno_ = 0;
+  bool has_failed_ = false;
 };
 
 }  // namespace launch

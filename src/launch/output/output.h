@@ -1,7 +1,6 @@
 // Output: the thread that carries what workers write to files and to the console.
 #pragma once
 
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -1,12 +1,9 @@
 #include "launch/python/frames.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "base/clock.h"

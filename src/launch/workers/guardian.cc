@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <new>
 #include <string>
 
 #include "base/file.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "base/file.h"
 #include "base/strings.h"

@@ -4,8 +4,6 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ads/oci/api.h"
-#include "ads/oci/test_keys.h"
+#include "ads/oci/testing/test_keys.h"
 #include "base/clock.h"
 
 namespace ads::oci {
