@@ -75,30 +75,41 @@ bool HasUnhealthy(const std::vector<NodeUse>& nodes) {
                      [](const NodeUse& node) { return node.unhealthy_gpus != 0; });
 }
 
-// All of one kind whose GPUs are given whole, or that has none.
-std::string RenderWholeGpus(const std::vector<NodeUse>& nodes) {
+// Kind by kind.
+std::string WholeGpuTable(const std::vector<NodeUse>& nodes, bool has_modes) {
   const bool has_unhealthy = HasUnhealthy(nodes);
   cli::Table table;
   std::vector<std::string> header = {"NAME",   "IPADDRESS",  "ROLE",
                                      "STATUS", "GPU(Total)", "GPU(Allocated)"};
+  if (has_modes) header.emplace_back("GPU(Mode)");
   if (has_unhealthy) header.emplace_back("UNHEALTHY");
   table.Row(std::move(header));
-  for (const NodeUse& node : nodes) {
-    std::vector<std::string> row = {node.name,
-                                    node.address,
-                                    node.role,
-                                    NodeStatus(node),
-                                    Number(node.total_gpus),
-                                    Number(node.allocated_gpus)};
-    if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
-    table.Row(std::move(row));
+  for (const NodeKind kind : kNodeKinds) {
+    for (const NodeUse& node : nodes) {
+      if (node.kind != kind) continue;
+      std::vector<std::string> row = {node.name,
+                                      node.address,
+                                      node.role,
+                                      NodeStatus(node),
+                                      Number(node.total_gpus),
+                                      Number(node.allocated_gpus)};
+      if (has_modes) row.emplace_back(ModeOf(kind));
+      if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
+      table.Row(std::move(row));
+    }
   }
-  if (nodes[0].kind == NodeKind::kNormal) return table.Render();
+  return table.Render();
+}
+
+// All of one kind whose GPUs are given whole, or that has none.
+std::string RenderWholeGpus(const std::vector<NodeUse>& nodes) {
+  const std::string table = WholeGpuTable(nodes, false);
+  if (nodes[0].kind == NodeKind::kNormal) return table;
   const std::string_view of = nodes[0].kind == NodeKind::kExclusive
                                   ? " of nodes which own resource nvidia.com/gpu"
                                   : " of nodes which own resource aliyun.com/gpu";
   const Totals totals = Sum(nodes);
-  return table.Render() + std::string(kWideDashes, '-') + "\n" + GpuFooter(of, totals) +
+  return table + std::string(kWideDashes, '-') + "\n" + GpuFooter(of, totals) +
          UnhealthyFooter(of, totals);
 }
 
@@ -145,31 +156,10 @@ std::string RenderShare(const std::vector<NodeUse>& nodes) {
 
 // Of several kinds, which stand one below the other.
 std::string RenderMixed(const std::vector<NodeUse>& nodes, size_t gpu_kinds, bool are_named) {
-  const bool has_unhealthy = HasUnhealthy(nodes);
-  const bool has_modes = gpu_kinds > 1;
-  cli::Table table;
-  std::vector<std::string> header = {"NAME",   "IPADDRESS",  "ROLE",
-                                     "STATUS", "GPU(Total)", "GPU(Allocated)"};
-  if (has_modes) header.emplace_back("GPU(Mode)");
-  if (has_unhealthy) header.emplace_back("UNHEALTHY");
-  table.Row(std::move(header));
-  for (const NodeKind kind : kNodeKinds) {
-    for (const NodeUse& node : nodes) {
-      if (node.kind != kind) continue;
-      std::vector<std::string> row = {node.name,
-                                      node.address,
-                                      node.role,
-                                      NodeStatus(node),
-                                      Number(node.total_gpus),
-                                      Number(node.allocated_gpus)};
-      if (has_modes) row.emplace_back(ModeOf(kind));
-      if (has_unhealthy) row.push_back(Number(node.unhealthy_gpus));
-      table.Row(std::move(row));
-    }
-  }
-  if (are_named) return table.Render();
+  const std::string table = WholeGpuTable(nodes, gpu_kinds > 1);
+  if (are_named) return table;
   const Totals totals = Sum(nodes);
-  return table.Render() + std::string(kWideDashes, '-') + "\n" + GpuFooter("", totals) +
+  return table + std::string(kWideDashes, '-') + "\n" + GpuFooter("", totals) +
          UnhealthyFooter("", totals);
 }
 
