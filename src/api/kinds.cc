@@ -4,23 +4,12 @@
 
 #include <algorithm>
 
-#include "base/quantity.h"
 #include "base/strings.h"
 
 namespace api {
 namespace {
 
 constexpr std::string_view kRolePrefix = "node-role.kubernetes.io/";
-
-int64_t NodeAmount(const text::Json& node, std::string_view which, std::string_view resource) {
-  const text::Json* const quantity = text::Find(node, {"status", which, resource});
-  if (quantity == nullptr) return 0;
-  const std::string written =
-      quantity->is_string() ? std::string(text::GetString(*quantity, {})) : text::ToJson(*quantity);
-  const auto amount =
-      resource == "cpu" ? base::ParseQuantityMilli(written) : base::ParseQuantity(written);
-  return amount.value_or(0);
-}
 
 base::Result<std::string> KeyedValue(const text::Json& object, std::string_view kind,
                                      std::string_view key, std::string_view plain,
@@ -40,17 +29,6 @@ base::Result<std::string> KeyedValue(const text::Json& object, std::string_view 
                       fmt::format("{} \"{}\": key \"{}\" is not base64", kind, Name(object), key));
   }
   return *std::move(decoded);
-}
-
-std::optional<int> PortField(const text::Json& service, std::string_view name,
-                             std::string_view field) {
-  const text::Array* const ports = text::FindArray(service, {"spec", "ports"});
-  if (ports == nullptr) return std::nullopt;
-  for (const text::Json& port : *ports) {
-    if (text::GetString(port, {"name"}) != name) continue;
-    if (const auto number = text::GetInt(port, {field})) return static_cast<int>(*number);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -91,24 +69,12 @@ std::string NodeRoles(const text::Json& node) {
   return base::Join(roles, ",");
 }
 
-int64_t NodeAllocatable(const text::Json& node, std::string_view resource) {
-  return NodeAmount(node, "allocatable", resource);
-}
-
-int64_t NodeCapacity(const text::Json& node, std::string_view resource) {
-  return NodeAmount(node, "capacity", resource);
-}
-
 base::Result<std::string> SecretValue(const text::Json& secret, std::string_view key) {
   return KeyedValue(secret, "secret", key, "stringData", "data");
 }
 
 base::Result<std::string> ConfigMapValue(const text::Json& config_map, std::string_view key) {
   return KeyedValue(config_map, "configmap", key, "data", "binaryData");
-}
-
-bool IsClaimBound(const text::Json& claim) {
-  return text::GetString(claim, {"status", "phase"}) == "Bound";
 }
 
 std::vector<std::string> AccessModes(const text::Json& claim) {
@@ -133,11 +99,13 @@ std::vector<std::string> AccessModes(const text::Json& claim) {
 }
 
 std::optional<int> ServicePort(const text::Json& service, std::string_view name) {
-  return PortField(service, name, "port");
-}
-
-std::optional<int> ServiceNodePort(const text::Json& service, std::string_view name) {
-  return PortField(service, name, "nodePort");
+  const text::Array* const ports = text::FindArray(service, {"spec", "ports"});
+  if (ports == nullptr) return std::nullopt;
+  for (const text::Json& port : *ports) {
+    if (text::GetString(port, {"name"}) != name) continue;
+    if (const auto number = text::GetInt(port, {"port"})) return static_cast<int>(*number);
+  }
+  return std::nullopt;
 }
 
 int32_t PriorityValue(const text::Json& priority_class) {
@@ -146,11 +114,6 @@ int32_t PriorityValue(const text::Json& priority_class) {
 
 bool IsGlobalDefault(const text::Json& priority_class) {
   return text::GetBool(priority_class, {"globalDefault"}).value_or(false);
-}
-
-bool IsDeploymentAvailable(const text::Json& deployment) {
-  const int64_t wanted = text::GetInt(deployment, {"spec", "replicas"}).value_or(1);
-  return text::GetInt(deployment, {"status", "availableReplicas"}).value_or(0) >= wanted;
 }
 
 EventView ReadEvent(const text::Json& event) {

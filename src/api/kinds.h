@@ -21,9 +21,6 @@ bool IsNodeUnschedulable(const text::Json& node);
 std::string_view NodeAddress(const text::Json& node, std::string_view type);
 // From the node-role.kubernetes.io/* labels, sorted and joined by ','; "<none>" when there is none.
 std::string NodeRoles(const text::Json& node);
-// status.allocatable / status.capacity of the resource: thousandths for cpu, else whole units.
-int64_t NodeAllocatable(const text::Json& node, std::string_view resource);
-int64_t NodeCapacity(const text::Json& node, std::string_view resource);
 
 // Secret: the decoded value of data[key], else stringData[key]. kNotFound names both;
 // kInvalidArgument when the base64 is malformed.
@@ -32,20 +29,15 @@ base::Result<std::string> SecretValue(const text::Json& secret, std::string_view
 base::Result<std::string> ConfigMapValue(const text::Json& config_map, std::string_view key);
 
 // PersistentVolumeClaim
-bool IsClaimBound(const text::Json& claim);
 // Short forms in Kubernetes' order: RWO, ROX, RWX, RWOP.
 std::vector<std::string> AccessModes(const text::Json& claim);
 
 // Service: the port of that name, nothing when there is none.
 std::optional<int> ServicePort(const text::Json& service, std::string_view name);
-std::optional<int> ServiceNodePort(const text::Json& service, std::string_view name);
 
 // PriorityClass
 int32_t PriorityValue(const text::Json& priority_class);
 bool IsGlobalDefault(const text::Json& priority_class);
-
-// Deployment
-bool IsDeploymentAvailable(const text::Json& deployment);  // every replica asked for is available
 
 // Event, core/v1 with either the old fields or those of events.k8s.io. Views into the event.
 struct EventView {

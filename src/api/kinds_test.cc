@@ -13,20 +13,13 @@ TEST(Kinds, ReadsNodes) {
                             "node-role.kubernetes.io/control-plane": ""}},
     "spec": {"unschedulable": true},
     "status": {"conditions": [{"type": "Ready", "status": "True"}],
-      "addresses": [{"type": "Hostname", "address": "h"}, {"type": "InternalIP", "address": "i"}],
-      "allocatable": {"cpu": "3500m", "memory": "1Gi", "nvidia.com/gpu": "7"},
-      "capacity": {"cpu": 4, "nvidia.com/gpu": "8"}}})");
+      "addresses": [{"type": "Hostname", "address": "h"}, {"type": "InternalIP", "address": "i"}]}})");
   EXPECT_TRUE(IsNodeReady(node));
   EXPECT_TRUE(IsNodeUnschedulable(node));
   EXPECT_EQ(NodeAddress(node, "InternalIP"), "i");
   EXPECT_EQ(NodeAddress(node, "ExternalIP"), "");
   EXPECT_EQ(NodeRoles(node), "control-plane,worker");
   EXPECT_EQ(NodeRoles(text::Object()), "<none>");
-  EXPECT_EQ(NodeAllocatable(node, "cpu"), 3500);
-  EXPECT_EQ(NodeAllocatable(node, "memory"), 1 << 30);
-  EXPECT_EQ(NodeAllocatable(node, "nvidia.com/gpu"), 7);
-  EXPECT_EQ(NodeCapacity(node, "cpu"), 4000);
-  EXPECT_EQ(NodeCapacity(node, "memory"), 0);
 }
 
 TEST(Kinds, ReadsSecretsAndConfigMaps) {
@@ -46,20 +39,14 @@ TEST(Kinds, ReadsSecretsAndConfigMaps) {
 TEST(Kinds, ReadsClaimsServicesAndTheRest) {
   const text::Json claim = Parsed(
       R"({"spec": {"accessModes": ["ReadWriteMany", "ReadWriteOnce"]}, "status": {"phase": "Bound"}})");
-  EXPECT_TRUE(IsClaimBound(claim));
   EXPECT_EQ(AccessModes(claim), (std::vector<std::string>{"RWO", "RWX"}));
   const text::Json service =
       Parsed(R"({"spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2,
                  "nodePort": 30000}]}})");
   EXPECT_EQ(ServicePort(service, "b"), 2);
-  EXPECT_EQ(ServiceNodePort(service, "b"), 30000);
-  EXPECT_FALSE(ServiceNodePort(service, "a"));
   EXPECT_FALSE(ServicePort(service, "c"));
   EXPECT_EQ(PriorityValue(Parsed(R"({"value": 1000})")), 1000);
   EXPECT_TRUE(IsGlobalDefault(Parsed(R"({"globalDefault": true})")));
-  EXPECT_FALSE(IsDeploymentAvailable(Parsed(R"({"spec": {"replicas": 2},
-    "status": {"availableReplicas": 1}})")));
-  EXPECT_TRUE(IsDeploymentAvailable(Parsed(R"({"status": {"availableReplicas": 1}})")));
 }
 
 TEST(Kinds, ReadsEventsOfBothForms) {

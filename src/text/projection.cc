@@ -168,19 +168,4 @@ base::Status VisitMembers(
   return {};
 }
 
-base::Status VisitElements(std::string_view text,
-                           const std::function<base::Status(std::string_view value)>& visit) {
-  Scanner scanner(text);
-  if (!scanner.Take('[')) return scanner.Broken("an array is missing");
-  if (!scanner.Take(']')) {
-    do {
-      TRY_ASSIGN(const std::string_view value, scanner.Value());
-      TRY(visit(value));
-    } while (scanner.Take(','));
-    if (!scanner.Take(']')) return scanner.Broken("a comma or bracket is missing");
-  }
-  if (scanner.Peek() != '\0') return scanner.Broken("text after the end of the value");
-  return {};
-}
-
 }  // namespace text

@@ -59,12 +59,10 @@ base::Status AppendPart(std::string_view text, const Projection& parts, std::str
 std::string_view FindText(std::string_view text, Path path);
 
 // Calls `visit` with each member of the object `text`, key and value as they are written (a key
-// without its quotes), or with each element of the array, until it fails. kInvalidArgument when
-// their ends cannot be found; what is between them is not checked.
+// without its quotes), until it fails. kInvalidArgument when their ends cannot be found; what is
+// between them is not checked.
 base::Status VisitMembers(
     std::string_view text,
     const std::function<base::Status(std::string_view key, std::string_view value)>& visit);
-base::Status VisitElements(std::string_view text,
-                           const std::function<base::Status(std::string_view value)>& visit);
 
 }  // namespace text

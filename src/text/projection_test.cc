@@ -140,16 +140,5 @@ TEST(VisitMembers, SaysWhereTheTextIsBroken) {
   EXPECT_EQ(Members(R"({"a":1}x)").back(), "error: JSON 1:8: text after the end of the value");
 }
 
-TEST(VisitElements, StopsAtTheFirstRefusal) {
-  Strings found;
-  const auto status = VisitElements(R"([{"a":1}, 2, "3"])", [&](std::string_view value) {
-    found.emplace_back(value);
-    return value == "2" ? base::Status(base::Fail(base::Code::kCancelled, "enough"))
-                        : base::Status();
-  });
-  EXPECT_EQ(status.error().message, "enough");
-  EXPECT_EQ(found, (Strings{R"({"a":1})", "2"}));
-}
-
 }  // namespace
 }  // namespace text
