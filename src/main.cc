@@ -87,7 +87,7 @@ void AddLaunch(cli::Command& root) {
 }
 
 void AddGroups(cli::Command& root) {
-  root.Group("Jobs", {"submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
+  root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
                       "delete", "prune", "port-forward", "tensorboard", "logviewer", "data"})
       .Group("Cluster", {"up", "down", "cluster", "kubeconfig", "image", "apply", "diff", "install",
                          "uninstall", "operator", "whoami"})

@@ -42,6 +42,11 @@ bool IsLabelValue(std::string_view text) {
          IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), IsNameCharacter);
 }
 
+bool IsVariableName(std::string_view text) {
+  return !text.empty() && !(text.front() >= '0' && text.front() <= '9') &&
+         std::all_of(text.begin(), text.end(), IsNameCharacter);
+}
+
 bool IsQualifiedName(std::string_view text) {
   const size_t slash = text.find('/');
   if (slash != std::string_view::npos) {

@@ -90,6 +90,8 @@ constexpr bool IsAlphanumeric(char c) {
 constexpr bool IsNameCharacter(char c) {
   return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
 }
+// Of an environment variable, by the rule that kubelets had before 1.30; newer ones take more.
+bool IsVariableName(std::string_view text);
 // Of any length, for its limit is said by itself: [a-z0-9]([-a-z0-9]*[a-z0-9])?
 bool IsDnsLabel(std::string_view text);
 // Such a label that begins with a letter.

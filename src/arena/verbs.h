@@ -6,6 +6,7 @@
 
 namespace arena {
 
+void AddRun(cli::Command& root, Context& context);
 void AddSubmit(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
 void AddGet(cli::Command& root, Context& context);

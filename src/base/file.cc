@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +121,25 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
     if (!dir || fsync(dir.get()) != 0) return Fail(Errno(errno, "sync " + ParentOf(path)));
   }
   return {};
+}
+
+Status CopyContent(int from, int to, const std::string& shown) {
+  if (::ioctl(to, FICLONE, from) == 0) return {};
+  while (true) {
+    const ssize_t count = ::copy_file_range(from, nullptr, to, nullptr, 1 << 30, 0);
+    if (count == 0) return {};
+    if (count > 0 || errno == EINTR) continue;
+    if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) break;
+    return Fail(WriteErrno(errno, "copy to", shown));
+  }
+  char buffer[64 << 10];
+  while (true) {
+    const ssize_t count = ::read(from, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Fail(WriteErrno(errno, "copy to", shown));
+    if (count == 0) return {};
+    TRY(WriteAll(to, {buffer, static_cast<size_t>(count)}, shown));
+  }
 }
 
 Status MakeDirs(const std::string& path, unsigned mode) {

@@ -21,6 +21,10 @@ Status WriteFileAtomic(const std::string& path, std::string_view content, unsign
 // The whole content, into a descriptor that blocks. `shown` names it in errors.
 Status WriteAll(int fd, std::string_view content, const std::string& shown);
 
+// Copies what is left of `from` to the end of `to`; on file systems that can, the two share the
+// bytes. `shown` is the path of `to` for errors.
+Status CopyContent(int from, int to, const std::string& shown);
+
 // What the path lies in, by its text: "/" of "/bin", "" of "bin".
 std::string DirectoryOf(std::string_view path);
 

@@ -108,6 +108,10 @@ Command& Command::RawArgs() {
   return *this;
 }
 
+Command& Command::StopAtFirstArg() {
+  stops_at_first_arg_ = true;
+  return *this;
+}
 Command& Command::UnknownFlagHint(std::string text) {
   unknown_flag_hint_ = std::move(text);
   return *this;

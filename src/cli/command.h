@@ -62,6 +62,8 @@ class Command {
   Command& CompleteArgs(ArgCompleter completer);
   // Everything after the command's name is a positional, flags too.
   Command& RawArgs();
+  // The first positional ends the flags.
+  Command& StopAtFirstArg();
   // What is said of an unknown flag behind a positional, besides that it is unknown.
   Command& UnknownFlagHint(std::string text);
   // This command and those below are parsed, explained and refused as Click does (cli/click.h).
@@ -130,6 +132,7 @@ class Command {
   bool is_hidden_ = false;
   bool is_raw_ = false;
   std::vector<std::string> click_args_;
+  bool stops_at_first_arg_ = false;
   bool is_click_ = false;
   bool has_short_help_ = true;
   bool wants_help_ = false;

@@ -204,7 +204,7 @@ base::Status Executor::Parse(Command& command, const std::vector<std::string>& a
       Joined(command.OwnFlags(), command.InheritedFlags()),
       [this](std::string_view line) { (void)err_.Write(fmt::format("{}\n", line)); },
       command.unknown_flag_hint_);
-  auto result = parser.Parse(args);
+  auto result = parser.Parse(args, !command.stops_at_first_arg_);
   if (!result) {
     base::Error error = std::move(result.error());
     if (root_.name() != kArenaName) error.message = WithoutGosWords(std::move(error.message));

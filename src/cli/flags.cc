@@ -101,8 +101,12 @@ Flag& Flag::Short(char shorthand) {
   shorthand_ = shorthand;
   return *this;
 }
-Flag& Flag::Required() {
-  is_required_ = true;
+Flag& Flag::Required(bool is_required) {
+  is_required_ = is_required;
+  return *this;
+}
+Flag& Flag::EndsFlags() {
+  ends_flags_ = true;
   return *this;
 }
 Flag& Flag::Hidden() {
@@ -260,6 +264,7 @@ base::Status FlagParser::Set(Flag& flag, std::string_view spelling, std::string_
                                         Quoted(shown), status.error().message)));
   }
   flag.changed_ = true;
+  has_ended_ = has_ended_ || flag.ends_flags_;
   if (spelling.size() > 1 && spelling != flag.name_) {
     notice_(fmt::format("Flag --{} has been deprecated, please use --{} instead", spelling,
                         flag.name_));
@@ -324,13 +329,17 @@ base::Result<bool> FlagParser::ParseShorts(std::string_view text,
   return false;
 }
 
-base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args) {
+base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args,
+                                           bool interspersed) {
   ParsedArgs parsed;
   for (size_t next = 0; next < args.size();) {
     const std::string& text = args[next++];
-    if (text.size() < 2 || text[0] != '-') {
+    if (text.size() < 2 || text[0] != '-' || has_ended_) {
       parsed.positionals.push_back(text);
-      continue;
+      if (interspersed && !has_ended_) continue;
+      parsed.positionals.insert(parsed.positionals.end(),
+                                args.begin() + static_cast<ptrdiff_t>(next), args.end());
+      break;
     }
     if (text == "--") {
       parsed.dash = parsed.positionals.size();
@@ -342,7 +351,8 @@ base::Result<ParsedArgs> FlagParser::Parse(const std::vector<std::string>& args)
         text[1] == '-' ? ParseLong(text, args, &next) : ParseShorts(text, args, &next);
     if (!help) {
       const bool is_unknown = help.error().message.starts_with("unknown ");
-      const bool is_hinted = is_unknown && !parsed.positionals.empty() && !hint_.empty();
+      const bool may_be_anothers = !parsed.positionals.empty() || !interspersed;
+      const bool is_hinted = is_unknown && may_be_anothers && !hint_.empty();
       return base::Fail(Usage(help.error().message + (is_hinted ? ": " + hint_ : "")));
     }
     parsed.help = *help;

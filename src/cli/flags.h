@@ -21,8 +21,10 @@ class Flag {
   using Setter = std::function<base::Status(std::string_view)>;
   using Completer = std::function<std::vector<std::string>(std::string_view prefix)>;
 
-  Flag& Short(char shorthand);
-  Flag& Required();
+  Flag& Short(char shorthand);  // 0 takes it away
+  Flag& Required(bool is_required = true);
+  // What follows its value are positionals, whatever they look like: python's -m.
+  Flag& EndsFlags();
   Flag& Hidden();
   // Another spelling of the same flag. Using it works and says so on stderr:
   // `Flag --x has been deprecated, please use --<name> instead`.
@@ -73,6 +75,7 @@ class Flag {
   char shorthand_ = 0;
   bool is_required_ = false;
   bool is_hidden_ = false;
+  bool ends_flags_ = false;
   bool changed_ = false;
 };
 
@@ -117,11 +120,12 @@ class FlagParser {
   using Notice = std::function<void(std::string_view line)>;
 
   // `flags` in order of precedence. `notice` gets the deprecation lines. `hint` is added to the
-  // refusal of an unknown flag that stands behind a positional.
+  // refusal of an unknown flag that stands behind a positional, or may be that of one to come.
   FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "")
       : flags_(std::move(flags)), notice_(std::move(notice)), hint_(std::move(hint)) {}
 
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args);
+  // With `interspersed` false the first positional ends the flags.
+  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
 
  private:
   base::Result<bool> ParseLong(std::string_view text, const std::vector<std::string>& args,
@@ -136,6 +140,7 @@ class FlagParser {
   std::vector<Flag*> flags_;
   Notice notice_;
   std::string hint_;
+  bool has_ended_ = false;  // by a flag that ends them
 };
 
 // The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.

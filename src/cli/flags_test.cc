@@ -21,11 +21,11 @@ class FlagsTest : public testing::Test {
     set_.Bool(&secret_, "secret", false, "not shown").Hidden();
   }
 
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args) {
+  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true) {
     std::vector<Flag*> flags;
     for (const auto& flag : set_.flags()) flags.push_back(flag.get());
     return FlagParser(flags, [this](std::string_view line) { notices_.emplace_back(line); })
-        .Parse(args);
+        .Parse(args, interspersed);
   }
   std::string ErrorOf(const std::vector<std::string>& args) {
     auto parsed = Parse(args);
@@ -101,6 +101,20 @@ TEST_F(FlagsTest, ErrorsHavePflagsWords) {
       R"(invalid argument "maybe" for "-f, --follow" flag: strconv.ParseBool: parsing "maybe": invalid syntax)");
   EXPECT_EQ(ErrorOf({"--timeout=x"}),
             R"(invalid argument "x" for "-t, --timeout" flag: time: invalid duration "x")");
+}
+
+TEST_F(FlagsTest, TheFirstPositionalEndsTheFlagsWhenAsked) {
+  auto parsed = Parse({"-f", "cmd", "--gpus", "1"}, false);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->positionals, (std::vector<std::string>{"cmd", "--gpus", "1"}));
+  EXPECT_EQ(gpus_, 0);
+}
+
+TEST_F(FlagsTest, AFlagMayEndTheFlags) {
+  set_.Find("working-dir")->EndsFlags();
+  auto parsed = Parse({"--working-dir", "x", "--gpus", "1", "cmd"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->positionals, (std::vector<std::string>{"--gpus", "1", "cmd"}));
 }
 
 TEST_F(FlagsTest, AnOldSpellingWorksAndSaysSo) {

@@ -57,9 +57,9 @@ class Cluster:
         return subprocess.Popen([self.binary, *args], env=self.env, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
-    def run(self, *args, code=0, timeout=60, env=None):
+    def run(self, *args, code=0, timeout=60, env=None, cwd=None):
         done = subprocess.run([self.binary, *args], env={**self.env, **(env or {})},
-                              cwd=self.path("home"), text=True, capture_output=True,
+                              cwd=cwd or self.path("home"), text=True, capture_output=True,
                               timeout=timeout, stdin=subprocess.DEVNULL, **self._become())
         if code is not None:
             assert done.returncode == code, (

@@ -34,6 +34,14 @@ void AddGlobalFlags(cli::Command& root, Context& context) {
   }
 }
 
+// What people type who come from other programs.
+void AddOtherWords(cli::Command& root) {
+  root.FindChild("list")->Aliases({"ls", "ps"});
+  root.FindChild("get")->Aliases({"status", "describe"});
+  root.FindChild("suspend")->Aliases({"stop"});
+  root.FindChild("attach")->Aliases({"exec", "shell"});
+}
+
 }  // namespace
 
 std::map<std::string, std::string> ParseArenaConfig(std::string_view text) {
@@ -94,6 +102,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     base::SetLogLevel(*level);
     return {};
   });
+  if (context.program != "arena") AddRun(root, context);
   AddSubmit(root, context);
   AddList(root, context);
   AddGet(root, context);
@@ -117,6 +126,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddVersion(root, context);
   AddWhoami(root, context);
   AddForeignCommands(root);
+  if (context.program != "arena") AddOtherWords(root);
   // Arena's own form; else Execute adds the one with more shells.
   if (context.program == "arena") AddArenaCompletion(root);
 }

@@ -24,6 +24,9 @@ bool IsUncertain(const base::Error& error) {
 std::vector<text::Json> RenderParts(const SubmitOptions& options, const Submission& submission) {
   std::vector<text::Json> objects;
   if (auto secret = RenderCodeSecret(options, submission)) objects.push_back(std::move(*secret));
+  if (auto secret = RenderEnvironmentSecret(options, submission)) {
+    objects.push_back(std::move(*secret));
+  }
   for (text::Json& map : RenderConfigMaps(options, submission)) objects.push_back(std::move(map));
   objects.push_back(RenderIdentity(options, submission));
   for (auto& object : {RenderTensorboardService(options, submission),

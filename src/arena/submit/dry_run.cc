@@ -25,6 +25,10 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
     base::LogWarn("the Secret {} is not shown: it holds a password or key",
                   CodeSecretName(options));
   }
+  if (!options.callers_env.empty()) {
+    base::LogWarn("the Secret {} is not shown: it holds your environment ({} variables)",
+                  EnvironmentSecretName(options), options.callers_env.size());
+  }
   if (options.flags.output == "json") {
     text::Array items;
     for (const text::Json& object : objects) items.push_back(object);
@@ -52,6 +56,7 @@ std::string CreatedLines(const SubmitOptions& options, std::string_view suffix) 
     created("configmap", text::GetString(map, {"metadata", "name"}));
   }
   if (!options.code_secrets.empty()) created("secret", CodeSecretName(options));
+  if (!options.callers_env.empty()) created("secret", EnvironmentSecretName(options));
   if (options.flags.tensorboard) {
     created("service", TensorboardName(name));
     created("deployment.apps", TensorboardName(name));

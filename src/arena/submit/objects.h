@@ -37,8 +37,14 @@ std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& optio
 // Holds what only the container that fetches the code may see; nothing when there is nothing.
 std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
+// Holds SubmitOptions::callers_env; none when that is empty.
+std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
+                                                  const Submission& submission);
 // The ConfigMap by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
+
+// <job>-environment
+std::string EnvironmentSecretName(const SubmitOptions& options);
 
 // <job>-git-sync or <job>-rsync.
 std::string CodeSecretName(const SubmitOptions& options);

@@ -31,6 +31,7 @@ struct SubmitFlags {
       labels;
   std::vector<std::string> tolerations, selectors, config_files, image_pull_secrets;
   int64_t gpus = 0, workers = 1, retry = 0, git_depth = 0;
+  int64_t grace = 0;  // seconds between SIGTERM and SIGKILL; 0 is Kubernetes' 30. `run` alone
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
@@ -91,6 +92,9 @@ struct SubmitOptions {
   std::string command;
   std::map<std::string, std::string> env;  // without passwords
   std::vector<SecretEnv> secret_env;
+  // What the job inherits of its caller's own environment, kept in a Secret of the job's own; all
+  // else that names a variable wins. `run` alone.
+  std::map<std::string, std::string> callers_env;
   std::map<std::string, std::string> code_env;  // of the container that fetches the code alone
   std::map<std::string, std::string> labels, annotations, selectors;
   std::vector<DataMount> data;  // sorted by claim

@@ -38,12 +38,6 @@ base::Status CheckLabelKeys(std::string_view flag, const StringMap& pairs) {
   return {};
 }
 
-// kubelet's rule of old; newer ones take more.
-bool IsVariableName(std::string_view name) {
-  return !name.empty() && !base::IsDigit(name.front()) &&
-         std::all_of(name.begin(), name.end(), api::IsNameCharacter);
-}
-
 constexpr std::string_view kVariableRule =
     ": the name must be letters, digits, '_', '-' and '.', and not begin with a digit";
 
@@ -104,7 +98,7 @@ base::Result<StringMap> ParseAnnotations(const std::vector<std::string>& values)
 base::Result<StringMap> ParseEnv(const std::vector<std::string>& values) {
   TRY_ASSIGN(StringMap pairs, ParsePairs("--env", values));
   for (const auto& [name, value] : pairs) {
-    if (!IsVariableName(name)) return Fail(Invalid("--env", name, kVariableRule));
+    if (!api::IsVariableName(name)) return Fail(Invalid("--env", name, kVariableRule));
   }
   return pairs;
 }
@@ -124,7 +118,7 @@ base::Result<std::vector<SecretEnv>> ParseSecretEnv(const std::vector<std::strin
       variable.name = value.substr(0, equals);
       variable.secret = value.substr(equals + 1, colon - equals - 1);
       variable.key = value.substr(colon + 1);
-      if (!IsVariableName(variable.name)) return Fail(Invalid(kFlag, value, kVariableRule));
+      if (!api::IsVariableName(variable.name)) return Fail(Invalid(kFlag, value, kVariableRule));
       const bool is_key =
           !variable.key.empty() &&
           std::all_of(variable.key.begin(), variable.key.end(), api::IsNameCharacter);

@@ -171,9 +171,12 @@ void JobRenderer::AddCodeEnv(std::map<std::string, text::Json>& entries) const {
 
 Array JobRenderer::EnvFrom() const {
   Array sources;
+  const auto add = [&](const std::string& secret) {
+    sources.push_back(Object{{"secretRef", Object{{"name", secret}}}});
+  };
+  if (!options_.callers_env.empty()) add(EnvironmentSecretName(options_));
   for (const SecretEnv& variable : options_.secret_env) {
-    if (!variable.name.empty()) continue;
-    sources.push_back(Object{{"secretRef", Object{{"name", variable.secret}}}});
+    if (variable.name.empty()) add(variable.secret);
   }
   return sources;
 }
@@ -289,6 +292,7 @@ Object JobRenderer::PodSpec(std::string_view type) const {
     spec["hostNetwork"] = true;
     spec["dnsPolicy"] = "ClusterFirstWithHostNet";
   }
+  if (flags_.grace > 0) spec["terminationGracePeriodSeconds"] = flags_.grace;
   if (flags_.host_pid) spec["hostPID"] = true;
   if (flags_.host_ipc) spec["hostIPC"] = true;
   if (!flags_.image_pull_secrets.empty()) spec["imagePullSecrets"] = ImagePullSecrets(options_);

@@ -213,6 +213,22 @@ std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
   return secret;
 }
 
+std::string EnvironmentSecretName(const SubmitOptions& options) {
+  return options.flags.name + "-environment";
+}
+
+std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
+                                                  const Submission& submission) {
+  if (options.callers_env.empty()) return std::nullopt;
+  text::Json secret =
+      NewObject("v1", "Secret", EnvironmentSecretName(options), submission, ChartLabels(options));
+  secret.as_object()["type"] = "Opaque";
+  Object data;
+  for (const auto& [name, value] : options.callers_env) data[name] = base::Base64Encode(value);
+  secret.as_object()["data"] = std::move(data);
+  return secret;
+}
+
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission) {
   text::Json map = NewObject("v1", "ConfigMap", IdentityName(options.flags.name), submission,
                              Object{{"createdBy", "arena"}});
@@ -222,6 +238,9 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
   }
   if (!options.code_secrets.empty()) {
     app += fmt::format("secret/{}\n", CodeSecretName(options));
+  }
+  if (!options.callers_env.empty()) {
+    app += fmt::format("secret/{}\n", EnvironmentSecretName(options));
   }
   if (options.flags.tensorboard) {
     const std::string name = TensorboardName(options.flags.name);

@@ -3,21 +3,18 @@
 #include <memory>
 #include <optional>
 
-#include "arena/app/advice.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
-#include "arena/app/isolation.h"
 #include "arena/submit/creation.h"
 #include "arena/submit/dry_run.h"
 #include "arena/submit/model_registry.h"
-#include "arena/submit/place.h"
+#include "arena/submit/prepare.h"
 #include "arena/submit/refusal.h"
 #include "arena/submit/render_parts.h"
 #include "arena/submit/wait.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "base/uid.h"
 #include "cli/interrupt_notice.h"
 
 namespace arena {
@@ -25,31 +22,6 @@ namespace {
 
 using base::Code;
 using base::Fail;
-
-// Where the events go on the node when --logdir is on no claim: /arena_logs/training<9 digits>.
-std::string NewLogHostDir() {
-  constexpr size_t kDigits = 9;
-  std::string digits;
-  while (digits.size() < kDigits) {
-    for (const char c : base::NewUid()) {
-      if (c >= '0' && c <= '9' && digits.size() < kDigits) digits += c;
-    }
-  }
-  return "/arena_logs/training" + digits;
-}
-
-base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
-  if (name.empty()) return {};
-  const auto found = client.Get(api::kPriorityClasses, "", name);
-  if (found) return {};
-  // Who may not read priority classes may still use them; the server decides.
-  if (found.error().code == Code::kPermissionDenied) return {};
-  if (found.error().code != Code::kNotFound) return Fail(found.error());
-  return Fail(Code::kInvalidArgument,
-              fmt::format("failed to validate command args: the priority {} doesn't exist. Please "
-                          "check with `kubectl get pc` to get a valid priority",
-                          name));
-}
 
 // Arena's is the command line; here without what may be a secret.
 std::string Description(const SubmitOptions& options) {
@@ -88,8 +60,6 @@ class Submit {
   base::Result<int> Run(cli::Invocation& call);
 
  private:
-  base::Result<std::string> Image() const;
-  base::Status Prepare();
   base::Result<int> DryRun(cli::Output& out);
   base::Result<int> Accompany(const text::Json& job, cli::Invocation& call);
   void RegisterModel(cluster::Client& client);
@@ -100,7 +70,6 @@ class Submit {
   SubmitOptions options_;
   Submission submission_;
   cluster::Client* client_ = nullptr;  // nullptr as long as no cluster is asked
-  bool is_misuse_ = false;             // whether an error is one of the command line
   std::string fatal_;                  // what Arena ends on with FATA; "" is nothing
 };
 
@@ -124,22 +93,8 @@ base::Status Submit::Check(cli::Invocation& call) {
   return {};
 }
 
-// The image of replicas that have none of their own. On this machine a job runs without one, so
-// `host` stands for none.
-base::Result<std::string> Submit::Image() const {
-  const SubmitFlags& flags = options_.flags;
-  for (const std::string* image : {&flags.image, &flags.worker_image, &flags.master_image}) {
-    if (!image->empty()) return *image;
-  }
-  if (context_.cluster_is_this_machine) return std::string("host");
-  return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
-}
-
 Creation Submit::MakeCreation() {
-  return {*client_, context_, options_, submission_, [this](const text::Json& job) {
-            const base::Status may = CheckOwner(*client_, context_, job, Admins::kMay);
-            return !may && may.error().code == Code::kPermissionDenied;
-          }};
+  return {*client_, context_, options_, submission_, IsOfAnother(*client_, context_)};
 }
 
 base::Result<int> Submit::DryRun(cli::Output& out) {
@@ -179,30 +134,6 @@ void Submit::RegisterModel(cluster::Client& client) {
   base::LogInfo("The model {} is registered as version {}", flags.model_name, *version);
 }
 
-// What comes before anything is made or tried.
-base::Status Submit::Prepare() {
-  const SubmitFlags& flags = options_.flags;
-  if (flags.dry_run == "client") {
-    if (context_.choose) TRY(context_.choose(context_));
-  } else {
-    TRY_ASSIGN(client_, context_.connect(context_));
-  }
-  is_misuse_ = true;  // what is refused up to where it is unset
-  TRY_ASSIGN(std::string image, Image());
-  TRY(CheckFolders(options_, context_.cluster_is_this_machine, context_.environment));
-  is_misuse_ = false;
-  TRY_ASSIGN(std::string user, context_.UserName());
-  submission_ = {context_.Namespace(), std::move(user), std::move(image), NewLogHostDir()};
-  // The embedded cluster keeps them unasked.
-  submission_.keeps_last_lines = !context_.cluster_is_this_machine && context_.program != "arena";
-  if (client_ == nullptr) return {};
-  TRY(CheckPriorityClass(*client_, flags.priority));
-  if (!context_.cluster_is_this_machine) return {};
-  base::Status found = CheckClaims(*client_, options_, submission_.namespace_name);
-  if (!found) found.error().message = InProgramsName(context_, std::move(found.error().message));
-  return found;
-}
-
 // The job is there, whatever becomes of this.
 base::Result<int> Submit::Accompany(const text::Json& job, cli::Invocation& call) {
   const SubmitFlags& flags = options_.flags;
@@ -235,13 +166,16 @@ base::Result<int> Submit::Run(cli::Invocation& call) {
   if (makes_one) {
     notice.emplace(fmt::format("The job {} was not made", name), InterruptCode(context_.program));
   }
-  base::Status prepared = Prepare();
+  auto prepared = PrepareSubmission(context_, options_);
   if (!prepared) {
-    if (makes_one) prepared.error().message += fmt::format("; the job {} was not made", name);
-    if (!is_misuse_) return Fail(prepared.error());
-    base::LogError("{}", prepared.error().message);
+    base::Error& why = prepared.error().error;
+    if (makes_one) why.message += fmt::format("; the job {} was not made", name);
+    if (!prepared.error().is_misuse) return Fail(std::move(why));
+    base::LogError("{}", why.message);
     return cli::kExitUsage;
   }
+  client_ = prepared->client;
+  submission_ = std::move(prepared->submission);
   if (!makes_one) return DryRun(call.out);
 
   Creation creation = MakeCreation();

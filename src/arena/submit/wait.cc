@@ -81,7 +81,8 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
   return Follow(client, context, request, out);
 }
 
-base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job) {
+base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
+                           FailedCode failed) {
   const std::string name(api::Name(job));
   auto end = WatchToEnd(client, context, job);
   if (!end) {
@@ -100,11 +101,13 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
     reason = whole->summary.reason;
   }
   base::LogError("the job {} has failed{}{}", name, reason.empty() ? "" : ": ", reason);
-  if (const std::string failed = api::ReadFailure(reason).instance; !failed.empty()) {
+  const api::FailedReplica first = api::ReadFailure(reason);
+  if (!first.instance.empty()) {
     base::LogInfo("`{} logs {}` prints the log of {}, which failed first", context.program, name,
-                  failed);
+                  first.instance);
   }
-  return cli::kExitFailure;
+  const int code = first.exit_code.value_or(0);
+  return failed == FailedCode::kReplicas && code > 0 ? code : cli::kExitFailure;
 }
 
 }  // namespace arena

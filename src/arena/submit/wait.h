@@ -14,9 +14,14 @@ namespace arena {
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
                          const std::string& chief, cli::Output& out);
 
-// Blocks until the job has ended. The exit code: 0 when it succeeded, 1 when it failed, which is
-// logged with its reason. An error when the job is deleted, or out of sight because the server is
-// away.
-base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job);
+// What a command ends with whose job has failed: 1, or what the replica ended with that failed
+// first.
+enum class FailedCode { kOne, kReplicas };
+
+// Blocks until the job has ended. The exit code: 0 when it succeeded, `failed` when it failed,
+// which is logged with its reason. An error when the job is deleted, or out of sight because the
+// server is away.
+base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
+                           FailedCode failed = FailedCode::kOne);
 
 }  // namespace arena

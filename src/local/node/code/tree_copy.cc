@@ -2,8 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,35 +10,12 @@
 
 #include "base/disk.h"
 #include "base/fd.h"
+#include "base/file.h"
 
 namespace local::node {
 namespace {
 
 constexpr int kMaxDepth = 200;
-
-base::Status CopyBytes(int from, int to, const std::string& path) {
-  if (::ioctl(to, FICLONE, from) == 0) return {};
-  while (true) {
-    const ssize_t count = ::copy_file_range(from, nullptr, to, nullptr, 1 << 30, 0);
-    if (count == 0) return {};
-    if (count > 0 || errno == EINTR) continue;
-    if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) break;
-    return base::Fail(base::WriteErrno(errno, "copy to", path));
-  }
-  char buffer[64 << 10];
-  while (true) {
-    const ssize_t count = ::read(from, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::Fail(base::WriteErrno(errno, "copy to", path));
-    if (count == 0) return {};
-    for (ssize_t done = 0; done < count;) {
-      const ssize_t written = ::write(to, buffer + done, static_cast<size_t>(count - done));
-      if (written < 0 && errno != EINTR)
-        return base::Fail(base::WriteErrno(errno, "copy to", path));
-      if (written > 0) done += written;
-    }
-  }
-}
 
 base::Status CopyFile(const std::string& source, const std::string& target, mode_t mode,
                       bool is_linkable) {
@@ -49,7 +24,7 @@ base::Status CopyFile(const std::string& source, const std::string& target, mode
   if (!from) return base::Fail(base::Errno(errno, "open " + source));
   const base::Fd to(::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!to) return base::Fail(base::WriteErrno(errno, "create", target));
-  TRY(CopyBytes(from.get(), to.get(), target));
+  TRY(base::CopyContent(from.get(), to.get(), target));
   if (::fchmod(to.get(), mode & 07777) != 0) {
     return base::Fail(base::Errno(errno, "chmod " + target));
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "base/quantity.h"
 
@@ -16,17 +17,6 @@ using text::GetString;
 
 bool IsOptional(const text::Json& reference) {
   return text::GetBool(reference, {"optional"}).value_or(false);
-}
-
-// kubelet leaves out keys of envFrom that cannot be variables.
-bool IsVariableName(std::string_view name) {
-  if (name.empty() || (name.front() >= '0' && name.front() <= '9')) return false;
-  for (const char c : name) {
-    const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-    if (!is_word) return false;
-  }
-  return true;
 }
 
 // "metadata.labels['key']" with prefix "metadata.labels" -> "key".
@@ -77,7 +67,8 @@ OrNotReady<EnvList> VariablesFromObjects(const text::Json& container, const PodO
                              IsOptional(*reference));
       if (!values) return tl::unexpected<NotReady>(std::move(values.error()));
       for (auto& [key, value] : *values) {
-        if (IsVariableName(prefix + key)) list.emplace_back(prefix + key, std::move(value));
+        // kubelet leaves out keys that cannot be variables.
+        if (api::IsVariableName(prefix + key)) list.emplace_back(prefix + key, std::move(value));
       }
     }
   }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 #include "arena/jobs/deletion.h"
 #include "arena/jobs/jobs.h"
+#include "arena/run/run_folder.h"
 #include "arena/verbs.h"
 
 namespace arena {
@@ -23,6 +25,20 @@ base::Status DeleteWhole(cluster::Client& client, const Context& context,
   Deletion deletion(client, context, job.namespace_name, job.name);
   TRY(deletion.Begin());
   return deletion.AwaitEnd(&ending);
+}
+
+// Of runs whose job is gone.
+base::Status RemoveRunFolders(cluster::Client& client, const Context& context,
+                              const PruneFlags& flags, cli::Output& out) {
+  if (!context.cluster_is_this_machine || context.program == "arena") return {};
+  TRY_ASSIGN(const std::vector<TrainingJob> left, ListSelectedJobs(client, context, "", ""));
+  std::set<std::string> names;
+  for (const TrainingJob& job : left) names.insert(job.summary.name);
+  const auto age = std::chrono::duration_cast<base::Duration>(flags.since);
+  for (const std::string& name : RunFolder::Prune(context.environment, age, names)) {
+    TRY(out.Write(fmt::format("Delete files of run {}\n", name)));
+  }
+  return {};
 }
 
 // Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
@@ -49,6 +65,7 @@ base::Result<int> RunPrune(Context& context, const PruneFlags& flags, cli::Invoc
     exit_code = cli::kExitFailure;
   }
   if (!has_found) TRY(call.out.Write("No job need to be deleted\n"));
+  TRY(RemoveRunFolders(*client, context, flags, call.out));
   return exit_code;
 }
 

@@ -1,0 +1,58 @@
+#include "arena/run/callers_environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "api/names.h"
+
+namespace arena {
+namespace {
+
+constexpr size_t kMaxBytes = 900 << 10;  // a Secret holds 1 MiB
+
+constexpr std::array<std::string_view, 43> kLeftOut = {
+    // the terminal's, and its shell's
+    "_", "COLORTERM", "COLUMNS", "GPG_TTY", "LINES", "LS_COLORS", "OLDPWD", "PROMPT_COMMAND", "PS1",
+    "PS2", "PS4", "PWD", "SHLVL", "STY", "TERM", "TMUX", "TMUX_PANE", "WINDOW", "WINDOWID",
+    "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "DBUS_SESSION_BUS_ADDRESS", "XDG_SEAT", "XDG_VTNR",
+    // what a pod takes of the caller otherwise
+    "CONDA_DEFAULT_ENV", "CONDA_PREFIX", "HOME", "HOSTNAME", "LANG", "LOGNAME", "PATH",
+    "PYENV_VERSION", "USER", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT",
+    // a rank's place
+    "GROUP_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "RANK",
+    "WORLD_SIZE"};
+constexpr std::array<std::string_view, 8> kLeftOutPrefixes = {
+    "MUSTER_", "PET_", "ROLE_", "TERM_", "TORCHELASTIC_", "XDG_SESSION_", "BASH_", "SYSTEMD_"};
+
+bool IsInherited(std::string_view name) {
+  if (!api::IsVariableName(name)) return false;
+  if (std::find(kLeftOut.begin(), kLeftOut.end(), name) != kLeftOut.end()) return false;
+  return std::none_of(kLeftOutPrefixes.begin(), kLeftOutPrefixes.end(),
+                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+base::Result<std::map<std::string, std::string>> CallersEnvironment(
+    const base::Environment& environment) {
+  std::map<std::string, std::string> inherited;
+  size_t bytes = 0;
+  for (const auto& [name, value] : environment.values()) {
+    if (!IsInherited(name)) continue;
+    bytes += name.size() + value.size();
+    inherited[name] = value;
+  }
+  // A log that is no terminal's is seen as it is written.
+  inherited.try_emplace("PYTHONUNBUFFERED", "1");
+  if (bytes <= kMaxBytes) return inherited;
+  return base::Fail(
+      base::Code::kExhausted,
+      fmt::format("your environment holds {} KiB, and a job inherits at most {}: run it with "
+                  "--clean-env, and name what it needs by --env",
+                  bytes >> 10, kMaxBytes >> 10));
+}
+
+}  // namespace arena

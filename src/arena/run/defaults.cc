@@ -1,0 +1,110 @@
+#include "arena/run/defaults.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kMaxDefaults = 1 << 20;
+// Of one call alone.
+constexpr std::string_view kNotDefaults[] = {"directory", "dry-run", "help",
+                                             "module",    "name",    "output"};
+
+bool MayBeDefault(const cli::Flag& flag) {
+  for (const std::string_view name : kNotDefaults) {
+    if (flag.name() == name) return false;
+  }
+  return !flag.is_hidden();
+}
+
+std::string Nearest(const std::string& key, const cli::FlagSet& flags) {
+  std::string best;
+  size_t distance = 3;
+  for (const auto& flag : flags.flags()) {
+    if (!MayBeDefault(*flag)) continue;
+    const size_t now = base::EditDistance(key, flag->name());
+    if (now < distance) {
+      distance = now;
+      best = flag->name();
+    }
+  }
+  return best.empty() ? "" : fmt::format(": did you mean \"{}\"?", best);
+}
+
+base::Result<std::string> ScalarText(const text::Json& value) {
+  if (value.is_string()) return std::string(value.as_string());
+  if (value.is_bool() || value.is_number()) return text::ToJson(value);
+  return Fail(Code::kInvalidArgument, "is not a word or a number");
+}
+
+// The values that a flag is set to, one after another.
+base::Result<std::vector<std::string>> ValuesOf(const text::Json& value) {
+  std::vector<std::string> values;
+  if (const text::Array* const list = value.if_array()) {
+    for (const text::Json& item : *list) {
+      TRY_ASSIGN(std::string word, ScalarText(item));
+      values.push_back(std::move(word));
+    }
+  } else if (const text::Object* const pairs = value.if_object()) {
+    for (const auto& pair : *pairs) {
+      TRY_ASSIGN(const std::string word, ScalarText(pair.value()));
+      values.push_back(fmt::format("{}={}", std::string_view(pair.key()), word));
+    }
+  } else {
+    TRY_ASSIGN(std::string word, ScalarText(value));
+    values.push_back(std::move(word));
+  }
+  return values;
+}
+
+base::Status SetFlag(const std::string& key, const text::Json& value, cli::FlagSet& flags) {
+  cli::Flag* const flag = flags.Find(key);
+  if (flag == nullptr || flag->name() != key || !MayBeDefault(*flag)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("unknown key \"{}\"{}", key, Nearest(key, flags)));
+  }
+  if (flag->changed()) return {};
+  auto values = ValuesOf(value);
+  if (!values) return Fail(values.error().Wrap(key));
+  if (values->size() != 1 && flag->type() != "stringArray") {
+    return Fail(Code::kInvalidArgument, fmt::format("{}: takes one value", key));
+  }
+  std::vector<std::string> args;
+  for (const std::string& word : *values) args.push_back(fmt::format("--{}={}", key, word));
+  auto set = cli::FlagParser({flag}, [](std::string_view) {}).Parse(args);
+  if (!set) return Fail(set.error());
+  return {};
+}
+
+}  // namespace
+
+base::Status ReadDefaults(const std::string& folder, cli::FlagSet& flags) {
+  const std::string path = folder + "/" + kDefaultsFile;
+  const auto content = base::ReadFile(path, kMaxDefaults);
+  if (!content && content.error().code == Code::kNotFound) return {};
+  if (!content) return Fail(content.error());
+  const auto yaml = text::ParseYaml(*content);
+  if (!yaml) return Fail(yaml.error().Wrap(path));
+  if (yaml->is_null()) return {};
+  const text::Object* const keys = yaml->if_object();
+  if (keys == nullptr) {
+    return Fail(Code::kInvalidArgument, path + ": is not a mapping of flags to values");
+  }
+  for (const auto& pair : *keys) {
+    if (base::Status set = SetFlag(std::string(pair.key()), pair.value(), flags); !set) {
+      return Fail(set.error().Wrap(path));
+    }
+  }
+  return {};
+}
+
+}  // namespace arena

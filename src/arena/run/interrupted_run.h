@@ -1,0 +1,45 @@
+// Ctrl-C while a run is followed: it stops the job.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "arena/app/app.h"
+#include "base/fd.h"
+#include "cluster/client.h"
+#include "text/json.h"
+
+namespace arena {
+
+// As long as it lives, the first Ctrl-C (or SIGTERM) suspends the job, whose replicas get SIGTERM
+// and their grace; once they have ended, the program ends with 130. A second one kills them, a
+// third leaves them to the cluster. A hang-up ends the program alone. Borrows `client` and
+// `context`.
+class InterruptedRun {
+ public:
+  InterruptedRun(cluster::Client& client, const Context& context, const text::Json& job,
+                 int64_t grace_seconds);
+  ~InterruptedRun();
+  InterruptedRun(const InterruptedRun&) = delete;
+  InterruptedRun& operator=(const InterruptedRun&) = delete;
+
+ private:
+  void TakeSignals();
+  void OnInterrupt();
+  void Suspend();
+  void Kill();
+  void AwaitEnd();
+
+  cluster::Client& client_;
+  const Context& context_;
+  const text::Json job_;
+  const int64_t grace_seconds_;
+  int interrupts_ = 0;  // of thread_
+  base::Fd signals_;
+  base::Fd stop_;
+  std::thread thread_;
+  std::thread waiting_;
+};
+
+}  // namespace arena

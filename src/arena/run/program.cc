@@ -1,0 +1,103 @@
+#include "arena/run/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+constexpr std::string_view kLauncher = "torchrun --role=rank --tee=3";
+
+bool IsScript(std::string_view word) { return word.ends_with(".py"); }
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsPython(std::string_view word) {
+  std::string_view name = NameOf(word);
+  if (!name.starts_with("python")) return false;
+  name.remove_prefix(6);
+  return name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string Quoted(const std::vector<std::string>& words, size_t from = 0) {
+  std::string line;
+  for (size_t i = from; i < words.size(); ++i) {
+    if (!line.empty()) line += ' ';
+    line += base::ShellQuote(words[i]);
+  }
+  return line;
+}
+
+std::string StemOf(std::string_view name) {
+  name = NameOf(name);
+  if (IsScript(name)) name.remove_suffix(3);
+  return std::string(name);
+}
+
+// What follows the interpreter's name: where its script or module stands. The launcher starts
+// Python itself, and unbuffered; any other option of Python's it would not pass on.
+size_t BehindUnbuffered(const std::vector<std::string>& words) {
+  size_t at = 1;
+  while (at < words.size() && words[at] == "-u") ++at;
+  return at;
+}
+
+Program OfModule(const std::string& module, const std::string& rest, bool has_ranks) {
+  Program program;
+  program.stem = module.substr(module.rfind('.') + 1);
+  program.command =
+      fmt::format("exec {} -m {}", has_ranks ? kLauncher : "python", base::ShellQuote(module));
+  if (!rest.empty()) program.command += " " + rest;
+  return program;
+}
+
+}  // namespace
+
+base::Result<Program> ReadProgram(const std::vector<std::string>& words, const std::string& module,
+                                  bool has_ranks) {
+  if (!module.empty()) return OfModule(module, Quoted(words), has_ranks);
+  Program program;
+  const bool is_line = words.size() == 1 && words[0].find_first_of(" \t\n") != std::string::npos;
+  if (is_line) {
+    const std::vector<std::string> parts = base::Split(std::string(base::Trim(words[0])), ' ');
+    program.stem = StemOf(parts.front());
+    program.command = has_ranks ? fmt::format("exec {} --no-python sh -c {}", kLauncher,
+                                              base::ShellQuote(words[0]))
+                                : words[0];
+    return program;
+  }
+  program.stem = StemOf(words[0]);
+  if (IsScript(words[0])) {
+    program.script = words[0];
+    program.command = fmt::format("exec {} {}", has_ranks ? kLauncher : "python", Quoted(words));
+    return program;
+  }
+  if (!IsPython(words[0])) {
+    program.command = fmt::format(
+        "exec {}{}", has_ranks ? fmt::format("{} --no-python ", kLauncher) : "", Quoted(words));
+    return program;
+  }
+  const size_t at = BehindUnbuffered(words);
+  const bool is_script = at < words.size() && IsScript(words[at]);
+  const bool is_module = at + 1 < words.size() && words[at] == "-m";
+  if (is_script) {
+    program.stem = StemOf(words[at]);
+    program.script = words[at];
+  } else if (is_module) {
+    program.stem = words[at + 1].substr(words[at + 1].rfind('.') + 1);
+  }
+  if (!has_ranks) {
+    program.command = "exec " + Quoted(words);
+  } else if (is_script || is_module) {
+    program.command = fmt::format("exec {} {}", kLauncher, Quoted(words, at));
+  } else {
+    program.command = fmt::format("exec {} --no-python {}", kLauncher, Quoted(words));
+  }
+  return program;
+}
+
+}  // namespace arena

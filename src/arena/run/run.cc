@@ -1,0 +1,394 @@
+// `run`: the caller's own folder and environment, as a job that is followed to its end.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "api/names.h"
+#include "arena/app/complete_names.h"
+#include "arena/app/interrupts.h"
+#include "arena/logs/all_logs.h"
+#include "arena/run/callers_environment.h"
+#include "arena/run/defaults.h"
+#include "arena/run/interrupted_run.h"
+#include "arena/run/program.h"
+#include "arena/run/run_folder.h"
+#include "arena/submit/creation.h"
+#include "arena/submit/dry_run.h"
+#include "arena/submit/prepare.h"
+#include "arena/submit/render_parts.h"
+#include "arena/submit/wait.h"
+#include "arena/verbs.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "cli/interrupt_notice.h"
+#include "process/spawn.h"
+#include "snapshot/folder.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr int64_t kDefaultGrace = 30;
+constexpr size_t kMaxStem = 40;
+constexpr size_t kRandomNames = 20;
+
+constexpr std::array kWords = {
+    "acorn", "amber", "aspen", "badge", "basil", "birch", "bison", "brook", "cabin", "cedar",
+    "chalk", "cider", "cliff", "cloud", "clove", "coral", "crane", "daisy", "delta", "dune",
+    "eagle", "ember", "fern",  "finch", "flint", "frost", "grove", "hazel", "heron", "holly",
+    "ivory", "jade",  "kite",  "lark",  "lemon", "lilac", "lotus", "maple", "marsh", "mango",
+    "mint",  "moss",  "oak",   "olive", "onyx",  "otter", "pearl", "pine",  "plum",  "quail",
+    "raven", "reed",  "robin", "sage",  "shell", "slate", "stone", "swan",  "teal",  "thyme",
+    "topaz", "tulip", "wren",  "zebra"};
+
+struct RunFlags {
+  std::string directory = ".", module;
+  bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
+};
+
+// "train" of "/x/My train.v2.py": what a name may begin with.
+std::string NameStem(std::string_view stem) {
+  std::string name;
+  for (const char c : base::ToLower(stem)) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (is_plain) {
+      name += c;
+    } else if (!name.empty() && !name.ends_with('-')) {
+      name += '-';
+    }
+  }
+  if (name.empty() || name.front() < 'a') name = "run-" + name;
+  name.resize(std::min(name.size(), kMaxStem));
+  while (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+std::string RandomName(std::string_view stem) {
+  std::random_device random;
+  return fmt::format("{}-{}", NameStem(stem), kWords[random() % kWords.size()]);
+}
+
+std::string MegaBytes(int64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// `12 files (0.3 MB) of /home/me/job, commit 3f2a91c, 3 files changed`
+std::string Describe(const snapshot::Folder& folder, size_t files, int64_t bytes) {
+  std::string text = fmt::format("{} file{} ({}) of {}", files, files == 1 ? "" : "s",
+                                 MegaBytes(bytes), folder.root);
+  if (!folder.is_git) return text;
+  if (folder.commit.empty()) return text + ", no commit yet";
+  text += ", commit " + folder.commit.substr(0, 7);
+  if (folder.changes > 0) {
+    text += fmt::format(", {} file{} changed", folder.changes, folder.changes == 1 ? "" : "s");
+  }
+  return text;
+}
+
+class RunVerb {
+ public:
+  RunVerb(Context& context, cli::FlagSet& set) : context_(context), set_(set) {}
+
+  void Declare();
+  base::Status Check(cli::Invocation& call);
+  base::Result<int> Execute(cli::Invocation& call);
+
+ private:
+  base::Status CheckTogether() const;
+  base::Status FindCode();
+  base::Status CheckScript() const;
+  base::Result<SubmitOptions> Options() const;
+  std::string Below(const std::string& root) const;
+  base::Status FindFreeName(cluster::Client& client);
+  base::Status BringCode(SubmitOptions& options, bool is_dry);
+  base::Result<int> Accompany(cluster::Client& client, const SubmitOptions& options,
+                              const text::Json& job, cli::Output& out);
+  bool takes_snapshot() const { return !run_.is_live && flags_.sync_mode.empty(); }
+
+  Context& context_;
+  cli::FlagSet& set_;
+  SubmitFlags flags_;
+  RunFlags run_;
+  Program program_;
+  snapshot::Folder folder_;
+  std::vector<snapshot::Entry> entries_;
+  std::optional<RunFolder> run_folder_;
+};
+
+void RunVerb::Declare() {
+  set_.BeginGroup("What runs");
+  set_.String(&run_.module, "module", "",
+              "a `MODULE` of Python's to run, as python -m does; what follows are its arguments")
+      .Short('m')
+      .EndsFlags();
+  set_.String(&run_.directory, "directory", ".", "the `FOLDER` to run from").Short('C');
+  set_.Int(&flags_.workers, "nodes", 1, "replicas; each is a machine of its own to the program");
+  set_.Bool(&run_.is_live, "live", false,
+            "run in the folder itself, not in a copy; on this machine only");
+  set_.Bool(&run_.is_large, "large", false, "take a folder of more than 100 MB or 20,000 files");
+  set_.Bool(&run_.has_clean_env, "clean-env", false, "do not hand on your environment's variables");
+  set_.Bool(&run_.is_detached, "detach", false, "return when the job is made").Short('d');
+  set_.Int(&flags_.grace, "grace", kDefaultGrace,
+           "seconds between SIGTERM and SIGKILL when the job is stopped");
+  set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
+                "stop the job when it has been active for that long: 90s, 2h30m");
+  set_.BeginGroup("");
+  flags_.Declare(set_);
+  set_.Find("name")->Required(false);
+  set_.Find("data")->Short(0);
+  set_.Find("nproc-per-node")->Short('n');
+  for (const char* name :
+       {"workers", "elastic", "working-dir", "wait", "follow", "running-timeout", "shell"}) {
+    set_.Find(name)->Hidden();
+  }
+}
+
+base::Status RunVerb::CheckTogether() const {
+  const auto misuse = [](std::string text) {
+    return Fail(Code::kInvalidArgument, std::move(text));
+  };
+  if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
+  if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
+  if (run_.is_live && !flags_.sync_mode.empty()) {
+    return misuse("--live and --sync-mode contradict each other: leave out one of them");
+  }
+  if (!flags_.elastic.empty() || flags_.follow || flags_.wait) {
+    return misuse(
+        fmt::format("--elastic, --follow and --wait are `{} submit`'s", context_.program));
+  }
+  return {};
+}
+
+base::Status RunVerb::FindCode() {
+  if (!flags_.sync_mode.empty()) return {};
+  auto folder = snapshot::FindFolder(run_.directory, context_.environment);
+  if (!folder) return Fail(folder.error().Wrap("--directory"));
+  folder_ = std::move(*folder);
+  if (run_.is_live) return {};
+  const snapshot::ListLimits limits =
+      run_.is_large ? snapshot::ListLimits{0, 0} : snapshot::ListLimits{};
+  auto entries = snapshot::ListFolder(folder_, limits, context_.environment);
+  if (entries) {
+    entries_ = std::move(*entries);
+    return {};
+  }
+  const char* const file = folder_.is_git ? ".gitignore" : ".musterignore";
+  const char* advice = "";
+  if (entries.error().code == Code::kExhausted) {
+    advice = "; name them in {}, mount data by --data-dir, or take them all by --large";
+  } else if (entries.error().message.starts_with("the link ")) {
+    advice = "; name it in {}, mount its target by --data-dir, or run in the folder by --live";
+  }
+  return Fail(entries.error().code,
+              entries.error().message + fmt::format(fmt::runtime(advice), file));
+}
+
+// Of a script that the program's words name.
+base::Status RunVerb::CheckScript() const {
+  if (program_.script.empty() || !flags_.sync_mode.empty()) return {};
+  if (program_.script.starts_with('/')) return {};
+  const std::string below =
+      std::filesystem::path(folder_.inside + "/" + program_.script).lexically_normal().string();
+  const std::string path = below.starts_with('/') ? below.substr(1) : below;
+  std::error_code failed;
+  const std::string whole = folder_.root + "/" + path;
+  if (!std::filesystem::exists(whole, failed)) {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{} is not in {}", program_.script,
+                    folder_.inside.empty() ? folder_.root : folder_.root + "/" + folder_.inside));
+  }
+  if (run_.is_live) return {};
+  for (const snapshot::Entry& entry : entries_) {
+    if (entry.path == path) return {};
+  }
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{} is left out of the job by {}: take it out of there, or run in the "
+                          "folder by --live",
+                          program_.script, folder_.is_git ? ".gitignore" : ".musterignore"));
+}
+
+base::Status RunVerb::Check(cli::Invocation& call) {
+  if (call.args.empty() && run_.module.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("there is nothing to run: `{} run train.py`", context_.program));
+  }
+  TRY(ReadDefaults(run_.directory, set_));
+  TRY(CheckTogether());
+  flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
+  flags_.are_workers_given = true;
+  TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, !flags_.nproc_per_node.empty()));
+  TRY(FindCode());
+  return CheckScript();
+}
+
+std::string RunVerb::Below(const std::string& root) const {
+  return folder_.inside.empty() ? root : root + "/" + folder_.inside;
+}
+
+base::Result<SubmitOptions> RunVerb::Options() const {
+  std::string command = program_.command;
+  if (flags_.sync_mode == "git") {  // it runs in the clone
+    command = fmt::format("cd {} && {}", base::ShellQuote("code/" + GitProject(flags_.sync_source)),
+                          command);
+  }
+  TRY_ASSIGN(SubmitOptions options, CheckSubmit(flags_, {command}, context_.environment));
+  if (!context_.cluster_is_this_machine || run_.has_clean_env) return options;
+  TRY_ASSIGN(options.callers_env, CallersEnvironment(context_.environment));
+  return options;
+}
+
+// Until no job has it.
+base::Status RunVerb::FindFreeName(cluster::Client& client) {
+  for (size_t i = 0; i < kRandomNames; ++i) {
+    const auto standing = client.Get(api::kPyTorchJobs, context_.Namespace(), flags_.name);
+    if (!standing && standing.error().code == Code::kNotFound) return {};
+    if (!standing) return Fail(standing.error());
+    flags_.name = RandomName(program_.stem);
+  }
+  return Fail(Code::kAlreadyExists,
+              fmt::format("no name like {} is free: give one by --name, or `{} prune` jobs",
+                          flags_.name, context_.program));
+}
+
+// The folder is kept, and copied to where the job works.
+base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
+  if (run_.is_live) options.flags.working_dir = Below(folder_.root);
+  if (is_dry) {
+    if (takes_snapshot()) {
+      options.flags.working_dir = Below(
+          fmt::format("{}/runs/{}/code", context_.environment.StateDir(), options.flags.name));
+    }
+    return {};
+  }
+  TRY_ASSIGN(run_folder_, RunFolder::Make(context_.environment, options.flags.name));
+  options.env["MUSTER_RUN_DIR"] = run_folder_->files();
+  text::Object record{{"name", options.flags.name},
+                      {"command", options.command},
+                      {"folder", Below(folder_.root)},
+                      {"commit", folder_.commit}};
+  if (!takes_snapshot()) return run_folder_->Note(record);
+  snapshot::Store store = RunFolder::Snapshots(context_.environment);
+  TRY_ASSIGN(const snapshot::Snapshot taken, store.Take(folder_.root, entries_));
+  record["snapshot"] = taken.hash;
+  TRY(run_folder_->Note(record));
+  TRY(store.WriteTo(taken, run_folder_->code()));
+  options.flags.working_dir = Below(run_folder_->code());
+  // Nothing of it may have been taken.
+  TRY(base::MakeDirs(options.flags.working_dir, 0777 & ~process::CurrentUmask()));
+  options.annotations["muster.dev/snapshot"] = taken.hash;
+  if (!folder_.commit.empty()) options.annotations["muster.dev/commit"] = folder_.commit;
+  base::LogInfo("code: {}", Describe(folder_, taken.files.size(), taken.bytes));
+  return {};
+}
+
+base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOptions& options,
+                                     const text::Json& job, cli::Output& out) {
+  const std::string& name = options.flags.name;
+  if (run_.is_detached) {
+    TRY(
+        out.Write(fmt::format("{1} runs. Next:\n"
+                              "  {0} logs {1} -f    # follow it\n"
+                              "  {0} get {1}        # how it is, and why it failed\n"
+                              "  {0} delete {1}     # end it, and forget it\n",
+                              context_.program, name)));
+    return 0;
+  }
+  const InterruptedRun interrupted(client, context_, job, options.flags.grace);
+  if (options.flags.workers == 1) {
+    TRY(FollowChief(client, context_, job, ChiefName(options), out));
+  } else {
+    TRY_ASSIGN(const TrainingJob found,
+               FindJob(client, context_, std::string(api::Namespace(job)), name));
+    TRY(FollowAllLogs(client, context_, {found, {}, out.HasColour()}, out));
+  }
+  return AwaitEnd(client, context_, job, FailedCode::kReplicas);
+}
+
+base::Result<int> RunVerb::Execute(cli::Invocation& call) {
+  const bool is_dry = flags_.dry_run != "none";
+  std::optional<cli::InterruptNotice> notice;
+  if (!is_dry) notice.emplace("No job was made", InterruptCode(context_.program));
+  const bool is_named = !flags_.name.empty();
+  if (!is_named) flags_.name = RandomName(program_.stem);
+  TRY_ASSIGN(const SubmitOptions checked, Options());
+  auto prepared = PrepareSubmission(context_, checked);
+  if (!prepared) return Fail(std::move(prepared.error().error));
+  if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
+  if (!context_.cluster_is_this_machine && flags_.sync_mode.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "the pods of another cluster do not see this machine's folders: bring the code by "
+                "--sync-mode=git --sync-source=URL, or run on this machine by --local");
+  }
+  TRY_ASSIGN(SubmitOptions options, Options());
+  for (const std::string& warning : options.warnings) base::LogWarn("{}", warning);
+  if (base::Status brought = BringCode(options, is_dry); !brought) {
+    if (run_folder_) run_folder_->Remove();
+    return Fail(brought.error().Wrap("bring the code"));
+  }
+  if (is_dry && prepared->client == nullptr) {
+    TRY(PrintObjects(options, VisibleObjects(options, prepared->submission), call.out));
+    return 0;
+  }
+  cluster::Client& client = *prepared->client;
+  Creation creation(client, context_, options, prepared->submission, IsOfAnother(client, context_));
+  if (is_dry) {
+    TRY_ASSIGN(const std::vector<text::Json> objects, creation.DryRun());
+    TRY(PrintObjects(options, objects, call.out));
+    return 0;
+  }
+  const std::string& name = options.flags.name;
+  notice->Hold(fmt::format("Whether the job {0} was made is not known, `{1} get {0}` will tell",
+                           name, context_.program));
+  base::Status made = creation.Run();
+  if (!made && run_folder_) run_folder_->Remove();
+  notice->Say(made ? RunsOn(context_.program, name) : made.error().message);
+  notice->Release();
+  TRY(made);
+  notice.reset();
+  base::LogInfo("{} begins (its files: {})", name, run_folder_->path());
+  return Accompany(client, options, creation.job(), call.out);
+}
+
+}  // namespace
+
+void AddRun(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("run [FLAGS] COMMAND...", "Run a program in this folder as a job, and follow it")
+          .StopAtFirstArg()
+          .UnknownFlagHint("flags of your program stand behind its name")
+          .Long(
+              "Runs COMMAND as a job that has a copy of this folder and your environment, prints\n"
+              "what it prints, and ends as it ends. Flags of muster's stand before COMMAND; all\n"
+              "that follows its first word is COMMAND's own. A script (train.py) is run by "
+              "python.\n"
+              "\n"
+              "The copy is of the git work tree: what git tracks and what it does not ignore.\n"
+              "Elsewhere it is of the folder, without virtual environments, __pycache__ and what\n"
+              ".musterignore names. MUSTER_RUN_DIR is a folder for what the job makes; it stays\n"
+              "when the job is deleted.\n"
+              "\n"
+              "Ctrl-C stops the job, a closed terminal does not. muster.yaml in the folder may\n"
+              "hold flags: `nproc-per-node: 4`.")
+          .Example(fmt::format(
+              "  {0} run train.py --lr 0.1\n"
+              "  {0} run -n 4 train.py                  # four ranks, as torchrun starts them\n"
+              "  {0} run --nodes 2 -n 8 -m pkg.train    # two replicas of eight ranks\n"
+              "  {0} run -d --name base train.py        # return at once",
+              context.program));
+  auto state = std::make_shared<RunVerb>(context, verb.flags());
+  state->Declare();
+  verb.flags().Find("data")->Complete(
+      [&context](std::string_view) { return CompleteDataNames(context); });
+  verb.Check([state](cli::Invocation& call) { return state->Check(call); });
+  verb.Run([state](cli::Invocation& call) { return state->Execute(call); });
+}
+
+}  // namespace arena

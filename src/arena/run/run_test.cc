@@ -1,0 +1,193 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "arena/run/callers_environment.h"
+#include "arena/testing/verb_test_base.h"
+#include "base/file.h"
+
+namespace arena {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunVerbTest : public VerbTest {
+ protected:
+  RunVerbTest() {
+    char name[] = "/tmp/muster-run-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    environment_["XDG_STATE_HOME"] = folder_ + "/state";
+    fs::create_directory(folder_ + "/code");
+    Write("train.py", "print(1)\n");
+  }
+  ~RunVerbTest() override { fs::remove_all(folder_); }
+
+  void Write(const std::string& name, std::string_view content) {
+    ASSERT_TRUE(
+        base::WriteFileAtomic(folder_ + "/code/" + name, content, 0644, base::Durability::kNone));
+  }
+  Ended RunIt(std::vector<std::string> args) {
+    args.insert(args.begin(), {"run", "-C", folder_ + "/code"});
+    return Run(args, "muster");
+  }
+  // The dry run's job.
+  text::Json JobOf(std::vector<std::string> args) {
+    args.insert(args.begin(), {"--dry-run=client", "-o", "json"});
+    const Ended ended = RunIt(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.log;
+    const auto list = text::ParseJson(ended.out);
+    return list ? text::FindArray(*list, {"items"})->at(0) : text::Json();
+  }
+  static text::Json Replica(const text::Json& job, std::string_view type) {
+    const text::Json* found =
+        text::Find(job, {"spec", "pytorchReplicaSpecs", type, "template", "spec"});
+    return found == nullptr ? text::Json() : *found;
+  }
+  static std::string CommandOf(const text::Json& job) {
+    const text::Json master = Replica(job, "Master");
+    const text::Json& container = text::FindArray(master, {"containers"})->at(0);
+    return std::string(text::FindArray(container, {"command"})->at(2).as_string());
+  }
+
+  std::string folder_;
+};
+
+TEST_F(RunVerbTest, WhatFollowsTheFirstWordIsTheCommands) {
+  EXPECT_EQ(CommandOf(JobOf({"train.py", "--name", "x", "-n", "4"})),
+            "exec python train.py --name x -n 4");
+  EXPECT_EQ(CommandOf(JobOf({"--", "train.py", "-d"})), "exec python train.py -d");
+  EXPECT_EQ(CommandOf(JobOf({"-m", "pkg.train", "--lr", "1"})), "exec python -m pkg.train --lr 1");
+  const Ended unknown = RunIt({"--lr", "1", "train.py"});
+  EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
+  EXPECT_NE(unknown.log.find("unknown flag: --lr: flags of your program stand behind its name"),
+            std::string::npos)
+      << unknown.log;
+}
+
+TEST_F(RunVerbTest, NodesAndRanksMakeReplicasAndProcesses) {
+  const text::Json job = JobOf({"--nodes=3", "-n", "8", "--grace=5", "--timeout=90s", "train.py"});
+  EXPECT_EQ(text::GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 2);
+  EXPECT_EQ(text::GetString(job, {"spec", "nprocPerNode"}), "8");
+  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "activeDeadlineSeconds"}), 90);
+  EXPECT_EQ(text::GetInt(Replica(job, "Master"), {"terminationGracePeriodSeconds"}), 5);
+  const std::string name(text::GetString(job, {"metadata", "name"}));
+  EXPECT_TRUE(name.starts_with("train-")) << name;
+}
+
+TEST_F(RunVerbTest, TheEnvironmentIsASecretAndNeverShown) {
+  environment_["API_TOKEN"] = "tiger-1";
+  const Ended shown = RunIt({"--dry-run=client", "train.py"});
+  EXPECT_EQ(shown.out.find("tiger-1"), std::string::npos);
+  EXPECT_NE(shown.out.find("-environment"), std::string::npos);
+  EXPECT_NE(shown.log.find("is not shown: it holds your environment"), std::string::npos);
+  EXPECT_EQ(RunIt({"--dry-run=client", "--clean-env", "train.py"}).out.find("-environment"),
+            std::string::npos);
+}
+
+TEST_F(RunVerbTest, AJobIsMadeWithACopyOfTheFolder) {
+  const Ended ended = RunIt({"-d", "--name=one", "train.py"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("muster logs one -f"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.log.find("code: 1 file (0.0 MB) of "), std::string::npos) << ended.log;
+  const text::Json job = *cluster_->Find(kJobs, "one");
+  const std::string run = folder_ + "/state/muster/runs/one";
+  EXPECT_EQ(text::GetString(text::FindArray(Replica(job, "Master"), {"containers"})->at(0),
+                            {"workingDir"}),
+            run + "/code");
+  EXPECT_EQ(*base::ReadFile(run + "/code/train.py"), "print(1)\n");
+  EXPECT_EQ(
+      text::GetString(*text::ParseJson(*base::ReadFile(run + "/run.json")), {"snapshot"}).size(),
+      64U);
+  ASSERT_TRUE(cluster_->Find(kSecrets, "one-environment"));
+  // The name is taken: nothing is left of the second one.
+  EXPECT_EQ(RunIt({"-d", "--name=one", "train.py"}).exit_code, 1);
+  EXPECT_FALSE(fs::exists(run + ".2"));
+}
+
+TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
+  Write("muster.yaml", "nodez: 2\n");
+  const auto refused = [&](const std::vector<std::string>& args, std::string_view why) {
+    const Ended ended = RunIt(args);
+    EXPECT_EQ(ended.exit_code, cli::kExitUsage) << ended.log;
+    EXPECT_NE(ended.log.find(why), std::string::npos) << ended.log;
+  };
+  refused({"train.py"}, "muster.yaml: unknown key \\\"nodez\\\": did you mean \\\"nodes\\\"?");
+  Write("muster.yaml", "retry: [1, 2]\n");
+  refused({"train.py"}, "retry: takes one value");
+  Write("muster.yaml", "retry: x\n");
+  refused({"train.py"}, "invalid argument");
+  Write("muster.yaml", "- a\n");
+  refused({"train.py"}, "is not a mapping of flags to values");
+  Write("muster.yaml", "{\n");
+  refused({"train.py"}, "muster.yaml: line ");
+  Write("muster.yaml", "");
+  refused({}, "there is nothing to run");
+  refused({"nothere.py"}, "nothere.py is not in ");
+  refused({"--nodes=0", "train.py"}, "--nodes is invalid");
+  refused({"--grace=0", "train.py"}, "--grace is invalid");
+  refused({"--live", "--sync-mode=git", "--sync-source=https://h/r.git", "train.py"},
+          "contradict each other");
+  Write(".musterignore", "train.py\n");
+  refused({"train.py"}, "train.py is left out of the job by .musterignore");
+  EXPECT_TRUE(cluster_->Writes().empty());
+  EXPECT_EQ(connects_, 0);
+  EXPECT_FALSE(fs::exists(folder_ + "/state/muster/runs"));
+}
+
+TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
+  Write("muster.yaml", "nodes: 2\nretry: 3\nenv: {A: 1}\nlabel: [team=x]\nclean-env: true\n");
+  const text::Json job = JobOf({"--retry=1", "train.py"});
+  EXPECT_EQ(text::GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 1);
+  EXPECT_EQ(text::GetInt(job, {"spec", "runPolicy", "backoffLimit"}), 1);
+  EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
+}
+
+TEST_F(RunVerbTest, AnotherClusterDoesNotSeeTheFolder) {
+  is_this_machine_ = false;
+  const Ended ended = RunIt({"--image=i", "train.py"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("--sync-mode=git"), std::string::npos) << ended.log;
+  EXPECT_TRUE(cluster_->Writes().empty());
+}
+
+TEST_F(RunVerbTest, CodeFromGitIsWhereItRuns) {
+  is_this_machine_ = false;
+  const text::Json job =
+      JobOf({"--image=i", "--sync-mode=git", "--sync-source=https://h/t/r.git", "train.py"});
+  EXPECT_EQ(CommandOf(job), "cd code/r && exec python train.py");
+}
+
+TEST_F(RunVerbTest, PruneRemovesTheFoldersOfJobsThatAreGone) {
+  ASSERT_EQ(RunIt({"-d", "--name=kept", "train.py"}).exit_code, 0);
+  fs::create_directories(folder_ + "/state/muster/runs/gone/files");
+  const Ended ended = Run({"prune", "--since=0s"}, "muster");
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("Delete files of run gone\n"), std::string::npos) << ended.out;
+  EXPECT_TRUE(fs::exists(folder_ + "/state/muster/runs/kept/code/train.py"));
+  EXPECT_FALSE(fs::exists(folder_ + "/state/muster/runs/gone"));
+}
+
+TEST(CallersEnvironment, IsWithoutTheTerminalAndTheRanksPlace) {
+  const base::Environment environment(
+      std::map<std::string, std::string>{{"WANDB_MODE", "offline"},
+                                         {"TERM", "xterm"},
+                                         {"RANK", "3"},
+                                         {"PET_NNODES", "2"},
+                                         {"MUSTER_CLUSTER", "local"},
+                                         {"PATH", "/bin"},
+                                         {"BASH_FUNC_x%%", "() {"},
+                                         {"PYTHONPATH", "/x"},
+                                         {"MULTI", "a\nb"}});
+  const auto inherited = *CallersEnvironment(environment);
+  EXPECT_EQ(inherited, (std::map<std::string, std::string>{{"WANDB_MODE", "offline"},
+                                                           {"PYTHONPATH", "/x"},
+                                                           {"MULTI", "a\nb"},
+                                                           {"PYTHONUNBUFFERED", "1"}}));
+  const base::Environment large(
+      std::map<std::string, std::string>{{"X", std::string(1 << 20, 'x')}});
+  EXPECT_EQ(CallersEnvironment(large).error().code, base::Code::kExhausted);
+}
+
+}  // namespace
+}  // namespace arena

@@ -1,0 +1,98 @@
+#include "arena/submit/prepare.h"
+
+#include <fmt/format.h>
+
+#include "arena/app/advice.h"
+#include "arena/app/isolation.h"
+#include "arena/submit/place.h"
+#include "base/uid.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+// Where the events go on the node when --logdir is on no claim: /arena_logs/training<9 digits>.
+std::string NewLogHostDir() {
+  constexpr size_t kDigits = 9;
+  std::string digits;
+  while (digits.size() < kDigits) {
+    for (const char c : base::NewUid()) {
+      if (c >= '0' && c <= '9' && digits.size() < kDigits) digits += c;
+    }
+  }
+  return "/arena_logs/training" + digits;
+}
+
+base::Status CheckPriorityClass(cluster::Client& client, const std::string& name) {
+  if (name.empty()) return {};
+  const auto found = client.Get(api::kPriorityClasses, "", name);
+  if (found) return {};
+  // Who may not read priority classes may still use them; the server decides.
+  if (found.error().code == Code::kPermissionDenied) return {};
+  if (found.error().code != Code::kNotFound) return Fail(found.error());
+  return Fail(Code::kInvalidArgument,
+              fmt::format("failed to validate command args: the priority {} doesn't exist. Please "
+                          "check with `kubectl get pc` to get a valid priority",
+                          name));
+}
+
+// The image of replicas that have none of their own. On this machine a job runs without one, so
+// `host` stands for none.
+base::Result<std::string> ImageOf(const SubmitFlags& flags, const Context& context) {
+  for (const std::string* image : {&flags.image, &flags.worker_image, &flags.master_image}) {
+    if (!image->empty()) return *image;
+  }
+  if (context.cluster_is_this_machine) return std::string("host");
+  return Fail(Code::kInvalidArgument, "failed to validate command args: --image must be set ");
+}
+
+base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
+                            const SubmitOptions& options) {
+  if (prepared.client == nullptr) return {};
+  TRY(CheckPriorityClass(*prepared.client, options.flags.priority));
+  if (!context.cluster_is_this_machine) return {};
+  base::Status found = CheckClaims(*prepared.client, options, prepared.submission.namespace_name);
+  if (!found) found.error().message = InProgramsName(context, std::move(found.error().message));
+  return found;
+}
+
+base::Result<Prepared> Prepare(Context& context, const SubmitOptions& options, bool& is_misuse) {
+  Prepared prepared;
+  if (options.flags.dry_run == "client") {
+    if (context.choose) TRY(context.choose(context));
+  } else {
+    TRY_ASSIGN(prepared.client, context.connect(context));
+  }
+  is_misuse = true;  // what is refused up to where it is unset
+  TRY_ASSIGN(std::string image, ImageOf(options.flags, context));
+  TRY(CheckFolders(options, context.cluster_is_this_machine, context.environment));
+  is_misuse = false;
+  TRY_ASSIGN(std::string user, context.UserName());
+  prepared.submission = {context.Namespace(), std::move(user), std::move(image), NewLogHostDir()};
+  // The embedded cluster keeps them unasked.
+  prepared.submission.keeps_last_lines =
+      !context.cluster_is_this_machine && context.program != "arena";
+  TRY(CheckOfCluster(prepared, context, options));
+  return prepared;
+}
+
+}  // namespace
+
+tl::expected<Prepared, Unprepared> PrepareSubmission(Context& context,
+                                                     const SubmitOptions& options) {
+  bool is_misuse = false;
+  auto prepared = Prepare(context, options, is_misuse);
+  if (!prepared) return tl::unexpected(Unprepared{std::move(prepared.error()), is_misuse});
+  return std::move(*prepared);
+}
+
+Creation::IsForeign IsOfAnother(cluster::Client& client, const Context& context) {
+  return [&client, &context](const text::Json& job) {
+    const base::Status may = CheckOwner(client, context, job, Admins::kMay);
+    return !may && may.error().code == Code::kPermissionDenied;
+  };
+}
+
+}  // namespace arena

@@ -1,0 +1,236 @@
+#include "snapshot/folder.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "base/strings.h"
+#include "process/program_output.h"
+#include "snapshot/ignore_rules.h"
+
+namespace snapshot {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr const char* kIgnoreFile = ".musterignore";
+constexpr size_t kMaxIgnoreBytes = 1 << 20;
+constexpr size_t kShownFiles = 5;
+constexpr off_t kShownBytes = 1'000'000;
+
+std::string Joined(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : folder + "/" + name;
+}
+
+bool IsThere(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+// Whether a folder is in a git work tree, by what git looks for.
+bool IsBelowGit(std::string path) {
+  while (true) {
+    if (IsThere(path + "/.git")) return true;
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos || path.empty()) return false;
+    path.resize(slash);
+  }
+}
+
+// Of git in `folder`. kInvalidArgument with its last line when it refuses.
+base::Result<std::string> AskGit(const std::string& folder, std::vector<std::string> args,
+                                 const base::Environment& environment) {
+  std::vector<std::string> argv = {"git", "-C", folder};
+  argv.insert(argv.end(), args.begin(), args.end());
+  TRY_ASSIGN(process::ProgramOutput answer, process::OutputOf(argv, environment));
+  if (answer.exit_code == 0) return std::move(answer.out);
+  const std::vector<std::string> lines = base::Split(base::Trim(answer.err), '\n');
+  return Fail(Code::kInvalidArgument,
+              fmt::format("git in {}: {}", folder, lines.empty() ? "failed" : lines.front()));
+}
+
+std::vector<std::string> SplitAtNul(std::string_view text) {
+  std::vector<std::string> parts = base::Split(text, '\0');
+  std::erase(parts, "");
+  return parts;
+}
+
+// Gathers entries, and stops at what is too much.
+class Lister {
+ public:
+  Lister(const Folder& folder, const ListLimits& limits, const base::Environment& environment)
+      : root_(folder.root), limits_(limits), environment_(environment) {}
+
+  base::Result<std::vector<Entry>> List(bool is_git) {
+    if (is_git) {
+      TRY(ListGit(""));
+    } else {
+      auto text = base::ReadFile(root_ + "/" + kIgnoreFile, kMaxIgnoreBytes);
+      if (!text && text.error().code != Code::kNotFound) return Fail(text.error());
+      const IgnoreRules rules(text ? *text : "");
+      TRY(Walk("", rules));
+    }
+    TRY(CheckSize());
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.path < b.path; });
+    return std::move(entries_);
+  }
+
+ private:
+  base::Status ListGit(const std::string& inside) {
+    TRY_ASSIGN(
+        const std::string listed,
+        AskGit(Joined(root_, inside),
+               {"ls-files", "-z", "--cached", "--others", "--exclude-standard"}, environment_));
+    std::vector<std::string> names = SplitAtNul(listed);
+    // A file in conflict is listed once for each of its versions.
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (std::string& name : names) {
+      while (name.ends_with('/')) name.pop_back();  // a repository in the work tree
+      const std::string path = Joined(inside, name);
+      struct stat info{};
+      if (::lstat((root_ + "/" + path).c_str(), &info) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) continue;  // tracked, and deleted
+        return Fail(base::Errno(errno, "look at " + path));
+      }
+      if (S_ISDIR(info.st_mode)) {
+        if (IsThere(root_ + "/" + path + "/.git")) TRY(ListGit(path));  // a submodule
+      } else {
+        TRY(Add(path, info));
+      }
+    }
+    return {};
+  }
+
+  base::Status Walk(const std::string& inside, const IgnoreRules& rules) {
+    const std::string folder = inside.empty() ? root_ : root_ + "/" + inside;
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+    if (!dir) return Fail(base::Errno(errno, "open " + folder));
+    while (const dirent* const entry = ::readdir(dir.get())) {
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      const std::string path = Joined(inside, name);
+      struct stat info{};
+      if (::lstat((root_ + "/" + path).c_str(), &info) != 0) {
+        if (errno == ENOENT) continue;
+        return Fail(base::Errno(errno, "look at " + path));
+      }
+      if (rules.Ignores(path, S_ISDIR(info.st_mode))) continue;
+      if (!S_ISDIR(info.st_mode)) {
+        TRY(Add(path, info));
+      } else if (!IsLeftOut(name, root_ + "/" + path)) {
+        TRY(Walk(path, rules));
+      }
+    }
+    return {};
+  }
+
+  bool IsLeftOut(const std::string& name, const std::string& path) const {
+    return name == ".git" || name == "__pycache__" || IsThere(path + "/pyvenv.cfg") ||
+           path == environment_.StateDir();
+  }
+
+  base::Status Add(const std::string& path, const struct stat& info) {
+    Entry entry{path, info, ""};
+    if (S_ISLNK(info.st_mode)) {
+      TRY(ReadLink(entry));
+    } else if (!S_ISREG(info.st_mode)) {
+      return {};  // sockets and pipes are nobody's code
+    } else {
+      if (::access((root_ + "/" + path).c_str(), R_OK) != 0) {
+        return Fail(base::Errno(errno, "read " + path));
+      }
+      bytes_ += info.st_size;
+    }
+    entries_.push_back(std::move(entry));
+    if (limits_.files > 0 && static_cast<int64_t>(entries_.size()) > limits_.files) {
+      return Fail(Code::kExhausted, fmt::format("{} has more than {} files", root_, limits_.files));
+    }
+    return {};
+  }
+
+  base::Status ReadLink(Entry& entry) const {
+    std::error_code failed;
+    const std::filesystem::path path = root_ + "/" + entry.path;
+    entry.link = std::filesystem::read_symlink(path, failed).string();
+    if (failed) return Fail(base::Errno(failed.value(), "read link " + entry.path));
+    const std::string target = (path.parent_path() / entry.link).lexically_normal().string();
+    const bool stays =
+        !entry.link.starts_with('/') && (target == root_ || target.starts_with(root_ + "/"));
+    if (stays) return {};
+    return Fail(Code::kInvalidArgument,
+                fmt::format("the link {} leads out of {}, to {}", entry.path, root_, entry.link));
+  }
+
+  base::Status CheckSize() {
+    if (limits_.bytes <= 0 || bytes_ <= limits_.bytes) return {};
+    std::vector<const Entry*> largest;
+    for (const Entry& entry : entries_) {
+      if (S_ISREG(entry.info.st_mode) && entry.info.st_size >= kShownBytes) {
+        largest.push_back(&entry);
+      }
+    }
+    const size_t shown = std::min(kShownFiles, largest.size());
+    std::partial_sort(
+        largest.begin(), largest.begin() + static_cast<ptrdiff_t>(shown), largest.end(),
+        [](const Entry* a, const Entry* b) { return a->info.st_size > b->info.st_size; });
+    std::string names;
+    for (size_t i = 0; i < shown; ++i) {
+      names += fmt::format("{}{} ({} MB)", i == 0 ? "" : ", ", largest[i]->path,
+                           largest[i]->info.st_size / 1'000'000);
+    }
+    return Fail(Code::kExhausted,
+                fmt::format("{} holds {} MB{}{}", root_, bytes_ / 1'000'000,
+                            names.empty() ? "" : "; its largest files are ", names));
+  }
+
+  const std::string root_;
+  const ListLimits limits_;
+  const base::Environment& environment_;
+  std::vector<Entry> entries_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+base::Result<Folder> FindFolder(const std::string& path, const base::Environment& environment) {
+  std::error_code failed;
+  const std::string whole = std::filesystem::canonical(path, failed).string();
+  if (failed || !std::filesystem::is_directory(whole, failed)) {
+    return Fail(Code::kNotFound,
+                fmt::format("{}: {}", path, failed ? failed.message() : "not a folder"));
+  }
+  Folder folder{whole, "", false, "", 0};
+  if (!IsBelowGit(whole)) return folder;
+  auto root = AskGit(whole, {"rev-parse", "--show-toplevel"}, environment);
+  // Without git, or in the .git folder itself, it is a folder as any other.
+  if (!root && root.error().code == Code::kNotFound) return folder;
+  if (!root) return Fail(root.error());
+  folder.root = base::Trim(*root);
+  folder.is_git = true;
+  if (whole.starts_with(folder.root + "/")) folder.inside = whole.substr(folder.root.size() + 1);
+  if (auto commit = AskGit(whole, {"rev-parse", "--verify", "--quiet", "HEAD"}, environment)) {
+    folder.commit = base::Trim(*commit);
+  }
+  TRY_ASSIGN(
+      const std::string status,
+      AskGit(folder.root, {"status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"},
+             environment));
+  folder.changes = static_cast<int64_t>(SplitAtNul(status).size());
+  return folder;
+}
+
+base::Result<std::vector<Entry>> ListFolder(const Folder& folder, const ListLimits& limits,
+                                            const base::Environment& environment) {
+  return Lister(folder, limits, environment).List(folder.is_git);
+}
+
+}  // namespace snapshot

@@ -1,0 +1,256 @@
+#include "snapshot/store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <set>
+
+#include "base/disk.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/hmac.h"
+#include "base/strings.h"
+#include "process/spawn.h"
+
+namespace snapshot {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kMaxFile = 1 << 30;
+constexpr size_t kMaxList = 256 << 20;
+// A file that was changed within the clock's grain of when it was read may change unseen.
+constexpr int64_t kGrainNs = 2'000'000'000;
+
+std::string Hex(const base::Digest& digest) {
+  std::string text;
+  for (const uint8_t byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+int64_t Nanoseconds(const timespec& time) {
+  return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+char LetterOf(File::Kind kind) {
+  return kind == File::Kind::kPlain ? 'f' : kind == File::Kind::kExecutable ? 'x' : 'l';
+}
+
+// "f <hash> <size> <path>", each ended by a NUL.
+std::string ListOf(const std::vector<File>& files) {
+  std::string list;
+  for (const File& file : files) {
+    list += fmt::format("{} {} {} {}", LetterOf(file.kind), file.hash, file.size, file.path);
+    list += '\0';
+  }
+  return list;
+}
+
+base::Result<std::vector<File>> ParseList(std::string_view list) {
+  const auto damaged = [] { return Fail(Code::kInternal, "the snapshot's list is damaged"); };
+  std::vector<File> files;
+  while (!list.empty()) {
+    const size_t end = list.find('\0');
+    if (end == std::string_view::npos) return damaged();
+    const std::string_view line = list.substr(0, end);
+    list.remove_prefix(end + 1);
+    const size_t size = line.find(' ', 2);
+    const size_t path = size == std::string_view::npos ? size : line.find(' ', size + 1);
+    if (path == std::string_view::npos || line[1] != ' ') return damaged();
+    File file;
+    file.kind = line[0] == 'l'   ? File::Kind::kLink
+                : line[0] == 'x' ? File::Kind::kExecutable
+                                 : File::Kind::kPlain;
+    file.hash = line.substr(2, size - 2);
+    const auto bytes = base::ParseInt(line.substr(size + 1, path - size - 1));
+    if (!bytes) return damaged();
+    file.size = *bytes;
+    file.path = line.substr(path + 1);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// What a file looked like when it was read last: "<size> <mtime> <ctime> <inode>".
+std::string LooksOf(const struct stat& info) {
+  return fmt::format("{} {} {} {}", info.st_size, Nanoseconds(info.st_mtim),
+                     Nanoseconds(info.st_ctim), info.st_ino);
+}
+
+// The hashes of a root's files as they were seen last, by path. Only ever a shortcut: a file of it
+// that cannot be read is an empty one.
+class Seen {
+ public:
+  Seen(std::string path) : path_(std::move(path)) {
+    const auto text = base::ReadFile(path_, kMaxList);
+    if (!text) return;
+    for (const std::string& line : base::Split(*text, '\0')) {
+      const size_t looks = line.find('\t');
+      const size_t hash = looks == std::string::npos ? looks : line.find('\t', looks + 1);
+      if (hash == std::string::npos) continue;
+      known_[line.substr(hash + 1)] = {line.substr(0, looks),
+                                       line.substr(looks + 1, hash - looks - 1)};
+    }
+  }
+
+  // "" when it is not known.
+  std::string HashOf(const Entry& entry) const {
+    const auto it = known_.find(entry.path);
+    return it != known_.end() && it->second.first == LooksOf(entry.info) ? it->second.second : "";
+  }
+  void Note(const Entry& entry, const std::string& hash) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    if (Nanoseconds(now) - Nanoseconds(entry.info.st_ctim) < kGrainNs) return;
+    text_ += fmt::format("{}\t{}\t{}", LooksOf(entry.info), hash, entry.path);
+    text_ += '\0';
+  }
+  void Save() const { (void)base::WriteFileAtomic(path_, text_, 0600, base::Durability::kNone); }
+
+ private:
+  const std::string path_;
+  std::map<std::string, std::pair<std::string, std::string>> known_;
+  std::string text_;
+};
+
+bool IsOlderThan(const std::string& path, base::Duration age) {
+  struct stat info{};
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return ::lstat(path.c_str(), &info) == 0 &&
+         Nanoseconds(now) - Nanoseconds(info.st_mtim) >
+             std::chrono::duration_cast<std::chrono::nanoseconds>(age).count();
+}
+
+base::Status Copy(const std::string& from, const std::string& to, mode_t mode) {
+  const base::Fd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!source) return Fail(base::Errno(errno, "open " + from));
+  const base::Fd target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!target) return Fail(base::WriteErrno(errno, "create", to));
+  return base::CopyContent(source.get(), target.get(), to);
+}
+
+}  // namespace
+
+std::string Store::ObjectPath(const std::string& hash) const {
+  return fmt::format("{}/objects/{}/{}", directory_, hash.substr(0, 2), hash.substr(2));
+}
+
+base::Status Store::Keep(const std::string& hash, std::string_view content) const {
+  const std::string path = ObjectPath(hash);
+  struct stat info{};
+  const bool is_kept =
+      ::stat(path.c_str(), &info) == 0 && info.st_size == static_cast<off_t>(content.size());
+  if (is_kept) {
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // for Prune: it is in use
+    return {};
+  }
+  TRY(base::MakeDirs(base::DirectoryOf(path)));
+  return base::WriteFileAtomic(path, content, 0400, base::Durability::kNone);
+}
+
+base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<Entry>& entries) {
+  TRY(base::MakeDirs(directory_ + "/seen"));
+  TRY(base::MakeDirs(directory_ + "/lists"));
+  Seen seen(directory_ + "/seen/" + base::Md5Hex(root));
+  Snapshot taken;
+  for (const Entry& entry : entries) {
+    File file{entry.path, File::Kind::kPlain, "", entry.info.st_size};
+    if (S_ISLNK(entry.info.st_mode)) {
+      file.kind = File::Kind::kLink;
+      file.hash = Hex(base::Sha256(entry.link));
+      file.size = static_cast<int64_t>(entry.link.size());
+      TRY(Keep(file.hash, entry.link));
+    } else {
+      if ((entry.info.st_mode & S_IXUSR) != 0) file.kind = File::Kind::kExecutable;
+      file.hash = seen.HashOf(entry);
+      if (file.hash.empty() || ::access(ObjectPath(file.hash).c_str(), R_OK) != 0) {
+        TRY_ASSIGN(const std::string content, base::ReadFile(root + "/" + entry.path, kMaxFile));
+        file.hash = Hex(base::Sha256(content));
+        file.size = static_cast<int64_t>(content.size());
+        TRY(Keep(file.hash, content));
+      }
+      seen.Note(entry, file.hash);
+    }
+    taken.bytes += file.size;
+    taken.files.push_back(std::move(file));
+  }
+  const std::string list = ListOf(taken.files);
+  taken.hash = Hex(base::Sha256(list));
+  const std::string path = directory_ + "/lists/" + taken.hash;
+  if (::access(path.c_str(), R_OK) != 0) {
+    TRY(base::WriteFileAtomic(path, list, 0400, base::Durability::kNone));
+  }
+  seen.Save();
+  return taken;
+}
+
+base::Result<Snapshot> Store::Read(const std::string& hash) const {
+  const bool is_hash =
+      hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hash) return Fail(Code::kNotFound, fmt::format("\"{}\" is no snapshot's hash", hash));
+  auto list = base::ReadFile(directory_ + "/lists/" + hash, kMaxList);
+  if (!list) return Fail(list.error());
+  Snapshot snapshot;
+  snapshot.hash = hash;
+  TRY_ASSIGN(snapshot.files, ParseList(*list));
+  for (const File& file : snapshot.files) snapshot.bytes += file.size;
+  return snapshot;
+}
+
+void Store::Prune(const std::set<std::string>& kept, base::Duration grace) const {
+  std::set<std::string> held;
+  const std::string lists = directory_ + "/lists";
+  for (const std::string& hash : base::EntriesOf(lists)) {
+    const std::string path = lists + "/" + hash;
+    if (!kept.contains(hash) && IsOlderThan(path, grace)) {
+      ::unlink(path.c_str());
+      continue;
+    }
+    const auto snapshot = Read(hash);
+    if (!snapshot) continue;
+    for (const File& file : snapshot->files) held.insert(file.hash);
+  }
+  const std::string objects = directory_ + "/objects";
+  for (const std::string& first : base::EntriesOf(objects)) {
+    for (const std::string& rest : base::EntriesOf(objects + "/" + first)) {
+      const std::string path = fmt::format("{}/{}/{}", objects, first, rest);
+      if (!held.contains(first + rest) && IsOlderThan(path, grace)) ::unlink(path.c_str());
+    }
+  }
+}
+
+base::Status Store::WriteTo(const Snapshot& snapshot, const std::string& target) const {
+  base::Status written = WriteFiles(snapshot, target);
+  if (!written) (void)base::RemoveTree(target);
+  return written;
+}
+
+base::Status Store::WriteFiles(const Snapshot& snapshot, const std::string& target) const {
+  const unsigned folder_mode = 0777 & ~process::CurrentUmask();
+  TRY(base::MakeDirs(target, folder_mode));
+  std::set<std::string> folders;
+  for (const File& file : snapshot.files) {
+    const std::string path = target + "/" + file.path;
+    const std::string folder = base::DirectoryOf(path);
+    if (folders.insert(folder).second) TRY(base::MakeDirs(folder, folder_mode));
+    const std::string object = ObjectPath(file.hash);
+    if (file.kind == File::Kind::kLink) {
+      TRY_ASSIGN(const std::string link, base::ReadFile(object));
+      if (::symlink(link.c_str(), path.c_str()) != 0) {
+        return Fail(base::WriteErrno(errno, "make link", path));
+      }
+    } else {
+      TRY(Copy(object, path, file.kind == File::Kind::kExecutable ? 0777 : 0666));
+    }
+  }
+  return {};
+}
+
+}  // namespace snapshot

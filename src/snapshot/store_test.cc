@@ -1,0 +1,196 @@
+#include "snapshot/store.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace snapshot {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SnapshotTest : public testing::Test {
+ protected:
+  SnapshotTest() {
+    char name[] = "/tmp/muster-snapshot-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    root_ = folder_ + "/code";
+    fs::create_directory(root_);
+    environment_.Set("XDG_STATE_HOME", folder_ + "/state");
+    environment_.Set("HOME", folder_);
+    environment_.Set("GIT_CONFIG_NOSYSTEM", "1");
+    environment_.Set("PATH", "/usr/bin:/bin");
+  }
+  ~SnapshotTest() override { fs::remove_all(folder_); }
+
+  void Write(const std::string& path, std::string_view content, unsigned mode = 0644) {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    ASSERT_TRUE(base::WriteFileAtomic(root_ + "/" + path, content, mode, base::Durability::kNone));
+  }
+  // Older than the grain within which a file may change unseen.
+  void Age(const std::string& path) {
+    const timespec times[] = {{1000, 0}, {1000, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (root_ + "/" + path).c_str(), times, 0), 0);
+  }
+  base::Result<std::vector<Entry>> List(ListLimits limits = {}) {
+    auto folder = FindFolder(root_, environment_);
+    if (!folder) return base::Fail(folder.error());
+    return ListFolder(*folder, limits, environment_);
+  }
+  std::string Names() {
+    const auto entries = List();
+    if (!entries) return entries.error().message;
+    std::string names;
+    for (const Entry& entry : *entries) names += entry.path + " ";
+    return names;
+  }
+  Snapshot Take() {
+    const auto taken = Store(folder_ + "/store").Take(root_, *List());
+    EXPECT_TRUE(taken) << taken.error().message;
+    return taken ? *taken : Snapshot();
+  }
+  void Git(const std::string& args) {
+    ASSERT_EQ(::system(("git -C " + root_ +
+                        " -c user.name=a -c user.email=a@b -c "
+                        "init.defaultBranch=main " +
+                        args + " >/dev/null 2>&1")
+                           .c_str()),
+              0);
+  }
+
+  std::string folder_, root_;
+  base::Environment environment_;
+};
+
+TEST_F(SnapshotTest, AFolderWithoutGitIsAllButWhatIsMade) {
+  Write("train.py", "x");
+  Write("pkg/a.py", "y");
+  Write("__pycache__/a.pyc", "z");
+  Write("env/pyvenv.cfg", "");
+  Write("env/lib/torch.py", "big");
+  Write("out/a.ckpt", "z");
+  Write(".musterignore", "*.ckpt\n");
+  EXPECT_EQ(Names(), ".musterignore pkg/a.py train.py ");
+}
+
+TEST_F(SnapshotTest, AGitWorkTreeIsWhatGitDoesNotIgnore) {
+  Write("train.py", "x");
+  Write("gone.py", "x");
+  Write("a.log", "x");
+  Write(".gitignore", "*.log\n");
+  Git("init -q");
+  Git("add -A");
+  Git("commit -qm x");
+  Write("new name.py", "x");
+  Write("train.py", "changed");
+  fs::remove(root_ + "/gone.py");
+  EXPECT_EQ(Names(), ".gitignore new name.py train.py ");
+  fs::create_directory(root_ + "/sub");
+  const auto folder = FindFolder(root_ + "/sub", environment_);
+  ASSERT_TRUE(folder) << folder.error().message;
+  EXPECT_EQ(folder->root, fs::canonical(root_).string());
+  EXPECT_EQ(folder->inside, "sub");
+  EXPECT_EQ(folder->commit.size(), 40U);
+  EXPECT_EQ(folder->changes, 3);
+}
+
+TEST_F(SnapshotTest, ALinkThatLeavesTheFolderIsRefused) {
+  Write("a/b.py", "x");
+  fs::create_symlink("../a/b.py", root_ + "/a/inside");
+  EXPECT_EQ(Names(), "a/b.py a/inside ");
+  fs::create_symlink("../../state", root_ + "/a/outside");
+  EXPECT_NE(Names().find("the link a/outside leads out of "), std::string::npos) << Names();
+  fs::remove(root_ + "/a/outside");
+  fs::create_symlink(root_ + "/a/b.py", root_ + "/absolute");
+  EXPECT_NE(Names().find("the link absolute leads out of "), std::string::npos);
+}
+
+TEST_F(SnapshotTest, TooMuchIsRefusedWithTheLargestFiles) {
+  Write("small.py", "x");
+  Write("large.bin", std::string(3'000'000, 'x'));
+  const auto entries = List({2'000'000, 100});
+  ASSERT_FALSE(entries);
+  EXPECT_EQ(entries.error().code, base::Code::kExhausted);
+  EXPECT_NE(entries.error().message.find("holds 3 MB; its largest files are large.bin (3 MB)"),
+            std::string::npos)
+      << entries.error().message;
+  EXPECT_FALSE(List({0, 1}));
+  EXPECT_TRUE(List({0, 0}));
+}
+
+TEST_F(SnapshotTest, WhatIsWrittenOutIsWhatWasTaken) {
+  Write("run.sh", "#!/bin/sh\n", 0755);
+  Write("a/b/data", std::string("\0x", 2));
+  Write("empty", "");
+  fs::create_symlink("b/data", root_ + "/a/link");
+  const Snapshot taken = Take();
+  EXPECT_EQ(taken.files.size(), 4U);
+  Write("empty", "changed after it was taken");
+  const Store store(folder_ + "/store");
+  ASSERT_TRUE(store.WriteTo(taken, folder_ + "/copy"));
+  EXPECT_EQ(*base::ReadFile(folder_ + "/copy/a/b/data"), std::string("\0x", 2));
+  EXPECT_EQ(*base::ReadFile(folder_ + "/copy/empty"), "");
+  EXPECT_EQ(fs::read_symlink(folder_ + "/copy/a/link"), "b/data");
+  struct stat info{};
+  ASSERT_EQ(::stat((folder_ + "/copy/run.sh").c_str(), &info), 0);
+  EXPECT_NE(info.st_mode & S_IXUSR, 0U);
+  EXPECT_NE(info.st_mode & S_IWUSR, 0U);
+}
+
+TEST_F(SnapshotTest, EqualTreesAreOneSnapshot) {
+  Write("a.py", "x");
+  const Snapshot first = Take();
+  EXPECT_EQ(Take().hash, first.hash);
+  Write("a.py", "y");
+  EXPECT_NE(Take().hash, first.hash);
+  Write("a.py", "x");
+  EXPECT_EQ(Take().hash, first.hash);
+  Write("a.py", "x", 0755);
+  EXPECT_NE(Take().hash, first.hash);
+  const auto read = Store(folder_ + "/store").Read(first.hash);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->files.at(0).path, "a.py");
+  EXPECT_EQ(Store(folder_ + "/store").Read("../../etc").error().code, base::Code::kNotFound);
+}
+
+TEST_F(SnapshotTest, AChangeThatKeepsSizeAndTimeIsSeen) {
+  Write("a.py", "1");
+  Age("a.py");
+  const Snapshot first = Take();
+  Write("a.py", "2");
+  Age("a.py");  // the inode and the time of the change tell
+  EXPECT_NE(Take().hash, first.hash);
+}
+
+TEST_F(SnapshotTest, AFileThatIsGoneFromTheStoreIsReadAgain) {
+  Write("a.py", "1");
+  const Snapshot first = Take();
+  const std::string& hash = first.files.at(0).hash;
+  fs::remove(folder_ + "/store/objects/" + hash.substr(0, 2) + "/" + hash.substr(2));
+  EXPECT_EQ(Take().hash, first.hash);
+  EXPECT_TRUE(Store(folder_ + "/store").WriteTo(first, folder_ + "/copy"));
+}
+
+TEST_F(SnapshotTest, PruneKeepsWhatIsNamed) {
+  Write("a.py", "1");
+  const Snapshot first = Take();
+  Write("b.py", "2");
+  const Snapshot second = Take();
+  Store store(folder_ + "/store");
+  store.Prune({first.hash}, std::chrono::hours(1));
+  EXPECT_TRUE(store.Read(second.hash));
+  store.Prune({first.hash}, base::Duration(0));
+  EXPECT_FALSE(store.Read(second.hash));
+  EXPECT_TRUE(store.WriteTo(first, folder_ + "/copy"));
+  EXPECT_FALSE(store.WriteTo(second, folder_ + "/copy2"));
+  EXPECT_FALSE(fs::exists(folder_ + "/copy2"));
+}
+
+}  // namespace
+}  // namespace snapshot

@@ -1,0 +1,157 @@
+"""muster run: the caller's folder and environment as a job, followed to its end."""
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+
+TRAIN = """import os, sys
+print("args", sys.argv[1:], "rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
+print("cwd", os.getcwd())
+print("token", os.environ.get("API_TOKEN"))
+open(os.path.join(os.environ["MUSTER_RUN_DIR"], "made-" + os.environ["RANK"]), "w").close()
+"""
+SLOW = """import signal, sys, time
+def end(*_):
+    print("saving", flush=True)
+    time.sleep(float(sys.argv[1]))
+    print("saved", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+print("up", flush=True)
+while True:
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def code(cluster):
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    for name, text in (("train.py", TRAIN), ("slow.py", SLOW)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    for root, folders, files in os.walk(folder):
+        for name in (root, *(os.path.join(root, file) for file in files)):
+            os.chown(name, cluster.uid, cluster.uid)
+    return folder
+
+
+def run_folder(cluster, name):
+    return cluster.path("state", "muster", "runs", name)
+
+
+def test_a_script_runs_with_its_arguments_and_the_callers_environment(cluster, code):
+    done = cluster.run("run", "--name=one", "train.py", "--lr", "0.1", cwd=code,
+                       env={"API_TOKEN": "tiger-1"})
+    assert done.stdout == (f"args ['--lr', '0.1'] rank 0 of 1\ncwd {run_folder(cluster, 'one')}/code\n"
+                           "token tiger-1\n")
+    assert os.listdir(run_folder(cluster, "one") + "/files") == ["made-0"]
+    assert "tiger-1" not in done.stderr
+    assert "tiger-1" not in cluster.run("get", "one", "-o", "yaml").stdout
+    log = cluster.run("logs", "one").stdout
+    assert "rank 0 of 1" in log
+
+
+def test_it_ends_as_the_program_ends(cluster, code):
+    assert "has failed: rank 0" in cluster.run("run", "sh -c 'exit 7'", code=7, cwd=code).stderr
+    cluster.run("run", "nothere", code=127, cwd=code)
+
+
+def test_ranks_of_one_node_and_of_two(cluster, code):
+    lines = cluster.run("run", "-n", "2", "train.py", cwd=code).stdout.splitlines()
+    assert {"[rank0]:args [] rank 0 of 2", "[rank1]:args [] rank 1 of 2"} <= set(lines), lines
+    lines = cluster.run("run", "--name=two", "--nodes=2", "train.py", cwd=code).stdout.splitlines()
+    assert {"[two-master-0] args [] rank 0 of 2", "[two-worker-0] args [] rank 1 of 2"} <= set(lines)
+    assert sorted(os.listdir(run_folder(cluster, "two") + "/files")) == ["made-0", "made-1"]
+
+
+def test_a_change_after_it_has_begun_does_not_reach_the_job(cluster, code):
+    path = os.path.join(code, "late.py")
+    with open(path, "w") as file:
+        file.write("import time, os\n"
+                   "while not os.path.exists(os.environ['MUSTER_RUN_DIR'] + '/go'): time.sleep(0.05)\n"
+                   "print(open('late.py').read().count('changed'))\n")
+    os.chown(path, cluster.uid, cluster.uid)
+    cluster.run("run", "-d", "--name=late", "late.py", cwd=code)
+    with open(path, "a") as file:
+        file.write("# changed\n")
+    open(run_folder(cluster, "late") + "/files/go", "w").close()
+    cluster.wait("late", "SUCCEEDED")
+    assert cluster.run("logs", "late").stdout == "1\n"
+    live = cluster.run("run", "--live", "sh", "-c", "pwd; grep -c changed late.py", cwd=code)
+    assert live.stdout == f"{code}\n2\n"
+
+
+def test_a_git_work_tree_goes_without_what_git_ignores(cluster, code):
+    def git(*args):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *args], cwd=code, check=True,
+                       capture_output=True, **cluster._become())
+    os.makedirs(code + "/sub")
+    os.chown(code + "/sub", cluster.uid, cluster.uid)
+    for name in ("kept.txt", "left.log", ".gitignore"):
+        with open(os.path.join(code, name), "w") as file:
+            file.write("*.log\n")
+        os.chown(os.path.join(code, name), cluster.uid, cluster.uid)
+    git("init", "-q")
+    git("add", "train.py", ".gitignore")
+    git("commit", "-qm", "x")
+    done = cluster.run("run", "ls ..; pwd", cwd=code + "/sub")
+    assert done.stdout.splitlines()[:-1] == ["kept.txt", "slow.py", "sub", "train.py"]
+    assert ", 2 files changed" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_the_job_and_lets_it_save(cluster, code, number):
+    running = cluster.start("run", "--name=slow", "slow.py", "0.3", cwd=code)
+    assert running.stdout.readline() == "up\n"
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert out == "saving\nsaved\n"
+    assert "slow is stopped: `muster resume slow` begins it again" in err
+    assert cluster.get("slow")["status"] == "SUSPENDED"
+
+
+def test_a_second_interrupt_kills_it(cluster, code):
+    running = cluster.start("run", "--name=slow", "--grace=600", "slow.py", "500", cwd=code)
+    assert running.stdout.readline() == "up\n"
+    running.send_signal(signal.SIGINT)
+    assert running.stdout.readline() == "saving\n"
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "saved" not in out, err
+
+
+def test_a_closed_terminal_does_not_stop_it(cluster, code):
+    running = cluster.start("run", "--name=slow", "slow.py", "0", cwd=code)
+    assert running.stdout.readline() == "up\n"
+    running.send_signal(signal.SIGHUP)
+    running.wait(timeout=60)
+    assert cluster.get("slow")["status"] == "RUNNING"
+    cluster.run("stop", "slow")
+    assert cluster.get("slow")["status"] == "SUSPENDED"
+
+
+def test_files_are_the_callers_with_the_callers_umask(nobody_cluster):
+    cluster = nobody_cluster
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    os.chown(folder, cluster.uid, cluster.uid)
+    running = cluster.start("run", "--name=mine", "touch $MUSTER_RUN_DIR/made; umask", cwd=folder,
+                            umask=0o027)
+    out, err = running.communicate(timeout=60)
+    assert out == "0027\n", err
+    info = os.stat(run_folder(cluster, "mine") + "/files/made")
+    assert (info.st_uid, stat.S_IMODE(info.st_mode)) == (cluster.uid, 0o640)
+
+
+def test_what_was_pruned_is_gone(cluster, code):
+    cluster.run("run", "--name=old", "true", cwd=code)
+    cluster.run("delete", "old")
+    assert os.path.exists(run_folder(cluster, "old"))
+    assert "Delete files of run old\n" in cluster.run("prune", "--since=0s").stdout
+    assert not os.path.exists(run_folder(cluster, "old"))
+    snapshots = cluster.path("state", "muster", "snapshots", "lists")
+    assert len(os.listdir(snapshots)) == 1  # it may be another command's that has just begun
