@@ -126,7 +126,8 @@ base::Error ErrorFromGarbage(const net::HttpRequest& request, const net::Headers
                              std::string_view body, std::string_view why) {
   if (IsHtml(headers, body)) return FromHtml(200, body);
   return {Code::kInternal,
-          fmt::format("{} {}: the answer is no JSON: {}", request.method, PathOf(request), why), 0};
+          fmt::format("{} {}: the answer is not JSON: {}", request.method, PathOf(request), why),
+          0};
 }
 
 }  // namespace cluster

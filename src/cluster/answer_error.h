@@ -12,7 +12,7 @@ namespace cluster {
 base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
                             const net::Headers& headers, std::string_view body);
 
-// Of a success whose body is no JSON; `why` is the parser's word.
+// Of a success whose body is not JSON; `why` is the parser's word.
 base::Error ErrorFromGarbage(const net::HttpRequest& request, const net::Headers& headers,
                              std::string_view body, std::string_view why);
 

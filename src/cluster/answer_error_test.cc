@@ -74,7 +74,7 @@ TEST(AnswerError, TooManyRequestsSaysWhenToTryAgain) {
 
 TEST(AnswerError, GarbageNamesTheRequestWithoutItsQuery) {
   EXPECT_EQ(ErrorFromGarbage(Request("/api/v1/pods?x=y"), {}, "{", "incomplete").message,
-            "GET /api/v1/pods: the answer is no JSON: incomplete");
+            "GET /api/v1/pods: the answer is not JSON: incomplete");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ def test_a_server_that_is_not_there(real_cluster, muster_as):
     line = refused_at(real_cluster, muster_as, "https://no-such-host.invalid:6443")
     assert "no address is known of no-such-host.invalid" in line, line
     line = refused_at(real_cluster, muster_as, "localhost:6443")
-    assert '"localhost:6443" is no URL: begin with https://' in line, line
+    assert '"localhost:6443" is not a URL: begin with https://' in line, line
 
 
 def test_a_server_that_does_not_speak_tls(real_cluster, muster_as):
@@ -87,7 +87,7 @@ def test_a_web_page_instead_of_an_answer(canned, muster_as):
 def test_garbage_and_endless_errors(canned, muster_as):
     _, path = canned(body=b'{"kind": "PyTorchJobList", "items": [')
     line = one_line(muster_as(path).run("list", code=1))
-    assert "GET /api/v1/namespaces/default: the answer is no JSON: JSON 1:38: incomplete" in line
+    assert "GET /api/v1/namespaces/default: the answer is not JSON: JSON 1:38: incomplete" in line
     _, path = canned(status=500, body=b"x\ny" * (5 << 20))
     assert len(one_line(muster_as(path).run("list", code=1))) < 3000
     status = {"kind": "Status", "reason": "InternalError", "message": "very " * (2 << 20)}

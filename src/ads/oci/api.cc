@@ -167,7 +167,7 @@ base::Result<text::Json> Api::Ask(const ApiRequest& request) {
   auto value = text::ParseJson(answer.body);
   if (!value) {
     return Fail(Code::kUnavailable,
-                fmt::format("{} of {}: the answer is no JSON: {}", request.operation,
+                fmt::format("{} of {}: the answer is not JSON: {}", request.operation,
                             ServiceName(options_.service), value.error().message));
   }
   return value;

@@ -22,18 +22,19 @@ using base::Fail;
 constexpr std::string_view kInstallHelp =
     "Put muster's operator on a Kubernetes cluster, or upgrade it: the definition of PyTorchJobs, "
     "a\n"
-    "namespace, rights, the Deployment, and the webhook that refuses bad jobs. Needs nothing but\n"
-    "the kubeconfig, by default of a cluster administrator. It may be run again at any time.\n"
+    "namespace, roles, the Deployment, and the webhook that rejects invalid jobs. Only a "
+    "kubeconfig\n"
+    "is needed, by default a cluster administrator's. It is safe to run again at any time.\n"
     "\n"
-    "With --namespaced the operator serves its own namespace (-n) alone and needs no right of the\n"
-    "whole cluster; an administrator runs `muster install --crd-only` once.\n"
+    "With --namespaced the operator serves its own namespace (-n) only and needs no cluster-wide\n"
+    "permissions; an administrator runs `muster install --crd-only` once.\n"
     "\n"
     "Where Kubeflow's training operator runs PyTorchJobs already, --replace takes them over: jobs\n"
-    "run on, and it keeps the other kinds. What follows `--` is added to the operator's flags.\n"
+    "keep running, and Kubeflow's operator keeps the other kinds. Arguments after `--` are passed\n"
+    "to the operator.\n"
     "\n"
-    "--dry-run prints the manifests as YAML and asks nobody; --dry-run=server has the cluster "
-    "check\n"
-    "them.\n"
+    "--dry-run prints the manifests as YAML without contacting the cluster; --dry-run=server asks\n"
+    "the cluster to check them.\n"
     "\n"
     "The image is made by `make image` in muster's source tree, with podman or docker, and nodes "
     "get "
@@ -342,26 +343,26 @@ base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call)
 void DeclareInstallFlags(cli::FlagSet& set, InstallFlags& flags) {
   InstallOptions& plan = flags.plan;
   set.String(&plan.image, "image", plan.image,
-             "the operator's image, made by `make image` and where the nodes find it (see above)");
+             "the operator's image, as the nodes can pull or find it (see above)");
   set.Int(&plan.replicas, "replicas", 1, "pods of the operator: one works, all answer the webhook");
   set.Bool(&plan.is_crd_only, "crd-only", false,
            "only the definition of PyTorchJobs, and the roles that go with it");
   set.Bool(&plan.is_namespaced, "namespaced", false,
-           "an operator for the namespace it is in (-n) alone, without any right of the cluster's");
+           "serve only the operator's own namespace (-n); needs no cluster-wide permissions");
   set.String(&plan.failure_policy, "failure-policy", "Fail",
-             "what becomes of jobs while the webhook is down: Fail (refused) or Ignore (unchecked)")
+             "what happens to new jobs while the webhook is down: Fail (refuse) or Ignore (no "
+             "check)")
       .Choices({"Fail", "Ignore"});
   set.Bool(&plan.has_monitoring, "service-monitor", false,
            "a ServiceMonitor for the Prometheus operator too");
   set.Bool(&flags.replaces, "replace", false,
            "take PyTorchJobs over from Kubeflow's training operator");
   set.Bool(&flags.force_conflicts, "force-conflicts", false,
-           "set fields that somebody else has set to other values");
+           "overwrite fields that another manager has set to other values");
   set.Bool(&flags.waits, "wait", false, "return when the operator runs");
   set.Duration(&flags.timeout, "timeout", std::chrono::minutes(2),
                "how long --wait and --replace wait");
-  set.Custom("dry-run", "",
-             "print the manifests (client, asks nobody), or have the cluster check them (server)",
+  set.Custom("dry-run", "", "print the manifests (client), or have the cluster check them (server)",
              [&flags](std::string_view value) -> base::Status {
                flags.dry_run = value == "true" ? "client" : value;
                return {};

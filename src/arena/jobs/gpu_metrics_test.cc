@@ -143,9 +143,9 @@ TEST_F(PrometheusTest, OneThatIsNotThereLeavesNothingKnown) {
 TEST_F(PrometheusTest, AnAddressThatIsNoneIsSaid) {
   const std::pair<const char*, const char*> cases[] = {
       {"https://127.0.0.1:1", "nothing listens at 127.0.0.1:1: is it up"},
-      {"ftp://prometheus", R"(PROMETHEUS_ADDRESS: \"ftp://prometheus\" is no URL)"},
-      {"prometheus:port", R"(PROMETHEUS_ADDRESS: \"http://prometheus:port\" is no URL)"},
-      {"http://:9090", R"(PROMETHEUS_ADDRESS: \"http://:9090\" is no URL)"},
+      {"ftp://prometheus", R"(PROMETHEUS_ADDRESS: \"ftp://prometheus\" is not a URL)"},
+      {"prometheus:port", R"(PROMETHEUS_ADDRESS: \"http://prometheus:port\" is not a URL)"},
+      {"http://:9090", R"(PROMETHEUS_ADDRESS: \"http://:9090\" is not a URL)"},
   };
   for (const auto& [address, message] : cases) {
     environment_["PROMETHEUS_ADDRESS"] = address;

@@ -167,14 +167,15 @@ void AddList(cli::Command& root, Context& context) {
       root.Add("list", "List the training jobs")
           .Aliases({"ls"})
           .Args(cli::NoArgs())
-          .Long(fmt::format("List the training jobs, the newest first{1}. On Kubernetes also "
-                            "TFJobs, MPIJobs and others.\n\n"
-                            "A job is PENDING until all of its instances run (`{0} get` says what "
-                            "it waits for),\n"
-                            "then RUNNING, and at last SUCCEEDED or FAILED{2}.",
-                            context.program,
-                            lists_all ? ", however they came" : ": those that `arena submit` made",
-                            lists_all ? "; SUSPENDED until it is resumed" : ""))
+          .Long(fmt::format(
+              "List the training jobs, the newest first{1}. On Kubernetes also "
+              "TFJobs, MPIJobs and others.\n\n"
+              "A job is PENDING until all of its instances run (`{0} get` says what "
+              "it waits for),\n"
+              "then RUNNING, and at last SUCCEEDED or FAILED{2}.",
+              context.program,
+              lists_all ? ", however they were created" : ", if `arena submit` created them",
+              lists_all ? "; SUSPENDED until it is resumed" : ""))
           .Example(
               fmt::format("  {0} list\n"
                           "  {0} list -A -o wide       # every namespace; with durations and GPUs\n"

@@ -78,8 +78,8 @@ void AddTopJob(cli::Command& top, Context& context) {
           .Aliases({"jobs"})
           .Args(cli::MaxArgs(1))
           .Long(
-              "Show how many GPUs the jobs ask for and have, those that ask for most first; of one "
-              "JOB\n"
+              "Show how many GPUs each job requests and holds, largest requests first. With "
+              "JOB, show\n"
               "how busy each of its GPUs is.")
           .Example(fmt::format("  {0} top job\n  {0} top job mnist -r", context.program));
   auto flags = std::make_shared<TopJobFlags>();

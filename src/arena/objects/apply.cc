@@ -15,16 +15,16 @@ using base::Code;
 using base::Fail;
 
 constexpr std::string_view kApplyHelp =
-    "Make the objects of YAML or JSON files, or change those that are there to be as the files "
-    "say.\n"
-    "Any kind that the cluster knows will do, here and on Kubernetes. A file may hold several\n"
+    "Create the objects in YAML or JSON files, or update the existing ones to match.\n"
+    "Every kind that the cluster serves is accepted, here and on Kubernetes. A file may hold "
+    "several\n"
     "documents and Lists; objects are applied in the order of the files.\n"
     "\n"
     "The server merges (server-side apply): fields that a file does not name keep their values, "
     "and\n"
-    "fields that the last apply named and this one does not are removed. A field that somebody "
-    "else\n"
-    "has set to another value is a conflict, which --force-conflicts settles in your favour.\n"
+    "fields that the last apply named and this one does not are removed. A field that another "
+    "manager\n"
+    "has set to a different value is a conflict; --force-conflicts overwrites it.\n"
     "\n"
     "An object of a kind that a CustomResourceDefinition of the same files defines waits, for up "
     "to\n"
@@ -32,8 +32,7 @@ constexpr std::string_view kApplyHelp =
     "\n"
     "An object that is refused is reported with its file, document and field; the others are "
     "applied\n"
-    "all the same, and the exit code is 1. A file that is no YAML keeps everything from being "
-    "applied.";
+    "anyway, and the exit code is 1. If a file is not valid YAML, nothing is applied.";
 
 struct ApplyFlags {
   ManifestFlags manifests;

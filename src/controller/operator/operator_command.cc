@@ -138,7 +138,7 @@ base::Status CheckSchemes(const std::vector<std::string>& schemes) {
 void WarnOfOtherKinds(const std::vector<std::string>& schemes) {
   for (const std::string& scheme : schemes) {
     if (base::EqualsIgnoreCase(scheme, kOurKind)) continue;
-    base::LogWarn("--enable-scheme={}: muster runs PyTorchJobs only, nobody minds these here",
+    base::LogWarn("--enable-scheme={}: muster runs PyTorchJobs only and ignores these kinds",
                   scheme);
   }
 }
@@ -195,7 +195,8 @@ base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const Progra
   if (init_template) {
     if (!reconcile::IsInitContainerTemplate(*init_template)) {
       return base::Fail(Code::kInvalidArgument,
-                        fmt::format("--pytorch-init-container-template-file: {} is no YAML list of "
+                        fmt::format("--pytorch-init-container-template-file: {} is not a YAML "
+                                    "list of "
                                     "containers",
                                     flags.init_template_file));
     }

@@ -107,7 +107,7 @@ void DeclareWebhookFlags(cli::FlagSet& set, WebhookOptions& options) {
              "ValidatingWebhookConfiguration that gets the certificates' authority");
   set.String(
          &options.failure_policy, "webhook-failure-policy", "",
-         "what becomes of jobs while the webhook is down: Fail (refused) or Ignore (unchecked); "
+         "what happens to new jobs while the webhook is down: Fail (refuse) or Ignore (no check); "
          "when not given, what the configuration says")
       .Choices({"Fail", "Ignore"});
 }

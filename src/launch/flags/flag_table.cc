@@ -227,7 +227,7 @@ std::vector<FlagSpec> OwnFlags() {
        .otherwise = "600",
        .is_ours = true,
        .group = kOurs,
-       .help = "it leaves when nobody has wanted it for so long"},
+       .help = "seconds without use after which it exits"},
       {.name = "warm-kept",
        .kind = FlagKind::kInteger,
        .value = "N",

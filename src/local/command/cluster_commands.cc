@@ -200,9 +200,10 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   auto listen = std::make_shared<std::string>();
   AddListenFlag(up.flags(), listen.get());
   up.Long(
-        "Starts the embedded cluster. Every command that needs it does so by itself.\n"
-        "With --listen it serves kubectl and SDKs as well, over TLS on a port of this machine and\n"
-        "for who has the token: see `muster kubeconfig`.")
+        "Starts the embedded cluster. Commands that need it start it themselves.\n"
+        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to "
+        "clients\n"
+        "that have the token: see `muster kubeconfig`.")
       .Example("  muster up\n  muster up --listen\n  muster up --listen=127.0.0.1:8443")
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });

@@ -89,16 +89,18 @@ void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context) {
   cli::Command& verb = root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster");
   verb.Long(
           "Prints a kubeconfig with which kubectl, SDKs and other clients reach the embedded\n"
-          "cluster of this machine, after `muster up --listen`. It holds a token: whoever has it\n"
-          "can do everything that you can do with muster. -o writes it to a file that nobody else\n"
-          "may read.")
+          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who "
+          "has it\n"
+          "can do everything that you can do with muster. -o writes it to a file that no other "
+          "user\n"
+          "can read.")
       .Example(
           "  muster up --listen\n  muster kubeconfig -o ~/.kube/muster\n  kubectl --kubeconfig "
           "~/.kube/muster get pytorchjobs")
       .Args(cli::NoArgs());
   auto file = std::make_shared<std::string>();
   verb.flags()
-      .String(file.get(), "output", "", "`FILE` to write it to, for nobody else's eyes (mode 0600)")
+      .String(file.get(), "output", "", "write it to `FILE`, which only you can read (mode 0600)")
       .Short('o');
   verb.Run([context, file](cli::Invocation& call) -> base::Result<int> {
     TRY_ASSIGN(const std::string text,

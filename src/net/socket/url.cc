@@ -13,7 +13,7 @@ namespace {
 
 base::Error NoUrl(std::string_view text, std::string_view why) {
   return {base::Code::kInvalidArgument,
-          fmt::format("\"{}\" is no URL: {}", text.substr(0, 200), why), 0};
+          fmt::format("\"{}\" is not a URL: {}", text.substr(0, 200), why), 0};
 }
 
 bool IsHostCharacter(char c) {

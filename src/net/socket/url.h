@@ -20,7 +20,7 @@ struct Url {
   std::string Authority() const;
 };
 
-// kInvalidArgument: `"localhost:6443" is no URL: begin with https://`. No query, no fragment.
+// kInvalidArgument: `"localhost:6443" is not a URL: begin with https://`. No query, no fragment.
 base::Result<Url> ParseUrl(std::string_view text);
 
 bool IsIpAddress(std::string_view host);

@@ -37,7 +37,7 @@ TEST(Url, RefusesWhatIsNone) {
     const auto url = ParseUrl(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code, base::Code::kInvalidArgument);
-    EXPECT_NE(url.error().message.find("is no URL: "), std::string::npos);
+    EXPECT_NE(url.error().message.find("is not a URL: "), std::string::npos);
   }
 }
 

@@ -239,7 +239,7 @@ def test_a_watch_that_is_interrupted_leaves_the_runs_alone(user, run_id, is_held
 # Answers of somebody else.
 
 @pytest.mark.parametrize("action, part", [
-    (b"<html><body>Sign in to the hotel's network</body></html>", "the answer is no JSON"),
+    (b"<html><body>Sign in to the hotel's network</body></html>", "the answer is not JSON"),
     (b'{"ok": true}', "the answer is no OCID: is there a proxy that answers?"),
     ("cut", "broke"),
     (307, "ServiceError: 307"),

@@ -13,7 +13,7 @@ constexpr size_t kMaxImageMapBytes = 4 << 20;
 
 base::Result<ImageMap> ParseImageMap(std::string_view content) {
   TRY_ASSIGN(const text::Json json, text::ParseJson(content));
-  if (!json.is_object()) return base::Fail(base::Code::kInvalidArgument, "is no JSON object");
+  if (!json.is_object()) return base::Fail(base::Code::kInvalidArgument, "is not a JSON object");
   ImageMap map;
   for (const auto& [image, entry] : json.get_object()) {
     MappedImage mapped{std::string(text::GetString(entry, {"directory"})),
