@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,12 +10,14 @@
 #include <map>
 #include <set>
 
+#include "base/defer.h"
 #include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/hmac.h"
 #include "base/strings.h"
+#include "process/program_output.h"
 #include "process/spawn.h"
 
 namespace snapshot {
@@ -202,6 +205,24 @@ base::Result<Snapshot> Store::Read(const std::string& hash) const {
   TRY_ASSIGN(snapshot.files, ParseList(*list));
   for (const File& file : snapshot.files) snapshot.bytes += file.size;
   return snapshot;
+}
+
+base::Result<std::string> Store::Pack(const Snapshot& snapshot,
+                                      const base::Environment& environment) const {
+  TRY(base::MakeDirs(directory_));
+  std::string folder = directory_ + "/packed-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    return Fail(base::WriteErrno(errno, "make directory", folder));
+  }
+  const base::Defer remove([&] { (void)base::RemoveTree(folder); });
+  TRY(WriteFiles(snapshot, folder + "/code"));
+  TRY_ASSIGN(process::ProgramOutput packed,
+             process::OutputOf({"tar", "-C", folder + "/code", "--sort=name", "--mtime=@0",
+                                "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rwX,go+rX",
+                                "-I", "gzip -n", "-cf", "-", "."},
+                               environment));
+  if (packed.exit_code == 0) return std::move(packed.out);
+  return Fail(Code::kInternal, fmt::format("tar: {}", base::Trim(packed.err)));
 }
 
 void Store::Prune(const std::set<std::string>& kept, base::Duration grace) const {

@@ -37,6 +37,10 @@ class Store {
   base::Result<Snapshot> Read(const std::string& hash) const;
   // Makes the folder `target`, with the caller's umask. What was made is taken away on an error.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
+  // A tar archive of it, compressed by gzip, made by this machine's `tar`: root's, and the same
+  // bytes for the same snapshot. kNotFound, naming the program, where there is none.
+  base::Result<std::string> Pack(const Snapshot& snapshot,
+                                 const base::Environment& environment) const;
   // Removes the snapshots whose hash is not in `kept`, and the files that only they held; what was
   // made within `grace` stays, for it may be another process's that is not yet done.
   void Prune(const std::set<std::string>& kept, base::Duration grace) const;

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from embedded_api import Api
+
 TRAIN = """import os, sys
 print("args", sys.argv[1:], "rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
 print("cwd", os.getcwd())
@@ -132,6 +134,26 @@ def test_a_closed_terminal_does_not_stop_it(cluster, code):
     assert cluster.get("slow")["status"] == "RUNNING"
     cluster.run("stop", "slow")
     assert cluster.get("slow")["status"] == "SUSPENDED"
+
+
+def test_on_another_cluster_the_folder_travels_with_the_job(cluster, code):
+    cluster.run("up", "--listen")
+    kubeconfig = cluster.path("home", "kubeconfig")
+    cluster.run("kubeconfig", "-o", kubeconfig)
+    with open(os.path.join(code, "far.py"), "w") as file:
+        file.write("import os; print(os.getcwd(), os.environ.get('API_TOKEN'), sorted(os.listdir('.')))\n")
+    done = cluster.run("--kubeconfig", kubeconfig, "run", "--name=far", "--image=host", "far.py", cwd=code,
+                       env={"API_TOKEN": "tiger-1"})
+    assert done.stdout == "/muster/code None ['far.py', 'slow.py', 'train.py']\n"
+    two = cluster.run("--kubeconfig", kubeconfig, "run", "--name=two", "--image=host", "--nodes=2", "-n", "2",
+                      "sh", "-c", "echo rank $RANK", cwd=code).stdout
+    assert "[two-worker-0] [local-rank1]:rank 3\n" in two
+    api = Api(cluster)
+    names = [item["metadata"]["name"] for item in api.call("GET", "/api/v1/namespaces/default/configmaps")["items"]]
+    assert "far-code-0" in names
+    cluster.run("delete", "far")
+    names = [item["metadata"]["name"] for item in api.call("GET", "/api/v1/namespaces/default/configmaps")["items"]]
+    assert "far-code-0" not in names and "two-code-0" in names
 
 
 def test_files_are_the_callers_with_the_callers_umask(nobody_cluster):

@@ -10,8 +10,6 @@
 namespace arena {
 namespace {
 
-constexpr std::string_view kLauncher = "torchrun --role=rank --tee=3";
-
 bool IsScript(std::string_view word) { return word.ends_with(".py"); }
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -46,11 +44,10 @@ size_t BehindUnbuffered(const std::vector<std::string>& words) {
   return at;
 }
 
-Program OfModule(const std::string& module, const std::string& rest, bool has_ranks) {
+Program OfModule(const std::string& module, const std::string& rest, const std::string& starter) {
   Program program;
   program.stem = module.substr(module.rfind('.') + 1);
-  program.command =
-      fmt::format("exec {} -m {}", has_ranks ? kLauncher : "python", base::ShellQuote(module));
+  program.command = fmt::format("exec {} -m {}", starter, base::ShellQuote(module));
   if (!rest.empty()) program.command += " " + rest;
   return program;
 }
@@ -58,14 +55,16 @@ Program OfModule(const std::string& module, const std::string& rest, bool has_ra
 }  // namespace
 
 base::Result<Program> ReadProgram(const std::vector<std::string>& words, const std::string& module,
-                                  bool has_ranks) {
-  if (!module.empty()) return OfModule(module, Quoted(words), has_ranks);
+                                  const std::string& line_label) {
+  const bool has_ranks = !line_label.empty();
+  const std::string launcher = fmt::format("torchrun --role={} --tee=3", line_label);
+  if (!module.empty()) return OfModule(module, Quoted(words), has_ranks ? launcher : "python");
   Program program;
   const bool is_line = words.size() == 1 && words[0].find_first_of(" \t\n") != std::string::npos;
   if (is_line) {
     const std::vector<std::string> parts = base::Split(std::string(base::Trim(words[0])), ' ');
     program.stem = StemOf(parts.front());
-    program.command = has_ranks ? fmt::format("exec {} --no-python sh -c {}", kLauncher,
+    program.command = has_ranks ? fmt::format("exec {} --no-python sh -c {}", launcher,
                                               base::ShellQuote(words[0]))
                                 : words[0];
     return program;
@@ -73,12 +72,12 @@ base::Result<Program> ReadProgram(const std::vector<std::string>& words, const s
   program.stem = StemOf(words[0]);
   if (IsScript(words[0])) {
     program.script = words[0];
-    program.command = fmt::format("exec {} {}", has_ranks ? kLauncher : "python", Quoted(words));
+    program.command = fmt::format("exec {} {}", has_ranks ? launcher : "python", Quoted(words));
     return program;
   }
   if (!IsPython(words[0])) {
     program.command = fmt::format(
-        "exec {}{}", has_ranks ? fmt::format("{} --no-python ", kLauncher) : "", Quoted(words));
+        "exec {}{}", has_ranks ? fmt::format("{} --no-python ", launcher) : "", Quoted(words));
     return program;
   }
   const size_t at = BehindUnbuffered(words);
@@ -93,9 +92,9 @@ base::Result<Program> ReadProgram(const std::vector<std::string>& words, const s
   if (!has_ranks) {
     program.command = "exec " + Quoted(words);
   } else if (is_script || is_module) {
-    program.command = fmt::format("exec {} {}", kLauncher, Quoted(words, at));
+    program.command = fmt::format("exec {} {}", launcher, Quoted(words, at));
   } else {
-    program.command = fmt::format("exec {} --no-python {}", kLauncher, Quoted(words));
+    program.command = fmt::format("exec {} --no-python {}", launcher, Quoted(words));
   }
   return program;
 }

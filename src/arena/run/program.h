@@ -15,9 +15,10 @@ struct Program {
 };
 
 // `train.py ARGS`, or `-m MODULE ARGS`, is Python's; other words are a program and its arguments, a
-// single one with a blank in it is a shell's command line. With `has_ranks` the launcher starts it
-// as often as --nproc-per-node says, each line with its rank before it.
+// single one with a blank in it is a shell's command line. Where `line_label` is not "", the
+// launcher starts it as often as --nproc-per-node says, and puts "[LABELn]:" before each line of
+// local rank n.
 base::Result<Program> ReadProgram(const std::vector<std::string>& words, const std::string& module,
-                                  bool has_ranks);
+                                  const std::string& line_label);
 
 }  // namespace arena

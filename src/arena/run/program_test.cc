@@ -7,13 +7,13 @@ namespace {
 
 std::string CommandOf(const std::vector<std::string>& words, bool has_ranks = false,
                       const std::string& module = "") {
-  return ReadProgram(words, module, has_ranks)->command;
+  return ReadProgram(words, module, has_ranks ? "rank" : "")->command;
 }
 
 TEST(Program, AScriptIsPythons) {
   EXPECT_EQ(CommandOf({"train.py", "--lr", "0.1"}), "exec python train.py --lr 0.1");
   EXPECT_EQ(CommandOf({"a b.py", "$x"}), "exec python 'a b.py' '$x'");
-  const Program program = *ReadProgram({"src/train.py"}, "", false);
+  const Program program = *ReadProgram({"src/train.py"}, "", "");
   EXPECT_EQ(program.script, "src/train.py");
   EXPECT_EQ(program.stem, "train");
 }
@@ -22,7 +22,7 @@ TEST(Program, AModuleTakesTheRest) {
   EXPECT_EQ(CommandOf({"--lr", "1"}, false, "pkg.train"), "exec python -m pkg.train --lr 1");
   EXPECT_EQ(CommandOf({"x"}, true, "pkg.train"),
             "exec torchrun --role=rank --tee=3 -m pkg.train x");
-  EXPECT_EQ(ReadProgram({}, "pkg.train", false)->stem, "train");
+  EXPECT_EQ(ReadProgram({}, "pkg.train", "")->stem, "train");
 }
 
 TEST(Program, RanksAreTheLaunchers) {
@@ -41,7 +41,7 @@ TEST(Program, OtherWordsAreAProgramAndASingleOneWithBlanksAShells) {
   EXPECT_EQ(CommandOf({"python", "-c", "print(1)"}), "exec python -c 'print(1)'");
   EXPECT_EQ(CommandOf({"nvidia-smi"}), "exec nvidia-smi");
   EXPECT_EQ(CommandOf({"echo a; exit 3"}), "echo a; exit 3");
-  EXPECT_EQ(ReadProgram({"echo a; exit 3"}, "", false)->stem, "echo");
+  EXPECT_EQ(ReadProgram({"echo a; exit 3"}, "", "")->stem, "echo");
   EXPECT_EQ(CommandOf({"echo a; exit 3"}, true),
             "exec torchrun --role=rank --tee=3 --no-python sh -c 'echo a; exit 3'");
 }

@@ -37,6 +37,7 @@ using base::Fail;
 
 constexpr int64_t kDefaultGrace = 30;
 constexpr size_t kMaxStem = 40;
+constexpr size_t kMaxArchive = 8 << 20;
 constexpr size_t kRandomNames = 20;
 
 constexpr std::array kWords = {
@@ -107,6 +108,8 @@ class RunVerb {
   base::Result<SubmitOptions> Options() const;
   std::string Below(const std::string& root) const;
   base::Status FindFreeName(cluster::Client& client);
+  base::Status PackCode(SubmitOptions& options) const;
+  void Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
   base::Result<int> Accompany(cluster::Client& client, const SubmitOptions& options,
                               const text::Json& job, cli::Output& out);
@@ -224,7 +227,10 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   TRY(CheckTogether());
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
-  TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, !flags_.nproc_per_node.empty()));
+  const char* const label = flags_.nproc_per_node.empty() ? ""
+                            : flags_.workers == 1         ? "rank"
+                                                          : "local-rank";
+  TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, label));
   TRY(FindCode());
   return CheckScript();
 }
@@ -258,8 +264,37 @@ base::Status RunVerb::FindFreeName(cluster::Client& client) {
                           flags_.name, context_.program));
 }
 
+// For another cluster: the folder travels with the job.
+base::Status RunVerb::PackCode(SubmitOptions& options) const {
+  if (run_.is_live) {
+    return Fail(Code::kInvalidArgument,
+                "--live is for this machine: the pods of another cluster do not see its folders");
+  }
+  if (!takes_snapshot()) return {};
+  snapshot::Store store = RunFolder::Snapshots(context_.environment);
+  TRY_ASSIGN(const snapshot::Snapshot taken, store.Take(folder_.root, entries_));
+  TRY_ASSIGN(options.code_archive, store.Pack(taken, context_.environment));
+  if (options.code_archive.size() > kMaxArchive) {
+    return Fail(
+        Code::kExhausted,
+        fmt::format("{} is {} KiB when it is packed, and at most {} travel with a job: bring "
+                    "it by --sync-mode=git or rsync, or by a volume (--data)",
+                    folder_.root, options.code_archive.size() >> 10, kMaxArchive >> 10));
+  }
+  options.flags.working_dir = Below(std::string(kCodeFolder));
+  Annotate(options, taken);
+  return {};
+}
+
+void RunVerb::Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const {
+  options.annotations["muster.dev/snapshot"] = taken.hash;
+  if (!folder_.commit.empty()) options.annotations["muster.dev/commit"] = folder_.commit;
+  base::LogInfo("code: {}", Describe(folder_, taken.files.size(), taken.bytes));
+}
+
 // The folder is kept, and copied to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
+  if (!context_.cluster_is_this_machine) return PackCode(options);
   if (run_.is_live) options.flags.working_dir = Below(folder_.root);
   if (is_dry) {
     if (takes_snapshot()) {
@@ -283,9 +318,7 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   options.flags.working_dir = Below(run_folder_->code());
   // Nothing of it may have been taken.
   TRY(base::MakeDirs(options.flags.working_dir, 0777 & ~process::CurrentUmask()));
-  options.annotations["muster.dev/snapshot"] = taken.hash;
-  if (!folder_.commit.empty()) options.annotations["muster.dev/commit"] = folder_.commit;
-  base::LogInfo("code: {}", Describe(folder_, taken.files.size(), taken.bytes));
+  Annotate(options, taken);
   return {};
 }
 
@@ -322,11 +355,6 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, checked);
   if (!prepared) return Fail(std::move(prepared.error().error));
   if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
-  if (!context_.cluster_is_this_machine && flags_.sync_mode.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "the pods of another cluster do not see this machine's folders: bring the code by "
-                "--sync-mode=git --sync-source=URL, or run on this machine by --local");
-  }
   TRY_ASSIGN(SubmitOptions options, Options());
   for (const std::string& warning : options.warnings) base::LogWarn("{}", warning);
   if (base::Status brought = BringCode(options, is_dry); !brought) {
@@ -353,7 +381,8 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   notice->Release();
   TRY(made);
   notice.reset();
-  base::LogInfo("{} begins (its files: {})", name, run_folder_->path());
+  base::LogInfo("{} begins{}", name,
+                run_folder_ ? fmt::format(" (its files: {})", run_folder_->path()) : "");
   return Accompany(client, options, creation.job(), call.out);
 }
 
@@ -373,7 +402,9 @@ void AddRun(cli::Command& root, Context& context) {
               "The copy is of the git work tree: what git tracks and what it does not ignore.\n"
               "Elsewhere it is of the folder, without virtual environments, __pycache__ and what\n"
               ".musterignore names. MUSTER_RUN_DIR is a folder for what the job makes; it stays\n"
-              "when the job is deleted.\n"
+              "when the job is deleted. On another cluster (--image) the copy travels with the "
+              "job,\n"
+              "and neither the environment nor MUSTER_RUN_DIR does.\n"
               "\n"
               "Ctrl-C stops the job, a closed terminal does not. muster.yaml in the folder may\n"
               "hold flags: `nproc-per-node: 4`.")

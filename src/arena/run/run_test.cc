@@ -6,6 +6,7 @@
 #include "arena/run/callers_environment.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -48,6 +49,17 @@ class RunVerbTest : public VerbTest {
     const text::Json master = Replica(job, "Master");
     const text::Json& container = text::FindArray(master, {"containers"})->at(0);
     return std::string(text::FindArray(container, {"command"})->at(2).as_string());
+  }
+
+  // So many bytes that no compression makes fewer.
+  static std::string Noise(size_t size) {
+    std::string noise;
+    uint64_t state = 1;
+    while (noise.size() < size) {
+      state = state * 6364136223846793005U + 1;
+      noise += static_cast<char>(state >> 56);
+    }
+    return noise;
   }
 
   std::string folder_;
@@ -143,11 +155,47 @@ TEST_F(RunVerbTest, DefaultsComeFromMusterYamlAndTheCommandLineWins) {
   EXPECT_EQ(text::GetString(job, {"metadata", "labels", "team"}), "x");
 }
 
-TEST_F(RunVerbTest, AnotherClusterDoesNotSeeTheFolder) {
+TEST_F(RunVerbTest, OnAnotherClusterTheFolderTravelsInConfigMaps) {
   is_this_machine_ = false;
-  const Ended ended = RunIt({"--image=i", "train.py"});
+  environment_["API_TOKEN"] = "tiger-1";
+  const std::string noise = Noise(2'000'000);
+  Write("noise", noise);
+  const Ended ended = RunIt({"-d", "--name=far", "--image=i", "train.py"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.log;
+  const text::Json job = *cluster_->Find(kJobs, "far");
+  const text::Json pod = Replica(job, "Master");
+  EXPECT_EQ(text::GetString(text::FindArray(pod, {"containers"})->at(0), {"workingDir"}),
+            "/muster/code");
+  EXPECT_EQ(text::GetString(text::FindArray(pod, {"initContainers"})->at(0), {"image"}), "i");
+  std::string archive;
+  for (const char* name : {"far-code-0", "far-code-1", "far-code-2"}) {
+    const auto part = cluster_->Find(kConfigMaps, name);
+    ASSERT_TRUE(part) << name;
+    EXPECT_LE(text::ToJson(*part).size(), 1000U << 10);
+    EXPECT_EQ(
+        text::GetString(text::FindArray(*part, {"metadata", "ownerReferences"})->at(0), {"uid"}),
+        "uid-far");
+    archive += *base::Base64Decode(text::GetString(*part, {"binaryData", "part"}));
+  }
+  EXPECT_FALSE(cluster_->Find(kConfigMaps, "far-code-3"));
+  EXPECT_FALSE(cluster_->Find(kSecrets, "far-environment"));
+  ASSERT_TRUE(base::WriteFileAtomic(folder_ + "/a.tgz", archive, 0600, base::Durability::kNone));
+  const std::string unpack = "mkdir " + folder_ + "/out && cat " + folder_ +
+                             "/a.tgz | gzip -dc | tar -xof - -C " + folder_ + "/out";
+  ASSERT_EQ(::system(unpack.c_str()), 0);
+  EXPECT_EQ(*base::ReadFile(folder_ + "/out/noise"), noise);
+  EXPECT_EQ(*base::ReadFile(folder_ + "/out/train.py"), "print(1)\n");
+}
+
+TEST_F(RunVerbTest, AFolderThatIsTooLargeForAJobIsRefused) {
+  is_this_machine_ = false;
+  Write("noise", Noise(9'000'000));
+  const Ended ended = RunIt({"-d", "--image=i", "train.py"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.log.find("--sync-mode=git"), std::string::npos) << ended.log;
+  EXPECT_NE(ended.log.find("at most 8192 travel with a job: bring it by --sync-mode=git or rsync"),
+            std::string::npos)
+      << ended.log;
+  EXPECT_NE(RunIt({"-d", "--image=i", "--live", "true"}).exit_code, 0);
   EXPECT_TRUE(cluster_->Writes().empty());
 }
 

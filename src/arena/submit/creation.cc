@@ -28,6 +28,7 @@ std::vector<text::Json> RenderParts(const SubmitOptions& options, const Submissi
     objects.push_back(std::move(*secret));
   }
   for (text::Json& map : RenderConfigMaps(options, submission)) objects.push_back(std::move(map));
+  for (text::Json& part : RenderCodeParts(options, submission)) objects.push_back(std::move(part));
   objects.push_back(RenderIdentity(options, submission));
   for (auto& object : {RenderTensorboardService(options, submission),
                        RenderTensorboardDeployment(options, submission)}) {

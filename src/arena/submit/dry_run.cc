@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arena/jobs/owned_names.h"
+#include "arena/submit/render_parts.h"
 #include "base/log.h"
 #include "text/yaml.h"
 
@@ -28,6 +29,10 @@ base::Status PrintObjects(const SubmitOptions& options, const std::vector<text::
   if (!options.callers_env.empty()) {
     base::LogWarn("the Secret {} is not shown: it holds your environment ({} variables)",
                   EnvironmentSecretName(options), options.callers_env.size());
+  }
+  if (!options.code_archive.empty()) {
+    base::LogInfo("not shown: the folder's {} KiB, in {} ConfigMaps",
+                  options.code_archive.size() >> 10, CodePartNames(options).size());
   }
   if (options.flags.output == "json") {
     text::Array items;

@@ -40,6 +40,8 @@ std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
 // Holds SubmitOptions::callers_env; none when that is empty.
 std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
                                                   const Submission& submission);
+// SubmitOptions::code_archive in pieces that a ConfigMap can hold.
+std::vector<text::Json> RenderCodeParts(const SubmitOptions& options, const Submission& submission);
 // The ConfigMap by which Arena knows a job: `app` names everything else that was rendered.
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission);
 

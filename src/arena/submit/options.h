@@ -95,6 +95,9 @@ struct SubmitOptions {
   // What the job inherits of its caller's own environment, kept in a Secret of the job's own; all
   // else that names a variable wins. `run` alone.
   std::map<std::string, std::string> callers_env;
+  // A tar archive, compressed by gzip, of what the replicas are to have at kCodeFolder; it travels
+  // in ConfigMaps of the job's own. "" is none. `run` alone.
+  std::string code_archive;
   std::map<std::string, std::string> code_env;  // of the container that fetches the code alone
   std::map<std::string, std::string> labels, annotations, selectors;
   std::vector<DataMount> data;  // sorted by claim

@@ -44,6 +44,8 @@ class JobRenderer {
   text::Json Replica(std::string_view type) const;
   Object PodSpec(std::string_view type) const;
   void KeepLastLines(Object& container) const;
+  const std::string& ImageOf(std::string_view type) const;
+  Object Unpacker(std::string_view type) const;
   Object Container(std::string_view type) const;
   Object InitContainer() const;
   Object Resources() const;
@@ -194,6 +196,16 @@ Array JobRenderer::Volumes() const {
   if (!flags_.sync_mode.empty()) {
     volumes.push_back(Object{{"name", kCodeVolume}, {"emptyDir", Object{}}});
   }
+  if (!options_.code_archive.empty()) {
+    Array parts;
+    for (const std::string& name : CodePartNames(options_)) {
+      const Object item{{"key", "part"}, {"path", fmt::format("{:03}", parts.size())}};
+      parts.push_back(Object{{"configMap", Object{{"name", name}, {"items", Array{item}}}}});
+    }
+    volumes.push_back(
+        Object{{"name", kArchiveVolume}, {"projected", Object{{"sources", std::move(parts)}}}});
+    volumes.push_back(Object{{"name", kUnpackedVolume}, {"emptyDir", Object{}}});
+  }
   if (HasCodeFiles(options_)) volumes.push_back(CodeFilesVolume(options_));
   for (size_t i = 0; i < options_.data.size(); ++i) {
     volumes.push_back(
@@ -225,6 +237,7 @@ Array JobRenderer::Mounts() const {
     const std::string& dir = flags_.working_dir;
     mount(kCodeVolume, dir.ends_with('/') ? dir + "code" : dir + "/code");
   }
+  if (!options_.code_archive.empty()) mount(kUnpackedVolume, kCodeFolder);
   for (size_t i = 0; i < options_.data.size(); ++i) {
     mount(ClaimVolume(options_, i), options_.data[i].path, options_.data[i].read_only);
   }
@@ -263,10 +276,30 @@ Object JobRenderer::InitContainer() const {
   return container;
 }
 
-Object JobRenderer::Container(std::string_view type) const {
+const std::string& JobRenderer::ImageOf(std::string_view type) const {
   const std::string& own = type == api::kWorker ? flags_.worker_image : flags_.master_image;
+  return own.empty() ? submission_.image : own;
+}
+
+// By what every image with a shell has. A pod that is made anew finds the archive again.
+Object JobRenderer::Unpacker(std::string_view type) const {
+  constexpr std::string_view kArchive = "/muster/archive";
+  Object container{{"name", "unpack-code"},
+                   {"image", ImageOf(type)},
+                   {"imagePullPolicy", flags_.image_pull_policy},
+                   {"command", Array{"sh", "-c",
+                                     fmt::format("cat {}/* | gzip -dc | tar -xof - -C {}", kArchive,
+                                                 kCodeFolder)}},
+                   {"volumeMounts", Array{VolumeMount(kArchiveVolume, kArchive, true),
+                                          VolumeMount(kUnpackedVolume, kCodeFolder, false)}}};
+  if (Object resources = CpuAndMemory(); !resources.empty()) container["resources"] = resources;
+  KeepLastLines(container);
+  return container;
+}
+
+Object JobRenderer::Container(std::string_view type) const {
   Object container{{"name", api::kContainerName},
-                   {"image", own.empty() ? submission_.image : own},
+                   {"image", ImageOf(type)},
                    {"imagePullPolicy", flags_.image_pull_policy},
                    {"workingDir", flags_.working_dir},
                    {"command", Array{flags_.shell, "-c", api::EscapeReferences(options_.command)}}};
@@ -297,6 +330,7 @@ Object JobRenderer::PodSpec(std::string_view type) const {
   if (flags_.host_ipc) spec["hostIPC"] = true;
   if (!flags_.image_pull_secrets.empty()) spec["imagePullSecrets"] = ImagePullSecrets(options_);
   if (!flags_.sync_mode.empty()) spec["initContainers"] = Array{InitContainer()};
+  if (!options_.code_archive.empty()) spec["initContainers"] = Array{Unpacker(type)};
   spec["containers"] = Array{Container(type)};
   if (Array volumes = Volumes(); !volumes.empty()) spec["volumes"] = volumes;
   return spec;

@@ -229,6 +229,19 @@ std::optional<text::Json> RenderEnvironmentSecret(const SubmitOptions& options,
   return secret;
 }
 
+std::vector<text::Json> RenderCodeParts(const SubmitOptions& options,
+                                        const Submission& submission) {
+  std::vector<text::Json> parts;
+  for (const std::string& name : CodePartNames(options)) {
+    const std::string_view bytes = std::string_view(options.code_archive)
+                                       .substr(parts.size() * kCodePartBytes, kCodePartBytes);
+    text::Json part = NewObject("v1", "ConfigMap", name, submission, ChartLabels(options));
+    part.as_object()["binaryData"] = Object{{"part", base::Base64Encode(bytes)}};
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 text::Json RenderIdentity(const SubmitOptions& options, const Submission& submission) {
   text::Json map = NewObject("v1", "ConfigMap", IdentityName(options.flags.name), submission,
                              Object{{"createdBy", "arena"}});
@@ -238,6 +251,9 @@ text::Json RenderIdentity(const SubmitOptions& options, const Submission& submis
   }
   if (!options.code_secrets.empty()) {
     app += fmt::format("secret/{}\n", CodeSecretName(options));
+  }
+  for (const std::string& name : CodePartNames(options)) {
+    app += fmt::format("configmap/{}\n", name);
   }
   if (!options.callers_env.empty()) {
     app += fmt::format("secret/{}\n", EnvironmentSecretName(options));

@@ -79,6 +79,14 @@ bool IsPasswordOfCode(const SubmitOptions& options, std::string_view variable) {
   return !options.flags.sync_mode.empty() && variable == PasswordVariable(options);
 }
 
+std::vector<std::string> CodePartNames(const SubmitOptions& options) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < options.code_archive.size(); begin += kCodePartBytes) {
+    names.push_back(fmt::format("{}-code-{}", options.flags.name, names.size()));
+  }
+  return names;
+}
+
 std::string ClaimVolume(const SubmitOptions& options, size_t index) {
   constexpr size_t kMaxVolumeName = 63;
   const std::string& claim = options.data[index].claim;

@@ -55,6 +55,15 @@ struct ConfigDirectory {
 };
 std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);
 
+// Where the replicas find SubmitOptions::code_archive unpacked.
+inline constexpr std::string_view kCodeFolder = "/muster/code";
+// A ConfigMap holds 1 MiB with all that is said of it, and a byte of an archive takes 4/3.
+inline constexpr size_t kCodePartBytes = 675 << 10;
+// The ConfigMaps of the archive, in order.
+std::vector<std::string> CodePartNames(const SubmitOptions& options);
+
+inline constexpr std::string_view kArchiveVolume = "muster-code-archive";
+inline constexpr std::string_view kUnpackedVolume = "muster-code";
 inline constexpr std::string_view kLogsVolume = "training-logs-volume";
 inline constexpr std::string_view kCodeVolume = "code-sync";
 inline constexpr std::string_view kSharedMemoryVolume = "dshm";
