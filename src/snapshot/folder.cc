@@ -139,6 +139,8 @@ class Lister {
   }
 
   base::Status Add(const std::string& path, const struct stat& info) {
+    // A repository of the whole home folder may hold it.
+    if ((root_ + "/" + path).starts_with(environment_.StateDir() + "/")) return {};
     Entry entry{path, info, ""};
     if (S_ISLNK(info.st_mode)) {
       TRY(ReadLink(entry));

@@ -100,6 +100,15 @@ TEST_F(SnapshotTest, AGitWorkTreeIsWhatGitDoesNotIgnore) {
   EXPECT_EQ(folder->changes, 3);
 }
 
+TEST_F(SnapshotTest, MustersOwnStateIsNobodysCode) {
+  environment_.Set("XDG_STATE_HOME", root_ + "/state");
+  Write("a.py", "x");
+  Write("state/muster/snapshots/lists/x", "x");
+  EXPECT_EQ(Names(), "a.py ");
+  Git("init -q");
+  EXPECT_EQ(Names(), "a.py ");
+}
+
 TEST_F(SnapshotTest, ALinkThatLeavesTheFolderIsRefused) {
   Write("a/b.py", "x");
   fs::create_symlink("../a/b.py", root_ + "/a/inside");

@@ -56,6 +56,18 @@ def test_a_script_runs_with_its_arguments_and_the_callers_environment(cluster, c
     assert "rank 0 of 1" in log
 
 
+def test_a_progress_bar_moves_before_its_line_ends(cluster, code):
+    command = ("import os, sys, time\n"
+               "print('\\r 10%', end='', flush=True)\n"
+               "while not os.path.exists(os.environ['MUSTER_RUN_DIR'] + '/go'): time.sleep(0.05)\n"
+               "print('\\r100%')")
+    running = cluster.start("run", "--name=bar", "python", "-c", command, cwd=code)
+    assert os.read(running.stdout.fileno(), 100) == b"\r 10%"
+    open(run_folder(cluster, "bar") + "/files/go", "w").close()
+    assert running.wait(timeout=60) == 0
+    assert os.read(running.stdout.fileno(), 100) == b"\r100%\n"
+
+
 def test_it_ends_as_the_program_ends(cluster, code):
     assert "has failed: rank 0" in cluster.run("run", "sh -c 'exit 7'", code=7, cwd=code).stderr
     cluster.run("run", "nothere", code=127, cwd=code)

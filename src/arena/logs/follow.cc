@@ -78,6 +78,7 @@ class Follower {
         watch_(client, request.namespace_name, request.job, request.pod_selector),
         probe_(client, request.namespace_name, request.job),
         lines_(request.options.timestamps) {
+    lines_.ShowOpenLine();
     BeWokenBy([this] { watch_.Wake(); });
   }
   ~Follower() { BeWokenBy(nullptr); }

@@ -1,5 +1,7 @@
 #include "arena/logs/log_lines.h"
 
+#include <algorithm>
+
 namespace arena {
 namespace {
 
@@ -60,6 +62,7 @@ std::string LogLines::Feed(std::string_view bytes) {
   }
   buffer_.erase(0, begin);
   if (buffer_.size() > kMaxLogLine) out += End();
+  if (shows_open_line_) Show(buffer_, out);
   return out;
 }
 
@@ -91,7 +94,32 @@ void LogLines::Take(std::string_view line, std::string& out) {
   }
   skip_ = 0;
   has_progress_ = true;
-  out += keep_timestamps_ || blank == std::string_view::npos ? line : line.substr(blank + 1);
+  if (keep_timestamps_ || blank == std::string_view::npos) {
+    out += line;
+  } else {
+    AddRest(timestamp, line.substr(blank + 1), out);
+  }
+  open_line_.clear();
+}
+
+void LogLines::Show(std::string_view line, std::string& out) {
+  const size_t blank = line.find(' ');
+  if (blank == std::string_view::npos) return;
+  const std::string timestamp = Comparable(line.substr(0, blank));
+  const bool is_old = timestamp < last_ || (timestamp == last_ && skip_ > 0);
+  if (timestamp.empty() || is_old) return;
+  const std::string_view text = line.substr(blank + 1);
+  const size_t before = out.size();
+  AddRest(timestamp, text, out);
+  has_progress_ = has_progress_ || out.size() > before;
+  open_printed_ = open_line_ == timestamp ? std::max(open_printed_, text.size()) : text.size();
+  open_line_ = timestamp;
+}
+
+void LogLines::AddRest(const std::string& timestamp, std::string_view text,
+                       std::string& out) const {
+  // After a stream has broken the line comes again from its beginning.
+  out += open_line_ == timestamp ? text.substr(std::min(open_printed_, text.size())) : text;
 }
 
 std::string LogLines::Since() const {

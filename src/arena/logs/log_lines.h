@@ -28,6 +28,9 @@ inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in
 class LogLines {
  public:
   explicit LogLines(bool keep_timestamps) : keep_timestamps_(keep_timestamps) {}
+  // Feed gives what there is of a line that has no end yet, too: a progress bar moves. Without
+  // timestamps only.
+  void ShowOpenLine() { shows_open_line_ = !keep_timestamps_; }
 
   // A stream begins; what was left of the last line of the one before is forgotten.
   void Begin();
@@ -43,8 +46,14 @@ class LogLines {
 
  private:
   void Take(std::string_view line, std::string& out);
+  void Show(std::string_view line, std::string& out);
+  // Adds what has not been printed yet of a line's text.
+  void AddRest(const std::string& timestamp, std::string_view text, std::string& out) const;
 
   bool keep_timestamps_;
+  bool shows_open_line_ = false;
+  std::string open_line_;    // timestamp of the line of which a part was printed; "" is none
+  size_t open_printed_ = 0;  // how much of its text
   bool has_progress_ = false;
   std::string buffer_;
   std::string last_;       // timestamp of the last line printed, comparable as text

@@ -46,6 +46,27 @@ TEST(LogLines, DropsWhatCameBeforeWhenAStreamBeginsAgain) {
             "later\n");
 }
 
+TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
+  LogLines lines(false);
+  lines.ShowOpenLine();
+  lines.Begin();
+  EXPECT_EQ(lines.Feed("2026-07-30T10:00:0"), "");
+  EXPECT_EQ(lines.Feed("0.1Z \r10%"), "\r10%");
+  EXPECT_EQ(lines.Feed("\r20%"), "\r20%");
+  EXPECT_TRUE(lines.has_progress());
+  lines.Begin();  // the stream broke: the line comes again from its beginning
+  EXPECT_EQ(lines.Feed("2026-07-30T10:00:00.1Z \r1"), "");
+  EXPECT_FALSE(lines.has_progress());
+  EXPECT_EQ(lines.Feed("0%\r20%\r30%"), "\r30%");
+  EXPECT_EQ(lines.Feed("\r100%\n2026-07-30T10:00:00.1Z ne"), "\r100%\nne");
+  EXPECT_EQ(lines.Feed("xt\n"), "xt\n");
+  lines.Begin();
+  EXPECT_EQ(lines.Feed("2026-07-30T10:00:00.1Z \r10%\r20%"), "");
+  EXPECT_EQ(lines.Feed("\r30%\r100%\n2026-07-30T10:00:00.1Z next\n"), "");
+  EXPECT_EQ(lines.Feed("2026-07-30T10:00:01Z last"), "last");
+  EXPECT_EQ(lines.End(), "");
+}
+
 TEST(LogLines, PassesOnWhatHasNoTimestamp) {
   LogLines lines(false);
   lines.Begin();
