@@ -88,7 +88,7 @@ void AddLaunch(cli::Command& root) {
 
 void AddGroups(cli::Command& root) {
   root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
-                      "delete", "prune", "port-forward", "tensorboard", "logviewer", "data"})
+                      "delete", "prune", "port-forward", "tensorboard", "logviewer", "data", "secret"})
       .Group("Cluster", {"up", "down", "cluster", "kubeconfig", "image", "apply", "diff", "install",
                          "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});

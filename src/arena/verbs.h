@@ -22,6 +22,7 @@ void AddTopNode(cli::Command& top, Context& context);
 void AddTopJob(cli::Command& top, Context& context);
 void AddTensorboard(cli::Command& root, Context& context);
 void AddData(cli::Command& root, Context& context);
+void AddSecret(cli::Command& root, Context& context);
 void AddApply(cli::Command& root, Context& context);
 void AddDiff(cli::Command& root, Context& context);
 void AddInstall(cli::Command& root, Context& context);

@@ -187,7 +187,8 @@ bool Command::Changed(std::string_view name) const {
 
 std::string Command::UseLine() const {
   std::string line = parent_ == nullptr ? use_ : parent_->Path() + " " + use_;
-  if (!is_raw_ && use_.find("[flags]") == std::string::npos) line += " [flags]";
+  const bool says_flags = base::ToLower(use_).find("[flags]") != std::string::npos;
+  if (!is_raw_ && !says_flags) line += " [flags]";
   return line;
 }
 

@@ -68,6 +68,17 @@ def test_a_progress_bar_moves_before_its_line_ends(cluster, code):
     assert os.read(running.stdout.fileno(), 100) == b"\r100%\n"
 
 
+def test_a_secret_is_a_variable_and_nowhere_else(cluster, code):
+    made = subprocess.run([cluster.binary, "secret", "create", "hub", "TOKEN=-"], env=cluster.env, input="tiger-2\n",
+                          text=True, capture_output=True, timeout=60, **cluster._become())
+    assert made.stdout == "secret/hub created (1 key)\n", made.stderr
+    done = cluster.run("run", "--name=s", "--secret=hub:TOKEN=HF_TOKEN", "echo $HF_TOKEN", cwd=code)
+    assert done.stdout == "tiger-2\n"
+    shown = cluster.run("get", "s", "-o", "yaml").stdout + cluster.run("secret", "list").stdout
+    assert "TOKEN" in shown and "tiger-2" not in shown
+    assert cluster.run("secret", "delete", "hub").stdout == "secret/hub deleted\n"
+
+
 def test_it_ends_as_the_program_ends(cluster, code):
     assert "has failed: rank 0" in cluster.run("run", "sh -c 'exit 7'", code=7, cwd=code).stderr
     cluster.run("run", "nothere", code=127, cwd=code)

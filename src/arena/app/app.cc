@@ -119,6 +119,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddTopJob(top, context);
   AddTensorboard(root, context);
   AddData(root, context);
+  if (context.program != "arena") AddSecret(root, context);
   AddApply(root, context);
   AddDiff(root, context);
   AddInstall(root, context);

@@ -51,6 +51,7 @@ constexpr std::array kWords = {
 
 struct RunFlags {
   std::string directory = ".", module;
+  std::vector<std::string> secrets;
   bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
 };
 
@@ -103,6 +104,7 @@ class RunVerb {
 
  private:
   base::Status CheckTogether() const;
+  void TakeSecrets();
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
@@ -138,6 +140,9 @@ void RunVerb::Declare() {
   set_.Bool(&run_.is_large, "large", false, "take a folder of more than 100 MB or 20,000 files");
   set_.Bool(&run_.has_clean_env, "clean-env", false, "do not hand on your environment's variables");
   set_.Bool(&run_.is_detached, "detach", false, "return when the job is made").Short('d');
+  set_.StringArray(&run_.secrets, "secret",
+                   "variables from a secret: `NAME[:KEY[=VARIABLE]]`, all of its keys or one;\n"
+                   "repeatable");
   set_.Int(&flags_.grace, "grace", kDefaultGrace,
            "seconds between SIGTERM and SIGKILL when the job is stopped");
   set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
@@ -167,6 +172,21 @@ base::Status RunVerb::CheckTogether() const {
         fmt::format("--elastic, --follow and --wait are `{} submit`'s", context_.program));
   }
   return {};
+}
+
+// As --env-from-secret has them: NAME, or VARIABLE=NAME:KEY.
+void RunVerb::TakeSecrets() {
+  for (const std::string& secret : run_.secrets) {
+    const size_t colon = secret.find(':');
+    const size_t equals = secret.find('=', colon);
+    const std::string key =
+        colon == std::string::npos ? "" : secret.substr(colon + 1, equals - colon - 1);
+    const std::string variable = equals == std::string::npos ? key : secret.substr(equals + 1);
+    flags_.secret_env.push_back(
+        colon == std::string::npos
+            ? secret
+            : fmt::format("{}={}:{}", variable, secret.substr(0, colon), key));
+  }
 }
 
 base::Status RunVerb::FindCode() {
@@ -225,6 +245,7 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   }
   TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
+  TakeSecrets();
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
   flags_.are_workers_given = true;
   const char* const label = flags_.nproc_per_node.empty() ? ""
@@ -390,7 +411,7 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
 
 void AddRun(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("run [FLAGS] COMMAND...", "Run a program in this folder as a job, and follow it")
+      root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()
           .UnknownFlagHint("flags of your program stand behind its name")
           .Long(

@@ -97,6 +97,22 @@ TEST_F(RunVerbTest, TheEnvironmentIsASecretAndNeverShown) {
             std::string::npos);
 }
 
+TEST_F(RunVerbTest, SecretsAreNamedAndNeverRead) {
+  const text::Json pod = Replica(JobOf({"--clean-env", "--secret=all", "--secret=hub:TOKEN",
+                                        "--secret=hub:KEY=HF_KEY", "train.py"}),
+                                 "Master");
+  const std::string container = text::ToJson(text::FindArray(pod, {"containers"})->at(0));
+  EXPECT_NE(container.find(R"("envFrom":[{"secretRef":{"name":"all"}}])"), std::string::npos)
+      << container;
+  for (const auto& [variable, key] : {std::pair("TOKEN", "TOKEN"), std::pair("HF_KEY", "KEY")}) {
+    EXPECT_NE(container.find(fmt::format(
+                  R"({{"name":"{}","valueFrom":{{"secretKeyRef":{{"name":"hub","key":"{}"}}}}}})",
+                  variable, key)),
+              std::string::npos)
+        << container;
+  }
+}
+
 TEST_F(RunVerbTest, AJobIsMadeWithACopyOfTheFolder) {
   const Ended ended = RunIt({"-d", "--name=one", "train.py"});
   ASSERT_EQ(ended.exit_code, 0) << ended.log;
