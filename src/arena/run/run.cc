@@ -8,6 +8,7 @@
 #include <random>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
 #include "arena/logs/all_logs.h"
