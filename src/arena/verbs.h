@@ -9,6 +9,13 @@ namespace arena {
 void AddRun(cli::Command& root, Context& context);
 void AddSubmit(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
+void AddHistory(cli::Command& root, Context& context);
+void AddShow(cli::Command& root, Context& context);
+void AddCompare(cli::Command& root, Context& context);
+void AddRerun(cli::Command& root, Context& context);
+void AddCode(cli::Command& root, Context& context);
+void AddFiles(cli::Command& root, Context& context);
+void AddCp(cli::Command& root, Context& context);
 void AddGet(cli::Command& root, Context& context);
 void AddLogs(cli::Command& root, Context& context);
 void AddAttach(cli::Command& root, Context& context);

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <limits>
 
 #include "base/file.h"
@@ -53,6 +54,18 @@ Error WriteErrno(int os_errno, std::string_view what, const std::string& path) {
                     os_errno == EDQUOT ? ", of what its quota gives you" : "");
   }
   return error;
+}
+
+int64_t DiskUse(const std::string& folder) {
+  int64_t bytes = 0;
+  std::error_code failure;
+  auto each = std::filesystem::recursive_directory_iterator(folder, failure);
+  while (!failure && each != std::filesystem::end(each)) {
+    struct stat info{};
+    if (::lstat(each->path().c_str(), &info) == 0) bytes += int64_t{info.st_blocks} * 512;
+    each.increment(failure);
+  }
+  return bytes;
 }
 
 }  // namespace base

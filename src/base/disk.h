@@ -24,4 +24,7 @@ std::string NoSpaceOn(const std::string& path);
 // Errno(), of what was to be written to `path`: `what path: ...`, and a disk that is full is named.
 Error WriteErrno(int os_errno, std::string_view what, const std::string& path);
 
+// Bytes that the files below a folder take on their disk; 0 where there is none.
+int64_t DiskUse(const std::string& folder);
+
 }  // namespace base

@@ -264,6 +264,7 @@ base::Status FlagParser::Set(Flag& flag, std::string_view spelling, std::string_
                                         Quoted(shown), status.error().message)));
   }
   flag.changed_ = true;
+  flag.given_.emplace_back(value);
   has_ended_ = has_ended_ || flag.ends_flags_;
   if (spelling.size() > 1 && spelling != flag.name_) {
     notice_(fmt::format("Flag --{} has been deprecated, please use --{} instead", spelling,

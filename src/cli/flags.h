@@ -48,6 +48,8 @@ class Flag {
   bool is_bool() const { return type_.empty(); }
   // Whether the command line set it.
   bool changed() const { return changed_; }
+  // The values that it was set to, one after another.
+  const std::vector<std::string>& given() const { return given_; }
   bool Matches(std::string_view name) const;
   const std::string& type() const { return type_; }
   const std::string& shown_default() const { return default_; }  // "" is not shown
@@ -77,6 +79,7 @@ class Flag {
   bool is_hidden_ = false;
   bool ends_flags_ = false;
   bool changed_ = false;
+  std::vector<std::string> given_;
 };
 
 // The flags that one command declares. Variables are set to their defaults at once, written to by

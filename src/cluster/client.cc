@@ -257,6 +257,10 @@ base::Result<text::Json> Client::Get(const api::Resource& resource, std::string_
   return SendJson(MakeRequest("GET", std::move(path)));
 }
 
+base::Result<text::Json> Client::Ask(std::string_view method, std::string path) {
+  return SendJson(MakeRequest(std::string(method), std::move(path)));
+}
+
 base::Status Client::ForEachPage(const api::Resource& resource, const ListOptions& options,
                                  std::string_view accept, const QueryString& query,
                                  const FetchPage& fetch,
@@ -426,6 +430,7 @@ base::Result<std::unique_ptr<net::BodyStream>> Client::Logs(std::string_view nam
   add_number("sinceSeconds", options.since_seconds);
   query.Add("sinceTime", options.since_time);
   add_number("limitBytes", options.limit_bytes);
+  query.Add("podUID", options.pod_uid);
   TRY_ASSIGN(const std::string path, ObjectPath(api::kPods, namespace_name, pod, "log"));
   auto request = MakeRequest("GET", path + query.text());
   request.headers.front().second = "*/*";

@@ -84,6 +84,8 @@ struct LogOptions {
   std::optional<int64_t> since_seconds{};
   std::string since_time{};  // RFC 3339
   std::optional<int64_t> limit_bytes{};
+  // Of a pod that is gone, and that the embedded cluster remembers; "" is the pod of that name.
+  std::string pod_uid{};
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge, kApply };
@@ -163,6 +165,8 @@ class Client {
   // started comes from the stream's end.
   base::Result<std::unique_ptr<ExecStream>> Exec(std::string_view namespace_name,
                                                  std::string_view pod, const ExecOptions& options);
+  // A path of muster's own on the embedded cluster (local/server/routing/records.h).
+  base::Result<text::Json> Ask(std::string_view method, std::string path);
   // A connection to a port of a pod. That nobody listens there comes from its Read.
   base::Result<std::unique_ptr<PortStream>> OpenPort(std::string_view namespace_name,
                                                      std::string_view pod, uint16_t port);

@@ -145,6 +145,10 @@ std::string Store::ObjectPath(const std::string& hash) const {
   return fmt::format("{}/objects/{}/{}", directory_, hash.substr(0, 2), hash.substr(2));
 }
 
+base::Result<std::string> Store::ContentOf(const File& file) const {
+  return base::ReadFile(ObjectPath(file.hash));
+}
+
 base::Status Store::Keep(const std::string& hash, std::string_view content) const {
   const std::string path = ObjectPath(hash);
   struct stat info{};

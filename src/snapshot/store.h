@@ -35,6 +35,8 @@ class Store {
   base::Result<Snapshot> Take(const std::string& root, const std::vector<Entry>& entries);
   // kNotFound when there is none of that hash.
   base::Result<Snapshot> Read(const std::string& hash) const;
+  // What a file holds, or where a link leads to.
+  base::Result<std::string> ContentOf(const File& file) const;
   // Makes the folder `target`, with the caller's umask. What was made is taken away on an error.
   base::Status WriteTo(const Snapshot& snapshot, const std::string& target) const;
   // A tar archive of it, compressed by gzip, made by this machine's `tar`: root's, and the same

@@ -113,8 +113,8 @@ INTERNAL = {"MUSTER_ENVIRONMENT_TEST", "MUSTER_SIMULATIONS", "MUSTER_SEED", "MUS
 
 def test_every_variable_is_in_the_reference():
     found = set()
-    for path in glob.glob(os.path.join(ROOT, "src", "**", "*.[ch]*"), recursive=True):
-        if not path.endswith("_test.cc"):
+    for path in glob.glob(os.path.join(ROOT, "src", "**"), recursive=True):
+        if path.endswith((".h", ".cc")) and not path.endswith("_test.cc"):
             with open(path) as file:
                 found |= set(re.findall(r"""\b((?:MUSTER|XDG)_[A-Z_]*[A-Z])["']""", file.read()))
     assert "MUSTER_CLUSTER" in found

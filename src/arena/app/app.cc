@@ -119,7 +119,16 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddTopJob(top, context);
   AddTensorboard(root, context);
   AddData(root, context);
-  if (context.program != "arena") AddSecret(root, context);
+  if (context.program != "arena") {
+    AddSecret(root, context);
+    AddHistory(root, context);
+    AddShow(root, context);
+    AddCompare(root, context);
+    AddRerun(root, context);
+    AddCode(root, context);
+    AddFiles(root, context);
+    AddCp(root, context);
+  }
   AddApply(root, context);
   AddDiff(root, context);
   AddInstall(root, context);

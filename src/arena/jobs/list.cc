@@ -6,6 +6,7 @@
 #include "api/object.h"
 #include "arena/app/isolation.h"
 #include "arena/app/trainer.h"
+#include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct ListFlags {
   std::string type, output;
-  bool all_namespaces = false;
+  bool all_namespaces = false, with_gone = false;
 };
 
 std::string CellText(const text::Json& cell) {
@@ -134,6 +135,9 @@ void HintAtOthers(cluster::Client& client, const Context& context,
 
 base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (flags.with_gone) {
+    return PrintHistory(context, {flags.all_namespaces, flags.output, 0}, call);
+  }
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
@@ -189,6 +193,9 @@ void AddList(cli::Command& root, Context& context) {
   set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
+  if (lists_all) {
+    set.Bool(&flags->with_gone, "all", false, "also those that were deleted: all of `history`");
+  }
   set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});

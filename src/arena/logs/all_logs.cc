@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "api/job/training_summary.h"
+#include "api/object.h"
 #include "api/pod.h"
 #include "arena/logs/log_lines.h"
 #include "base/log.h"
@@ -113,6 +114,9 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
       continue;
     }
     options.container = *container;
+    if (const text::Json* pod = request.job.Pod(instance.name); request.is_gone && pod != nullptr) {
+      options.pod_uid = api::Uid(*pod);
+    }
     TRY_ASSIGN(std::unique_ptr<net::BodyStream> stream,
                client.Logs(request.job.summary.namespace_name, instance.name, options));
     logs.push_back(std::make_unique<InstanceLog>(instance.name, std::move(stream)));

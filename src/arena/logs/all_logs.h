@@ -13,6 +13,7 @@ struct AllLogsRequest {
   const TrainingJob& job;
   cluster::LogOptions options;  // of each instance; timestamps: they are printed
   bool has_colours = false;     // a prefix's colour is its instance's
+  bool is_gone = false;         // the job was deleted: logs of the pods that it had
 };
 
 // The container whose log an instance has now: `wanted`, else the last init container's that has

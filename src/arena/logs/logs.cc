@@ -4,10 +4,12 @@
 #include <memory>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/isolation.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/records.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
 #include "arena/verbs.h"
@@ -173,12 +175,42 @@ base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
   return out.Write(job.summary.last_lines + "\n");
 }
 
+// Of a run whose job was deleted.
+base::Result<int> PrintGoneLogs(cluster::Client& client, const RunRecord& run,
+                                const LogFlags& flags, cluster::LogOptions options,
+                                cli::Output& out) {
+  const TrainingJob& job = run.job;
+  options.follow = false;
+  base::LogInfo("{} ({}) was deleted at {}: this is what is remembered of it", job.summary.name,
+                run.id(), LocalTime(*run.deleted));
+  if (job.pods.empty()) {
+    return Fail(Code::kNotFound, fmt::format("no instance of {} had begun", job.summary.name));
+  }
+  if (flags.all) {
+    TRY(PrintAllLogs(client, {job, options, out.HasColour(), true}, out));
+    return 0;
+  }
+  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
+  if (instance.empty()) instance = api::Name(job.pods.front());
+  const text::Json* const pod = job.Pod(instance);
+  if (pod == nullptr) {
+    return Fail(Code::kNotFound, fmt::format("{} had no instance {}", job.summary.name, instance));
+  }
+  options.pod_uid = api::Uid(*pod);
+  TRY(PrintLog(client, job, instance, options, out));
+  return 0;
+}
+
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
   auto found = FindJobOfLogs(*client, context, name, is_pytorch);
+  if (!found && found.error().code == Code::kNotFound && context.program != "arena") {
+    TRY_ASSIGN(const auto gone, FindGoneRun(*client, context, name));
+    if (gone) return PrintGoneLogs(*client, *gone, flags, options, call.out);
+  }
   // `logs -- help`, as one of Arena's documents prints it, is no job's name (docs/errata.md).
   if (!found && found.error().code == Code::kNotFound && name == "help" && call.dash == 0u) {
     TRY(call.out.Write(call.command.HelpText()));

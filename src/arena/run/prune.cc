@@ -3,17 +3,27 @@
 #include <memory>
 #include <set>
 
+#include "api/object.h"
 #include "arena/jobs/deletion.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/records.h"
 #include "arena/run/run_folder.h"
+#include "arena/run/run_note.h"
 #include "arena/verbs.h"
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/quantity.h"
 
 namespace arena {
 namespace {
 
 struct PruneFlags {
   std::chrono::nanoseconds since{0};
+  std::string size_text;
+  int64_t keep = 0, size = 0;
+  bool has_since = false, has_keep = false, has_size = false;
   bool all_namespaces = false;
+  bool only_gone = false;  // of those that were deleted: what the daemon asks for
 };
 
 bool HasEnded(const TrainingJob& job) {
@@ -27,69 +37,206 @@ base::Status DeleteWhole(cluster::Client& client, const Context& context,
   return deletion.AwaitEnd(&ending);
 }
 
-// Of runs whose job is gone.
+// What decides whether a run stays, the newest first.
+class Budget {
+ public:
+  Budget(const PruneFlags& flags, base::Time now) : flags_(flags), now_(now) {}
+  bool Keeps(base::Time created, int64_t bytes) {
+    const bool is_old = flags_.has_since && now_ - created >= flags_.since;
+    const bool is_one_too_many = flags_.has_keep && count_ >= flags_.keep;
+    const bool is_too_large = flags_.has_size && bytes_ + bytes > flags_.size;
+    if (is_old || is_one_too_many || is_too_large) return false;
+    ++count_;
+    bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  const PruneFlags& flags_;
+  const base::Time now_;
+  int64_t count_ = 0;
+  int64_t bytes_ = 0;
+};
+
+std::string FolderOfRecord(const Context& context, const text::Json& pod) {
+  return fmt::format("{}/records/{}", context.environment.StateDir(), api::Uid(pod));
+}
+
+int64_t SizeOf(const Context& context, const RunRecord& run) {
+  int64_t bytes = 0;
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  if (!folder.empty()) bytes += base::DiskUse(folder);
+  for (const text::Json& pod : run.past_pods) bytes += base::DiskUse(FolderOfRecord(context, pod));
+  for (const text::Json& pod : run.job.pods) {
+    bytes +=
+        base::DiskUse(fmt::format("{}/pods/{}", context.environment.StateDir(), api::Uid(pod)));
+  }
+  return bytes;
+}
+
+// A run whose job is gone, with its logs and its folder.
+base::Status Forget(cluster::Client& client, const Context& context, const RunRecord& run) {
+  TRY(client.Ask("DELETE", fmt::format("/muster/records?run={}", api::Uid(run.job.job))));
+  for (const text::Json& pod : run.past_pods) TRY(base::RemoveTree(FolderOfRecord(context, pod)));
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  return folder.empty() ? base::Status() : base::RemoveTree(folder);
+}
+
+// Folders of runs that nothing is remembered of, and copies of code that nobody needs.
 base::Status RemoveRunFolders(cluster::Client& client, const Context& context,
                               const PruneFlags& flags, cli::Output& out) {
-  if (!context.cluster_is_this_machine || context.program == "arena") return {};
-  TRY_ASSIGN(const std::vector<TrainingJob> left, ListSelectedJobs(client, context, "", ""));
+  TRY_ASSIGN(const KnownRuns left, ListRuns(client, context, "", 0));
   std::set<std::string> names;
-  for (const TrainingJob& job : left) names.insert(job.summary.name);
-  const auto age = std::chrono::duration_cast<base::Duration>(flags.since);
+  for (const RunRecord& run : left.runs) names.insert(run.job.summary.name);
+  const auto age = flags.has_since ? std::chrono::duration_cast<base::Duration>(flags.since)
+                                   : base::Duration::max();
   for (const std::string& name : RunFolder::Prune(context.environment, age, names)) {
     TRY(out.Write(fmt::format("Delete files of run {}\n", name)));
   }
   return {};
 }
 
-// Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
+class Pruning {
+ public:
+  Pruning(cluster::Client& client, Context& context, const PruneFlags& flags, cli::Output& out)
+      : client_(client), context_(context), flags_(flags), out_(out), ending_(context, false) {}
+
+  base::Result<int> Run() {
+    const std::string in = flags_.all_namespaces ? "" : context_.Namespace();
+    if (!remembers_) return RunJobsAlone(in);
+    TRY_ASSIGN(KnownRuns known, ListRuns(client_, context_, in, 0));
+    Budget budget(flags_, context_.clock.Now());
+    for (RunRecord& run : known.runs) {
+      if (ending_.IsLeft()) return ending_.exit_code();
+      if (!run.deleted && (flags_.only_gone || !HasEnded(run.job))) continue;
+      int64_t bytes = 0;
+      if (flags_.has_size) {
+        TRY(ReadWhole(client_, context_, run));
+        bytes = SizeOf(context_, run);
+      }
+      if (budget.Keeps(run.job.summary.created, bytes)) continue;
+      TRY(Remove(run));
+    }
+    if (!has_found_ && !flags_.only_gone) TRY(out_.Write("No job need to be deleted\n"));
+    TRY(RemoveRunFolders(client_, context_, flags_, out_));
+    return exit_code_;
+  }
+
+ private:
+  // Arena deletes jobs that have not begun too; a job that waits or is suspended is kept here.
+  base::Result<int> RunJobsAlone(const std::string& in) {
+    TRY_ASSIGN(const std::vector<TrainingJob> jobs, ListJobs(client_, context_, in));
+    Budget budget(flags_, context_.clock.Now());
+    for (const TrainingJob& job : jobs) {
+      if (ending_.IsLeft()) return ending_.exit_code();
+      if (HasEnded(job) && !budget.Keeps(job.summary.created, 0)) TRY(Delete(job.summary));
+    }
+    if (!has_found_) TRY(out_.Write("No job need to be deleted\n"));
+    return exit_code_;
+  }
+
+  base::Status Delete(const api::TrainingSummary& job) {
+    has_found_ = true;
+    const base::Duration age = context_.clock.Now() - job.created;
+    TRY(out_.Write(
+        fmt::format("Delete pytorchjob {} with Age {} \n", job.name, base::ShortDuration(age))));
+    const base::Status deleted = DeleteWhole(client_, context_, job, ending_);
+    return deleted ? deleted : Fail("pytorchjob " + job.name, deleted.error());
+  }
+
+  base::Status Remove(RunRecord& run) {
+    const std::string id = fmt::format("run {} ({})", run.job.summary.name, run.id());
+    TRY(ReadWhole(client_, context_, run));
+    if (run.deleted) {
+      has_found_ = true;
+      TRY(out_.Write(fmt::format("Delete what is remembered of {}\n", id)));
+    } else {
+      const int before = exit_code_;
+      TRY(Delete(run.job.summary));
+      if (exit_code_ != before) return {};
+      // Its pods are remembered now too.
+      run.past_pods.insert(run.past_pods.end(), run.job.pods.begin(), run.job.pods.end());
+    }
+    const base::Status forgotten = Forget(client_, context_, run);
+    return forgotten ? forgotten : Fail(id, forgotten.error());
+  }
+
+  base::Status Fail(const std::string& what, const base::Error& error) {
+    exit_code_ = cli::kExitFailure;
+    return out_.Write(fmt::format("Failed to delete {}, err: {}\n", what, error.message));
+  }
+
+  cluster::Client& client_;
+  Context& context_;
+  const PruneFlags& flags_;
+  cli::Output& out_;
+  Ending ending_;
+  const bool remembers_ = context_.cluster_is_this_machine && context_.program != "arena";
+  int exit_code_ = 0;
+  bool has_found_ = false;
+};
+
 base::Result<int> RunPrune(Context& context, const PruneFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  TRY_ASSIGN(const std::vector<TrainingJob> jobs,
-             ListJobs(*client, context, flags.all_namespaces ? "" : context.Namespace()));
-  const base::Time now = context.clock.Now();
-  Ending ending(context, false);
-  int exit_code = 0;
-  bool has_found = false;
-  for (const TrainingJob& job : jobs) {
-    if (ending.IsLeft()) return ending.exit_code();
-    const base::Duration age = now - job.summary.created;
-    if (!HasEnded(job) || age < flags.since) continue;
-    has_found = true;
-    const std::string& name = job.summary.name;
-    TRY(call.out.Write(
-        fmt::format("Delete pytorchjob {} with Age {} \n", name, base::ShortDuration(age))));
-    const base::Status deleted = DeleteWhole(*client, context, job.summary, ending);
-    if (deleted) continue;
-    TRY(call.out.Write(
-        fmt::format("Failed to delete pytorchjob {}, err: {}\n", name, deleted.error().message)));
-    exit_code = cli::kExitFailure;
-  }
-  if (!has_found) TRY(call.out.Write("No job need to be deleted\n"));
-  TRY(RemoveRunFolders(*client, context, flags, call.out));
-  return exit_code;
+  return Pruning(*client, context, flags, call.out).Run();
 }
 
 }  // namespace
 
 void AddPrune(cli::Command& root, Context& context) {
+  const bool is_arena = context.program == "arena";
   cli::Command& verb =
-      root.Add("prune", "Delete the training jobs that ended and are older than --since")
+      root.Add("prune", is_arena
+                            ? "Delete the training jobs that ended and are older than --since"
+                            : "Delete jobs that ended, and forget runs, by age, number or size")
           .Args(cli::NoArgs())
-          .Example(fmt::format("  {} prune --since 72h", context.program));
+          .Example(is_arena
+                       ? fmt::format("  {} prune --since 72h", context.program)
+                       : fmt::format("  {0} prune --since 72h\n"
+                                     "  {0} prune --keep 100       # the newest hundred stay\n"
+                                     "  {0} prune --size 5G        # and what they have written",
+                                     context.program));
+  if (!is_arena) {
+    verb.Long(
+        "Delete jobs that ended, and forget runs that were deleted, with their logs, files and\n"
+        "code: those that one of --since, --keep and --size does not keep. Jobs that run, wait or\n"
+        "are suspended stay.");
+  }
   auto flags = std::make_shared<PruneFlags>();
-  verb.flags()
-      .Duration(&flags->since, "since", std::chrono::nanoseconds(0),
-                "how old a job that ended must be, counted from its creation: 10h, 30m; needed")
+  cli::FlagSet& set = verb.flags();
+  set.Duration(&flags->since, "since", std::chrono::nanoseconds(0),
+               is_arena
+                   ? "how old a job that ended must be, counted from its creation: 10h, 30m; needed"
+                   : "how old it must be, counted from its creation: 10h, 30m")
       .Short('s');
-  verb.flags()
-      .Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
+  set.Bool(&flags->all_namespaces, "all-namespaces", false, "of every namespace")
       .Short('A')
       .OldName("allNamespaces");
-  verb.Check([flags](cli::Invocation& call) -> base::Status {
-    if (call.command.Changed("since") && flags->since >= std::chrono::nanoseconds(0)) return {};
-    return base::Fail(base::Code::kInvalidArgument,
-                      "you need to specify the relative duration live time of the job that need to "
-                      "be cleaned by --since. Like --since 10h");
+  if (!is_arena) {
+    set.Int(&flags->keep, "keep", 0, "that many stay, the newest");
+    set.String(&flags->size_text, "size", "", "the newest stay that take no more than this: 5G");
+    set.Bool(&flags->only_gone, "gone", false, "").Hidden();
+  }
+  verb.Check([flags, is_arena](cli::Invocation& call) -> base::Status {
+    flags->has_since = call.command.Changed("since");
+    flags->has_keep = call.command.Changed("keep");
+    flags->has_size = call.command.Changed("size");
+    if (flags->has_keep && flags->keep < 0) {
+      return base::Fail(base::Code::kInvalidArgument, "--keep is invalid: it is at least 0");
+    }
+    if (flags->has_size) {
+      const auto size = base::ParseQuantity(flags->size_text);
+      if (!size) return base::Fail(size.error().Wrap("--size"));
+      flags->size = *size;
+    }
+    const bool is_given = flags->has_since || flags->has_keep || flags->has_size;
+    if (is_given && flags->since >= std::chrono::nanoseconds(0)) return {};
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        is_arena || flags->has_since
+            ? "you need to specify the relative duration live time of the job that need to be "
+              "cleaned by --since. Like --since 10h"
+            : "say what is to go: --since 72h, --keep 100 or --size 5G");
   });
   verb.Run([flags, &context](cli::Invocation& call) { return RunPrune(context, *flags, call); });
 }

@@ -17,6 +17,7 @@
 #include "arena/run/interrupted_run.h"
 #include "arena/run/program.h"
 #include "arena/run/run_folder.h"
+#include "arena/run/run_note.h"
 #include "arena/submit/creation.h"
 #include "arena/submit/dry_run.h"
 #include "arena/submit/prepare.h"
@@ -52,6 +53,8 @@ constexpr std::array kWords = {
 
 struct RunFlags {
   std::string directory = ".", module;
+  // Of `rerun`: the snapshot, and the folder that it is of.
+  std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
   std::vector<std::string> secrets;
   bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
 };
@@ -76,6 +79,12 @@ std::string NameStem(std::string_view stem) {
 std::string RandomName(std::string_view stem) {
   std::random_device random;
   return fmt::format("{}-{}", NameStem(stem), kWords[random() % kWords.size()]);
+}
+
+// Flags that another run of the same has not.
+bool IsOfOneRun(std::string_view flag) {
+  return flag == "name" || flag == "module" || flag == "detach" || flag == "directory" ||
+         flag == "dry-run" || flag.starts_with("snapshot");
 }
 
 std::string MegaBytes(int64_t bytes) {
@@ -106,11 +115,14 @@ class RunVerb {
  private:
   base::Status CheckTogether() const;
   void TakeSecrets();
+  base::Status FindSnapshot();
   base::Status FindCode();
   base::Status CheckScript() const;
   base::Result<SubmitOptions> Options() const;
   std::string Below(const std::string& root) const;
   base::Status FindFreeName(cluster::Client& client);
+  base::Result<snapshot::Snapshot> TakeOrRead(snapshot::Store& store) const;
+  base::Result<RunNote> NoteDown(const SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
   void Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const;
   base::Status BringCode(SubmitOptions& options, bool is_dry);
@@ -123,6 +135,7 @@ class RunVerb {
   SubmitFlags flags_;
   RunFlags run_;
   Program program_;
+  std::vector<std::string> args_;
   snapshot::Folder folder_;
   std::vector<snapshot::Entry> entries_;
   std::optional<RunFolder> run_folder_;
@@ -148,6 +161,10 @@ void RunVerb::Declare() {
            "seconds between SIGTERM and SIGKILL when the job is stopped");
   set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
                 "stop the job when it has been active for that long: 90s, 2h30m");
+  set_.String(&run_.snapshot, "snapshot", "", "").Hidden();
+  set_.String(&run_.snapshot_root, "snapshot-root", "", "").Hidden();
+  set_.String(&run_.snapshot_inside, "snapshot-inside", "", "").Hidden();
+  set_.String(&run_.snapshot_commit, "snapshot-commit", "", "").Hidden();
   set_.BeginGroup("");
   flags_.Declare(set_);
   set_.Find("name")->Required(false);
@@ -190,7 +207,20 @@ void RunVerb::TakeSecrets() {
   }
 }
 
+// The code of an earlier run.
+base::Status RunVerb::FindSnapshot() {
+  folder_.root = run_.snapshot_root;
+  folder_.inside = run_.snapshot_inside;
+  folder_.commit = run_.snapshot_commit;
+  folder_.is_git = !folder_.commit.empty();
+  const auto kept = RunFolder::Snapshots(context_.environment).Read(run_.snapshot);
+  if (!kept) return Fail(kept.error());
+  for (const snapshot::File& file : kept->files) entries_.push_back({file.path, {}, ""});
+  return {};
+}
+
 base::Status RunVerb::FindCode() {
+  if (!run_.snapshot.empty()) return FindSnapshot();
   if (!flags_.sync_mode.empty()) return {};
   auto folder = snapshot::FindFolder(run_.directory, context_.environment);
   if (!folder) return Fail(folder.error().Wrap("--directory"));
@@ -223,7 +253,7 @@ base::Status RunVerb::CheckScript() const {
   const std::string path = below.starts_with('/') ? below.substr(1) : below;
   std::error_code failed;
   const std::string whole = folder_.root + "/" + path;
-  if (!std::filesystem::exists(whole, failed)) {
+  if (run_.snapshot.empty() && !std::filesystem::exists(whole, failed)) {
     return Fail(
         Code::kInvalidArgument,
         fmt::format("{} is not in {}", program_.script,
@@ -244,7 +274,8 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }
-  TRY(ReadDefaults(run_.directory, set_));
+  args_ = call.args;
+  if (run_.snapshot.empty()) TRY(ReadDefaults(run_.directory, set_));
   TRY(CheckTogether());
   TakeSecrets();
   flags_.NoteGiven([&](std::string_view name) { return call.command.Changed(name); });
@@ -286,6 +317,30 @@ base::Status RunVerb::FindFreeName(cluster::Client& client) {
                           flags_.name, context_.program));
 }
 
+base::Result<snapshot::Snapshot> RunVerb::TakeOrRead(snapshot::Store& store) const {
+  return run_.snapshot.empty() ? store.Take(folder_.root, entries_) : store.Read(run_.snapshot);
+}
+
+// The command line as it can be given again.
+base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
+  RunNote note;
+  note.name = options.flags.name;
+  note.command = program_.command;
+  note.root = folder_.root;
+  note.inside = folder_.inside;
+  note.commit = folder_.commit;
+  note.module = run_.module;
+  note.args = args_;
+  for (const auto& flag : set_.flags()) {
+    if (IsOfOneRun(flag->name())) continue;
+    for (const std::string& value : flag->given()) {
+      note.flags.push_back(fmt::format("--{}={}", flag->name(), value));
+    }
+  }
+  TRY_ASSIGN(note.environment, DigestsOf(options.callers_env, context_.environment));
+  return note;
+}
+
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
   if (run_.is_live) {
@@ -294,7 +349,7 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
   }
   if (!takes_snapshot()) return {};
   snapshot::Store store = RunFolder::Snapshots(context_.environment);
-  TRY_ASSIGN(const snapshot::Snapshot taken, store.Take(folder_.root, entries_));
+  TRY_ASSIGN(const snapshot::Snapshot taken, TakeOrRead(store));
   TRY_ASSIGN(options.code_archive, store.Pack(taken, context_.environment));
   if (options.code_archive.size() > kMaxArchive) {
     return Fail(
@@ -327,15 +382,12 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   }
   TRY_ASSIGN(run_folder_, RunFolder::Make(context_.environment, options.flags.name));
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
-  text::Object record{{"name", options.flags.name},
-                      {"command", options.command},
-                      {"folder", Below(folder_.root)},
-                      {"commit", folder_.commit}};
-  if (!takes_snapshot()) return run_folder_->Note(record);
+  TRY_ASSIGN(RunNote note, NoteDown(options));
+  if (!takes_snapshot()) return run_folder_->Note(ToJson(note));
   snapshot::Store store = RunFolder::Snapshots(context_.environment);
-  TRY_ASSIGN(const snapshot::Snapshot taken, store.Take(folder_.root, entries_));
-  record["snapshot"] = taken.hash;
-  TRY(run_folder_->Note(record));
+  TRY_ASSIGN(const snapshot::Snapshot taken, TakeOrRead(store));
+  note.snapshot = taken.hash;
+  TRY(run_folder_->Note(ToJson(note)));
   TRY(store.WriteTo(taken, run_folder_->code()));
   options.flags.working_dir = Below(run_folder_->code());
   // Nothing of it may have been taken.

@@ -226,7 +226,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const std::string launcher = base::DirectoryOf(executable) + "/muster-launch";
   if (::access(launcher.c_str(), X_OK) != 0) defaults.missing_launcher = launcher;
 
-  TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state + "/pods"));
+  TRY_ASSIGN(const auto logs, PodLogs::Start(paths.state));
   TRY_ASSIGN(const auto execs, PodExecs::Start(paths.state + "/pods"));
   TRY_ASSIGN(const auto pod_ports, PodPorts::Start());
   server::ApiServer::Options server_options;

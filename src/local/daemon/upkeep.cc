@@ -16,10 +16,12 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/resources.h"
+#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "local/node/logs/record.h"
 #include "local/node/plan/pod.h"
 #include "local/store/upkeep.h"
 #include "process/file_lock.h"
@@ -37,18 +39,6 @@ constexpr int64_t kMaxLastBackup = 256 << 20;
 int64_t SizeOf(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 ? info.st_size : 0;
-}
-
-int64_t DiskUse(const std::string& folder) {
-  int64_t bytes = 0;
-  std::error_code failure;
-  auto each = std::filesystem::recursive_directory_iterator(folder, failure);
-  while (!failure && each != std::filesystem::end(each)) {
-    struct stat info{};
-    if (::lstat(each->path().c_str(), &info) == 0) bytes += int64_t{info.st_blocks} * 512;
-    each.increment(failure);
-  }
-  return bytes;
 }
 
 base::Result<std::vector<FinishedJob>> FinishedJobs(cluster::Client& client) {
@@ -153,7 +143,9 @@ void Upkeep::Run() {
     // Before jobs are removed: what is removed by mistake is in the backup.
     BackUpStore();
     RemoveOldJobs();
+    PruneRuns();
     ForgetWhatIsGone();
+    RemoveStrayRecords();
     if (const auto given = store::GiveBackSpace(options_.paths.database); !given) {
       base::LogWarn("give space back: {}", given.error().message);
     } else if (*given != 0) {
@@ -178,10 +170,10 @@ void Upkeep::RemoveOldJobs() {
     if (!pods) return base::LogWarn("list pods: {}", pods.error().message);
     const std::string& state = options_.paths.state;
     for (FinishedJob& job : *jobs) {
-      job.bytes = DiskUse(state + "/jobs/" + job.uid);
+      job.bytes = base::DiskUse(state + "/jobs/" + job.uid);
       const auto own = pods->find(job.uid);
       if (own == pods->end()) continue;
-      for (const std::string& pod : own->second) job.bytes += DiskUse(state + "/pods/" + pod);
+      for (const std::string& pod : own->second) job.bytes += base::DiskUse(state + "/pods/" + pod);
     }
   }
   Remove(JobsToRemove(std::move(*jobs), options_.keep, clock_.Now()));
@@ -202,12 +194,59 @@ void Upkeep::Remove(const std::vector<FinishedJob>& jobs) {
     base::LogInfo("{} finished jobs of namespace {} are no longer kept (local.keep_*): {}{}",
                   last - first, in, jobs[first].name, last - first == 1 ? "" : ", ...");
     first = last;
-    options.env = AsList(options_.environment);
-    const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}};
-    options.dies_with_parent = true;
-    RunToItsEnd(options);
+    RunQuietly(options);
   }
+}
+
+// By the program's own `prune`, which knows all that a run leaves.
+void Upkeep::PruneRuns() {
+  const std::string& state = options_.paths.state;
+  if (base::EntriesOf(state + "/records").empty() && base::EntriesOf(state + "/runs").empty())
+    return;
+  if (options_.keep.days == 0 && options_.keep.bytes == 0) return;
+  process::SpawnOptions options;
+  options.path = options_.executable;
+  options.argv = {"muster", "prune", "--local", "--all-namespaces", "--gone"};
+  if (options_.keep.days != 0) {
+    options.argv.push_back(fmt::format("--since={}h", options_.keep.days * 24));
+  }
+  if (options_.keep.bytes != 0) {
+    options.argv.push_back(fmt::format("--size={}", options_.keep.bytes));
+  }
+  RunQuietly(options);
+}
+
+// Of pods that the store does not remember: a Deployment's, a run's that was forgotten.
+void Upkeep::RemoveStrayRecords() {
+  const auto kept = store::KeptUids(options_.paths.database);
+  if (!kept) return base::LogWarn("what is remembered: {}", kept.error().message);
+  const std::string& state = options_.paths.state;
+  std::set<std::string> packages;
+  for (const char* kind : {"/records/", "/pods/"}) {
+    for (const std::string& uid : base::EntriesOf(state + kind)) {
+      const std::string folder = state + kind + uid;
+      if (kind == std::string_view("/records/") && !kept->contains(uid)) {
+        if (const auto removed = base::RemoveTree(folder); !removed) {
+          base::LogWarn("{}", removed.error().message);
+        }
+        continue;
+      }
+      const auto note = base::ReadFile(folder + "/" + std::string(node::kPythonFile));
+      const auto json = note ? text::ParseJson(*note) : base::Fail(note.error());
+      if (json) packages.insert(std::string(text::GetString(*json, {"packages"})));
+    }
+  }
+  for (const std::string& hash : base::EntriesOf(state + "/packages")) {
+    if (!packages.contains(hash)) ::unlink((state + "/packages/" + hash).c_str());
+  }
+}
+
+void Upkeep::RunQuietly(process::SpawnOptions& options) {
+  options.env = AsList(options_.environment);
+  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}};
+  options.dies_with_parent = true;
+  RunToItsEnd(options);
 }
 
 void Upkeep::RunToItsEnd(const process::SpawnOptions& options) {

@@ -1,5 +1,5 @@
-// What the daemon does once an hour: a backup of the store, finished jobs that are no longer kept,
-// space given back.
+// What the daemon does once an hour: a backup of the store, finished jobs and remembered runs that are
+// no longer kept, space given back.
 #pragma once
 
 #include <chrono>
@@ -42,6 +42,9 @@ class Upkeep {
   void BackUpStore();
   void RemoveOldJobs();
   void Remove(const std::vector<FinishedJob>& jobs);
+  void PruneRuns();
+  void RemoveStrayRecords();
+  void RunQuietly(process::SpawnOptions& options);
   void RunToItsEnd(const process::SpawnOptions& options);
   void ForgetWhatIsGone();
 

@@ -51,6 +51,21 @@ constexpr std::array kMigrations = {
     R"sql(
       CREATE TABLE deleted(uid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     )sql",
+    // Runs that are over (kept.h).
+    R"sql(
+      CREATE TABLE kept(
+        uid       TEXT PRIMARY KEY,
+        run       TEXT NOT NULL,
+        resource  TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        name      TEXT NOT NULL,
+        created   INTEGER NOT NULL,
+        deleted   INTEGER NOT NULL,
+        json      TEXT NOT NULL
+      ) STRICT;
+      CREATE INDEX kept_by_run ON kept(run);
+      CREATE INDEX kept_jobs ON kept(created) WHERE uid = run;
+    )sql",
 };
 
 base::Result<int64_t> ReadPragma(Database& database, std::string_view name) {

@@ -1,5 +1,7 @@
 #include "local/store/store.h"
 
+#include <fmt/format.h>
+
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -106,6 +108,25 @@ class ReaderPool {
   size_t count_ = 0;
 };
 
+// Of jobs, or of one run's pods.
+std::string KeptSql(const KeptQuery& query, std::string_view columns) {
+  std::string sql = fmt::format("SELECT {} FROM kept WHERE ", columns);
+  if (!query.uid.empty()) {
+    sql += "uid = ?5 AND ?1 = ''";
+  } else {
+    sql += query.run.empty() ? "uid = run AND ?1 = ''" : "run = ?1 AND uid <> run";
+    sql += " AND ?5 = ''";
+  }
+  sql += query.namespace_name.empty() ? " AND ?2 = ''" : " AND namespace = ?2";
+  sql += query.name.empty() ? " AND ?3 = ''" : " AND name = ?3";
+  sql += query.uid_prefix.empty() ? " AND ?4 = ''" : " AND substr(uid, 1, length(?4)) = ?4";
+  return sql;
+}
+
+Rows Run(Statement& statement, const KeptQuery& query) {
+  return statement.Query(query.run, query.namespace_name, query.name, query.uid_prefix, query.uid);
+}
+
 Rows Run(Statement& statement, const ListQuery& query) {
   return statement.Query(query.resource, query.namespace_name, query.name, query.job, query.owner,
                          query.after.first, query.after.second, query.release);
@@ -163,7 +184,10 @@ class SqliteCursor final : public ListCursor {
 class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, int64_t version, std::string reserve)
-      : last_reserve_{Reserve(std::move(reserve))}, history_(version), readers_(path) {}
+      : last_reserve_{Reserve(std::move(reserve))},
+        history_(version),
+        readers_(path),
+        path_(path) {}
 
   base::Status Start(Database database, int64_t version, Options options) {
     TRY_ASSIGN(writer_, Writer::Start(std::move(database), version, history_, std::move(options)));
@@ -219,6 +243,41 @@ class SqliteStore : public Store {
     return rows.Int(1) != 0 ? Fate::kDeleted : Fate::kUnknown;
   }
 
+  base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    std::string sql = KeptSql(query, fmt::format("uid, run, resource, namespace, name, created, "
+                                                 "deleted, {}",
+                                                 query.has_objects ? "json" : "''"));
+    sql += query.run.empty() ? " ORDER BY created DESC, uid" : " ORDER BY created, uid";
+    if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);
+    TRY_ASSIGN(Statement statement, reader->database.Prepare(sql));
+    Rows rows = Run(statement, query);
+    std::vector<Kept> found;
+    while (true) {
+      TRY_ASSIGN(const bool has_row, rows.Next());
+      if (!has_row) return found;
+      const auto text = [&rows](int column) { return std::string(rows.Text(column)); };
+      found.push_back(
+          {text(0), text(1), text(2), text(3), text(4), rows.Int(5), rows.Int(6), text(7)});
+    }
+  }
+
+  base::Result<int64_t> CountKept(const KeptQuery& query) override {
+    TRY_ASSIGN(const auto reader, readers_.Take());
+    TRY_ASSIGN(Statement statement, reader->database.Prepare(KeptSql(query, "count(*)")));
+    Rows rows = Run(statement, query);
+    TRY_ASSIGN(const bool has_row, rows.Next());
+    return has_row ? rows.Int(0) : 0;
+  }
+
+  base::Status Forget(const std::vector<std::string>& runs) override {
+    TRY_ASSIGN(Database database, Database::Open(path_));
+    TRY_ASSIGN(Transaction transaction, Transaction::Begin(database, Transaction::Kind::kWrite));
+    TRY_ASSIGN(Statement forget, database.Prepare("DELETE FROM kept WHERE run=?"));
+    for (const std::string& run : runs) TRY(forget.Run(std::string_view(run)));
+    return transaction.Commit();
+  }
+
   base::Result<int64_t> Version() override {
     TRY_ASSIGN(const auto reader, readers_.Take());
     return ReadVersion(reader->version);
@@ -245,6 +304,7 @@ class SqliteStore : public Store {
   LastReserve last_reserve_;  // first: when no connection is open any more
   History history_;
   ReaderPool readers_;
+  const std::string path_;
   std::unique_ptr<Writer> writer_;  // last: ends first
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "local/store/history.h"
+#include "local/store/kept.h"
 #include "local/store/object.h"
 
 namespace local::store {
@@ -103,6 +104,11 @@ class Store {
   virtual base::Result<std::unique_ptr<ListCursor>> OpenList(const ListQuery& query) = 0;
   virtual base::Result<int64_t> Count(const ListQuery& query) = 0;
   virtual base::Result<Fate> FateOf(std::string_view uid) = 0;
+  // Runs that are over, and what is left of their pods.
+  virtual base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) = 0;
+  virtual base::Result<int64_t> CountKept(const KeptQuery& query) = 0;
+  // Forgets these runs with their pods. Durable when it returns.
+  virtual base::Status Forget(const std::vector<std::string>& runs) = 0;
   // The newest version that is durable.
   virtual base::Result<int64_t> Version() = 0;
 

@@ -164,4 +164,16 @@ base::Status ForgetDeleted(const std::string& path,
   return transaction.Commit();
 }
 
+base::Result<std::set<std::string>> KeptUids(const std::string& path) {
+  TRY_ASSIGN(Database database, Database::OpenReader(path));
+  TRY_ASSIGN(Statement select, database.Prepare("SELECT uid FROM kept"));
+  Rows rows = select.Query();
+  std::set<std::string> uids;
+  while (true) {
+    TRY_ASSIGN(const bool has_row, rows.Next());
+    if (!has_row) return uids;
+    uids.emplace(rows.Text(0));
+  }
+}
+
 }  // namespace local::store

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,8 @@ base::Result<int64_t> GiveBackSpace(const std::string& path);
 // Forgets what was deleted (Fate), but for what `is_kept`.
 base::Status ForgetDeleted(const std::string& path,
                            const std::function<bool(std::string_view uid)>& is_kept);
+
+// Of all that is kept (kept.h).
+base::Result<std::set<std::string>> KeptUids(const std::string& path);
 
 }  // namespace local::store

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "base/clock.h"
+#include "local/store/kept.h"
 #include "local/store/reserve.h"
 
 namespace local::store {
@@ -73,6 +74,9 @@ class Writer::Session : public View {
                 " WHERE resource=? AND namespace=? AND name=?"));
     TRY(prepare(delete_, "DELETE FROM objects WHERE resource=? AND namespace=? AND name=?"));
     TRY(prepare(bury_, "INSERT OR IGNORE INTO deleted(uid) VALUES (?)"));
+    TRY(prepare(keep_,
+                "INSERT OR REPLACE INTO kept(uid, run, resource, namespace, name, created, deleted,"
+                " json) VALUES (?,?,?,?,?,?,?,?)"));
     TRY(prepare(revise_, "UPDATE revision SET version=?"));
     TRY(prepare(recall_, "SELECT action, version, json FROM writes WHERE write=?"));
     TRY(prepare(remember_, "INSERT INTO writes(write, action, version, json) VALUES (?,?,?,?)"));
@@ -274,7 +278,16 @@ class Writer::Session : public View {
     event->type = Event::Type::kDeleted;
     TRY(delete_.Run(key.resource, key.namespace_name, key.name));
     if (HasFolder(key.resource)) TRY(bury_.Run(text::GetString(object, {"metadata", "uid"})));
+    TRY(KeepRun(key, object));
     return Emit(Next::Action::kDelete, std::move(event));
+  }
+
+  base::Status KeepRun(const Key& key, const text::Json& object) {
+    const int64_t now = base::SystemClock().Now().time_since_epoch().count();
+    const std::optional<Kept> kept = ToKeep(key, object, CreatedOf(object), now);
+    if (!kept) return {};
+    return keep_.Run(kept->uid, kept->run, kept->resource, kept->namespace_name, kept->name,
+                     kept->created, kept->deleted, kept->json);
   }
 
   // Takes the next version.
@@ -296,8 +309,8 @@ class Writer::Session : public View {
 
   Database database_;
   Reserve reserve_;
-  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, bury_, revise_,
-      recall_, remember_, forget_, savepoint_, undo_, release_;
+  Statement get_, get_by_uid_, owned_by_, in_namespace_, insert_, update_, delete_, bury_, keep_,
+      revise_, recall_, remember_, forget_, savepoint_, undo_, release_;
   int64_t durable_version_;
   int64_t version_;  // of the transaction under way
   bool is_lost_ = false;

@@ -1,10 +1,14 @@
 #include "local/daemon/pods/pod_logs.h"
 
+#include <unistd.h>
+
+#include "local/node/logs/record.h"
+
 namespace local::daemon {
 
-base::Result<std::unique_ptr<PodLogs>> PodLogs::Start(std::string pods_directory) {
+base::Result<std::unique_ptr<PodLogs>> PodLogs::Start(std::string state_directory) {
   TRY_ASSIGN(auto follower, node::LogFollower::Create());
-  return std::unique_ptr<PodLogs>(new PodLogs(std::move(pods_directory), std::move(follower)));
+  return std::unique_ptr<PodLogs>(new PodLogs(std::move(state_directory), std::move(follower)));
 }
 
 void PodLogs::Open(const text::Json& pod, const server::LogRequest& request,
@@ -27,8 +31,11 @@ void PodLogs::Open(const text::Json& pod, const server::LogRequest& request,
   receiver.when_taken = [sink](size_t limit, std::function<void()> callback) {
     sink->WhenTaken(limit, std::move(callback));
   };
-  follower_->Open(pods_directory_ + "/" + std::string(text::GetString(pod, {"metadata", "uid"})),
-                  request.container, std::move(query), std::move(receiver));
+  const std::string uid(text::GetString(pod, {"metadata", "uid"}));
+  std::string directory = state_directory_ + "/pods/" + uid;
+  const std::string kept = node::RecordDirectory(state_directory_, uid);
+  if (::access(kept.c_str(), F_OK) == 0) directory = kept;
+  follower_->Open(std::move(directory), request.container, std::move(query), std::move(receiver));
 }
 
 }  // namespace local::daemon

@@ -11,17 +11,17 @@ namespace local::daemon {
 
 class PodLogs : public server::LogSource {
  public:
-  // `pods_directory` holds one directory per pod, named by its uid.
-  static base::Result<std::unique_ptr<PodLogs>> Start(std::string pods_directory);
+  // Of the pods that are there, and of those that are gone and remembered.
+  static base::Result<std::unique_ptr<PodLogs>> Start(std::string state_directory);
 
   void Open(const text::Json& pod, const server::LogRequest& request,
             std::shared_ptr<server::LogSink> sink) override;
 
  private:
-  PodLogs(std::string pods_directory, std::unique_ptr<node::LogFollower> follower)
-      : pods_directory_(std::move(pods_directory)), follower_(std::move(follower)) {}
+  PodLogs(std::string state_directory, std::unique_ptr<node::LogFollower> follower)
+      : state_directory_(std::move(state_directory)), follower_(std::move(follower)) {}
 
-  const std::string pods_directory_;
+  const std::string state_directory_;
   const std::unique_ptr<node::LogFollower> follower_;
 };
 

@@ -10,6 +10,7 @@
 #include "api/pod.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "local/node/logs/record.h"
 
 namespace local::node {
 
@@ -406,7 +407,11 @@ void PodKeeper::RemovePod(const std::string& uid) {
   const std::string directory = DirectoryOf(it->second);
   const std::string job_uid = it->second.job_uid;
   LetGo(it);
-  parts_.pool.Run([directory] {
+  const std::string record = RecordDirectory(parts_.starter.facts().state_directory, uid);
+  parts_.pool.Run([directory, record] {
+    if (auto kept = KeepRecord(directory, record); !kept) {
+      base::LogWarn("what ran in {} is not remembered: {}", directory, kept.error().message);
+    }
     if (auto removed = base::RemoveTree(directory); !removed) {
       base::LogWarn("{}", removed.error().message);
     }

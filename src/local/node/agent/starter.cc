@@ -12,6 +12,7 @@
 #include "api/object.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "local/node/plan/packages.h"
 #include "local/node/plan/tensorboard.h"
 
 namespace local::node {
@@ -250,6 +251,14 @@ OrNotReady<std::string> PodStarter::Interpreter(const text::Json& pod) {
   return interpreter;
 }
 
+// For the run's record: no pod is kept from its start by it.
+void PodStarter::NoteInterpreter(const text::Json& pod, const std::string& interpreter) const {
+  if (interpreter.empty()) return;
+  const base::Status noted = NotePython(interpreter, EnvironmentOf(pod), facts_.state_directory,
+                                        PodDirectory(facts_, api::Uid(pod)));
+  if (!noted) base::LogWarn("{}", noted.error().message);
+}
+
 OrNotReady<PodGrants> PodStarter::Programs(const text::Json& pod) {
   PodGrants grants;
   auto interpreter = Interpreter(pod);
@@ -263,7 +272,10 @@ OrNotReady<PodGrants> PodStarter::Programs(const text::Json& pod) {
     }
     grants.interpreter_directory = plan.directory;
   }
-  if (!RunsTensorboard(pod)) return grants;
+  if (!RunsTensorboard(pod)) {
+    NoteInterpreter(pod, *interpreter);
+    return grants;
+  }
   auto program = FindTensorboard(*interpreter, path, SystemFiles(), [&](const std::string& python) {
     return CanImportTensorboard(python, EnvironmentOf(pod));
   });

@@ -34,6 +34,7 @@ class PodStarter {
   OrNotReady<base::Fd> LockNodePort(const NodePort& port);
   // What the pod's programs are given of Python and TensorBoard.
   OrNotReady<PodGrants> Programs(const text::Json& pod);
+  void NoteInterpreter(const text::Json& pod, const std::string& interpreter) const;
   // "" when there is none and none was asked for.
   OrNotReady<std::string> Interpreter(const text::Json& pod);
   // The submitter's variables, and the daemon's where he has none.

@@ -7,6 +7,7 @@
 #include "local/server/kinds/object_rules.h"
 #include "local/server/routing/backend.h"
 #include "local/server/routing/reads.h"
+#include "local/server/routing/records.h"
 #include "local/server/routing/reviews.h"
 #include "local/server/routing/watches.h"
 #include "local/server/routing/writes.h"
@@ -155,6 +156,9 @@ void ApiServer::Handle(net::HttpRequest request, std::shared_ptr<net::Responder>
   }
   if (auto found = AnswerReview(*target, request, user_)) return responder->Send(std::move(*found));
   if (auto found = AnswerDefinitions(*target, request.method, request.body)) {
+    return responder->Send(std::move(*found));
+  }
+  if (auto found = AnswerRecords(*backend_, *target, request.method)) {
     return responder->Send(std::move(*found));
   }
   const bool is_api =

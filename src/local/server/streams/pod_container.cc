@@ -28,8 +28,30 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+// The pod that is there, or with podUID the one of that uid, which may be gone.
+base::Result<std::string> PodText(Backend& backend, const RestRequest& rest) {
+  auto json = backend.store->Get(rest.key());
+  const std::string uid(rest.target.Query("podUID"));
+  if (uid.empty() || (!json && json.error().code != base::Code::kNotFound)) return json;
+  if (json) {
+    const auto pod = text::ParseJson(*json);
+    if (pod && api::Uid(*pod) == uid) return json;
+  }
+  store::KeptQuery query;
+  query.uid = uid;
+  query.namespace_name = rest.namespace_name;
+  query.name = rest.name;
+  TRY_ASSIGN(std::vector<store::Kept> kept, backend.store->ListKept(query));
+  if (!kept.empty()) return std::move(kept.front().json);
+  return base::Fail(base::Code::kNotFound, "no such pod is remembered");
+}
+
+}  // namespace
+
 Answer<text::Json> ReadPod(Backend& backend, const RestRequest& rest) {
-  const auto json = backend.store->Get(rest.key());
+  const auto json = PodText(backend, rest);
   if (!json) {
     const bool is_absent = json.error().code == base::Code::kNotFound;
     return Refuse(is_absent ? NotFound(*rest.resource, rest.name) : FromError(json.error()));

@@ -1,0 +1,169 @@
+// `code`, `files` and `cp`: what a run was made of, and what it has made.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "arena/app/complete_names.h"
+#include "arena/history/facts.h"
+#include "arena/run/run_folder.h"
+#include "arena/verbs.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/table.h"
+
+namespace arena {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Fail;
+
+base::Result<RunRecord> RunOf(Context& context, const std::string& name) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  return FindRun(*client, context, name);
+}
+
+base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocation& call) {
+  TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0]));
+  const std::string hash = AnnotationOf(run.job.job, "muster.dev/snapshot");
+  if (hash.empty()) {
+    return Fail(Code::kNotFound, fmt::format("{} had no copy of a folder: only `{} run` takes one",
+                                             run.job.summary.name, context.program));
+  }
+  const snapshot::Store store = RunFolder::Snapshots(context.environment);
+  const auto taken = store.Read(hash);
+  if (!taken) {
+    return Fail(Code::kNotFound,
+                fmt::format("the code of {} is not kept any more", run.job.summary.name));
+  }
+  if (to.empty()) {
+    for (const snapshot::File& file : taken->files) {
+      TRY(call.out.Write(fmt::format("{:>10}  {}\n", file.size, file.path)));
+    }
+    return 0;
+  }
+  std::error_code failed;
+  if (fs::exists(to, failed)) {
+    return Fail(Code::kAlreadyExists, fmt::format("{} is there already: name a new folder", to));
+  }
+  TRY(store.WriteTo(*taken, to));
+  base::LogInfo("{} files of {} are in {}", taken->files.size(), run.job.summary.name, to);
+  return 0;
+}
+
+// MUSTER_RUN_DIR.
+base::Result<std::string> FilesOf(const Context& context, const RunRecord& run) {
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  std::error_code failed;
+  if (folder.empty() || !fs::is_directory(folder + "/files", failed)) {
+    return Fail(
+        Code::kNotFound,
+        fmt::format("{} has no files here: only what `{} run` made on this machine has, until "
+                    "it is pruned",
+                    run.job.summary.name, context.program));
+  }
+  return folder + "/files";
+}
+
+base::Result<int> RunFiles(Context& context, cli::Invocation& call) {
+  TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0]));
+  TRY_ASSIGN(const std::string root, FilesOf(context, run));
+  std::vector<std::string> lines;
+  std::error_code failed;
+  for (auto each = fs::recursive_directory_iterator(root, failed);
+       !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
+    std::error_code unreadable;
+    if (each->is_directory(unreadable) && !each->is_symlink(unreadable)) continue;
+    struct stat info{};
+    if (::lstat(each->path().c_str(), &info) != 0) continue;
+    lines.push_back(
+        fmt::format("{:>12}  {}\n", info.st_size, each->path().string().substr(root.size() + 1)));
+  }
+  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+    return std::string_view(a).substr(14) < std::string_view(b).substr(14);
+  });
+  for (const std::string& line : lines) TRY(call.out.Write(line));
+  base::LogInfo("they are in {}", root);
+  return 0;
+}
+
+// The path stays below the run's folder, also where links lead elsewhere.
+base::Result<std::string> Inside(const std::string& root, const std::string& path) {
+  std::error_code failed;
+  const fs::path whole = fs::canonical(root + "/" + path, failed);
+  if (failed) return Fail(Code::kNotFound, fmt::format("the run has no file {}", path));
+  const std::string base = fs::canonical(root, failed).string();
+  if (whole.string() != base && !whole.string().starts_with(base + "/")) {
+    return Fail(Code::kInvalidArgument, fmt::format("{} leads out of the run's files", path));
+  }
+  return whole.string();
+}
+
+base::Result<int> RunCp(Context& context, cli::Invocation& call) {
+  const size_t colon = call.args[0].find(':');
+  const std::string path = call.args[0].substr(colon + 1);
+  TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0].substr(0, colon)));
+  TRY_ASSIGN(const std::string root, FilesOf(context, run));
+  TRY_ASSIGN(const std::string from, Inside(root, path));
+  std::error_code failed;
+  fs::path to = call.args[1];
+  if (fs::is_directory(to, failed)) {
+    to /= path.empty() || path == "." ? run.job.summary.name : fs::path(from).filename().string();
+  }
+  if (fs::exists(fs::symlink_status(to, failed))) {
+    return Fail(Code::kAlreadyExists, fmt::format("{} is there already", to.string()));
+  }
+  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
+  if (failed) {
+    return Fail(
+        base::Errno(failed.value(), fmt::format("copy \"{}\" to \"{}\"", from, to.string())));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddCode(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("code RUN", "List the code that a run had, or write it to a folder")
+          .Args(cli::ExactArgs(1))
+          .Example(fmt::format("  {0} code base\n"
+                               "  {0} code base -o /tmp/base    # the folder as it was then",
+                               context.program));
+  auto to = std::make_shared<std::string>();
+  verb.flags().String(to.get(), "output", "", "a new `FOLDER` to write it to").Short('o');
+  CompleteOneJob(verb, context);
+  verb.Run([to, &context](cli::Invocation& call) { return RunCode(context, *to, call); });
+}
+
+void AddFiles(cli::Command& root, Context& context) {
+  cli::Command& verb = root.Add("files RUN", "List what a run has written to its MUSTER_RUN_DIR")
+                           .Args(cli::ExactArgs(1))
+                           .Example(fmt::format("  {0} files base\n"
+                                                "  {0} cp base:model.pt .",
+                                                context.program));
+  CompleteOneJob(verb, context);
+  verb.Run([&context](cli::Invocation& call) { return RunFiles(context, call); });
+}
+
+void AddCp(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("cp RUN:PATH TARGET", "Copy a file or folder that a run has written")
+          .Args(cli::ExactArgs(2))
+          .Example(fmt::format("  {0} cp base:model.pt .\n"
+                               "  {0} cp base: /tmp/all-of-base",
+                               context.program));
+  verb.Check([&context](cli::Invocation& call) -> base::Status {
+    const size_t colon = call.args[0].find(':');
+    if (colon != std::string::npos && colon > 0) return {};
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("what is copied is named RUN:PATH: `{} cp base:model.pt .`", context.program));
+  });
+  verb.Run([&context](cli::Invocation& call) { return RunCp(context, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,113 @@
+#include "arena/history/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+// The container that trains: of the master, else of the workers.
+const text::Json* FirstContainer(const text::Json& job) {
+  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr) return nullptr;
+  for (const std::string_view type : {api::kMaster, api::kWorker}) {
+    const auto found = replicas->find(type);
+    if (found == replicas->end()) continue;
+    const text::Array* containers =
+        text::FindArray(found->value(), {"template", "spec", "containers"});
+    if (containers != nullptr && !containers->empty()) return &containers->front();
+  }
+  return nullptr;
+}
+
+std::string ValueOf(const text::Json& variable) {
+  if (const text::Json* secret = text::Find(variable, {"valueFrom", "secretKeyRef"})) {
+    return fmt::format("(secret {}, key {})", text::GetString(*secret, {"name"}),
+                       text::GetString(*secret, {"key"}));
+  }
+  if (const text::Json* from = text::Find(variable, {"valueFrom"})) return text::ToJson(*from);
+  return std::string(text::GetString(variable, {"value"}));
+}
+
+// Submitted or not, every run has its own of these.
+bool IsOfEachRun(std::string_view variable) { return variable == "MUSTER_RUN_DIR"; }
+
+RunPython PythonOf(const RunRecord& run, const base::Environment& environment) {
+  RunPython python;
+  const std::string state = environment.StateDir();
+  std::vector<const text::Json*> pods;
+  for (const text::Json& pod : run.job.pods) pods.push_back(&pod);
+  for (const text::Json& pod : run.past_pods) pods.push_back(&pod);
+  for (const text::Json* pod : pods) {
+    for (const char* kind : {"pods", "records"}) {
+      const auto note =
+          base::ReadFile(fmt::format("{}/{}/{}/python.json", state, kind, api::Uid(*pod)));
+      const auto json = note ? text::ParseJson(*note) : base::Fail(note.error());
+      if (!json) continue;
+      python.interpreter = text::GetString(*json, {"python"});
+      const auto list = base::ReadFile(
+          fmt::format("{}/packages/{}", state, text::GetString(*json, {"packages"})));
+      if (!list) return python;
+      for (std::string& package : base::Split(*list, '\n')) {
+        if (!package.empty()) python.packages.push_back(std::move(package));
+      }
+      return python;
+    }
+  }
+  return python;
+}
+
+}  // namespace
+
+std::string DescribeReplicas(const text::Json& job) {
+  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  std::string text;
+  if (replicas == nullptr) return text;
+  for (const auto& replica : *replicas) {
+    const int64_t count = text::GetInt(replica.value(), {"replicas"}).value_or(1);
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", count,
+                        base::ToLower(std::string_view(replica.key())), count == 1 ? "" : "s");
+  }
+  return text;
+}
+
+RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
+  RunFacts facts;
+  const text::Json& job = run.job.job;
+  facts.note = NoteOf(job, environment);
+  facts.python = PythonOf(run, environment);
+  const auto add = [&facts](std::string name, std::string value) {
+    if (!value.empty()) facts.spec.emplace_back(std::move(name), std::move(value));
+  };
+  add("command", CommandOf(job));
+  add("replicas", DescribeReplicas(job));
+  add("processes", std::string(text::GetString(job, {"spec", "nprocPerNode"})));
+  add("priority", std::string(text::GetString(
+                      job, {"spec", "runPolicy", "schedulingPolicy", "priorityClass"})));
+  const text::Json* container = FirstContainer(job);
+  if (container == nullptr) return facts;
+  add("image", std::string(text::GetString(*container, {"image"})));
+  if (const text::Object* limits = text::FindObject(*container, {"resources", "limits"})) {
+    for (const auto& limit : *limits) {
+      const text::Json& value = limit.value();
+      add(std::string(limit.key()),
+          value.is_string() ? std::string(value.as_string()) : text::ToJson(value));
+    }
+  }
+  if (const text::Array* variables = text::FindArray(*container, {"env"})) {
+    for (const text::Json& variable : *variables) {
+      const std::string_view name = text::GetString(variable, {"name"});
+      if (!IsOfEachRun(name))
+        facts.spec.emplace_back(fmt::format("env {}", name), ValueOf(variable));
+    }
+  }
+  return facts;
+}
+
+}  // namespace arena

@@ -1,0 +1,190 @@
+// `rerun`: a run once more, with the code that it had.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/app/complete_names.h"
+#include "arena/history/facts.h"
+#include "arena/jobs/records.h"
+#include "arena/run/run_folder.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+struct RerunFlags {
+  std::vector<std::string> with;
+  bool is_detached = false;
+};
+
+// "base" of base, base-2, base-3.
+std::string Stem(const std::string& name) {
+  const size_t dash = name.rfind('-');
+  if (dash == std::string::npos || dash == 0 || dash + 1 == name.size()) return name;
+  const bool is_number = name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+  return is_number ? name.substr(0, dash) : name;
+}
+
+base::Result<std::string> FreeName(cluster::Client& client, const Context& context,
+                                   const std::string& name) {
+  const std::string stem = Stem(name);
+  for (int number = 2;; ++number) {
+    std::string next = fmt::format("{}-{}", stem, number);
+    const auto standing = client.Get(api::kPyTorchJobs, context.Namespace(), next);
+    if (!standing && standing.error().code != Code::kNotFound) return Fail(standing.error());
+    if (standing) continue;
+    TRY_ASSIGN(const auto gone, FindGoneRun(client, context, next));
+    if (!gone) return next;
+  }
+}
+
+// The blanks in them divide words; a shell's quotes do not.
+std::vector<std::string> WordsOf(const std::vector<std::string>& texts) {
+  std::vector<std::string> words;
+  for (const std::string& text : texts) {
+    for (std::string& word : base::Split(text, ' ')) {
+      if (!word.empty()) words.push_back(std::move(word));
+    }
+  }
+  return words;
+}
+
+// Becomes `run` with the words of then. Returns only when that fails.
+base::Error BecomeRun(const std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv("/proc/self/exe", argv.data());
+  return base::Errno(errno, "start muster again");
+}
+
+base::Result<std::vector<std::string>> RunAgain(const Context& context, const RunNote& note,
+                                                const RerunFlags& flags, const std::string& name,
+                                                const std::vector<std::string>& more) {
+  std::vector<std::string> words = {context.program, "run"};
+  if (context.flags.local) words.insert(words.begin() + 1, "--local");
+  if (!context.flags.namespace_name.empty()) {
+    words.push_back("--namespace=" + context.flags.namespace_name);
+  }
+  words.insert(words.end(), note.flags.begin(), note.flags.end());
+  words.push_back("--name=" + name);
+  if (flags.is_detached) words.push_back("--detach");
+  if (!note.snapshot.empty()) {
+    if (!RunFolder::Snapshots(context.environment).Read(note.snapshot)) {
+      return Fail(Code::kNotFound,
+                  fmt::format("the code of {} is not kept any more (`{} prune` and local.keep_days "
+                              "let it go): run it anew in {}",
+                              note.name, context.program, note.root));
+    }
+    for (const auto& [flag, value] :
+         {std::pair<const char*, const std::string&>{"snapshot", note.snapshot},
+          {"snapshot-root", note.root},
+          {"snapshot-inside", note.inside},
+          {"snapshot-commit", note.commit}}) {
+      words.push_back(fmt::format("--{}={}", flag, value));
+    }
+  } else {
+    words.push_back("--directory=" +
+                    (note.inside.empty() ? note.root : note.root + "/" + note.inside));
+  }
+  for (std::string& word : WordsOf(flags.with)) words.push_back(std::move(word));
+  if (!note.module.empty()) words.push_back("--module=" + note.module);
+  if (note.module.empty()) words.push_back("--");
+  words.insert(words.end(), note.args.begin(), note.args.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+void Rename(text::Json& object, const std::string& from, const std::string& to) {
+  for (const text::Path& path : {text::Path{"metadata", "labels"}, {"metadata", "annotations"}}) {
+    text::Json* values = text::Find(object, path);
+    if (values == nullptr || !values->is_object()) continue;
+    for (auto& pair : values->as_object()) {
+      if (pair.value().is_string() && pair.value().as_string() == from) pair.value() = to;
+    }
+  }
+}
+
+// The object as it was, under another name.
+text::Json ObjectAgain(const text::Json& job, const std::string& name) {
+  const std::string old(api::Name(job));
+  text::Object metadata{{"name", name}, {"namespace", api::Namespace(job)}};
+  for (const char* field : {"labels", "annotations"}) {
+    if (const text::Json* kept = text::Find(job, {"metadata", field})) metadata[field] = *kept;
+  }
+  text::Json again = text::Object{{"apiVersion", api::kPyTorchJobs.api_version()},
+                                  {"kind", api::kPyTorchJobs.kind},
+                                  {"metadata", std::move(metadata)}};
+  if (const text::Json* spec = text::Find(job, {"spec"})) text::Set(again, {"spec"}, *spec);
+  text::Erase(again, {"spec", "runPolicy", "suspend"});
+  text::Erase(again,
+              {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"});
+  Rename(again, old, name);
+  if (text::Json* replicas = text::Find(again, {"spec", "pytorchReplicaSpecs"})) {
+    for (auto& replica : replicas->as_object()) {
+      if (text::Json* pod = text::Find(replica.value(), {"template"})) Rename(*pod, old, name);
+    }
+  }
+  return again;
+}
+
+base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::vector<std::string> more(call.args.begin() + 1, call.args.end());
+  TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+  const std::string& old = run.job.summary.name;
+  TRY_ASSIGN(const std::string name, FreeName(*client, context, old));
+  if (const auto note = NoteOf(run.job.job, context.environment)) {
+    TRY_ASSIGN(const std::vector<std::string> words, RunAgain(context, *note, flags, name, more));
+    return Fail(BecomeRun(words));
+  }
+  if (!RunFolderOf(run.job.job, context.environment).empty()) {
+    return Fail(Code::kNotFound, fmt::format("what {} was run with is not kept any more", old));
+  }
+  if (!more.empty() || !flags.with.empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} was not made by `{} run`: it can be run again as it was, without "
+                            "--with and further words",
+                            old, context.program));
+  }
+  TRY(client->Create(api::kPyTorchJobs, api::Namespace(run.job.job),
+                     ObjectAgain(run.job.job, name)));
+  TRY(call.out.Write(fmt::format("{0} is made, as {1} was: `{2} logs {0} -f` follows it\n", name,
+                                 old, context.program)));
+  return 0;
+}
+
+}  // namespace
+
+void AddRerun(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("rerun RUN [-- ARGS...]", "Run something again, with the code that it had")
+          .Args(cli::MinArgs(1))
+          .Long(
+              "Run something again: what `run` made with the same flags, command and code, and "
+              "with\n"
+              "your environment of now; any other job as its object was. ARGS are added to its\n"
+              "command, --with adds flags of `run`; the last of two wins.")
+          .Example(fmt::format("  {0} rerun base\n"
+                               "  {0} rerun base -- --lr 0.2\n"
+                               "  {0} rerun 3f2a91c0 --with \"--gpus 2\" --with --name=big",
+                               context.program));
+  auto flags = std::make_shared<RerunFlags>();
+  verb.flags().StringArray(&flags->with, "with",
+                           "further `FLAGS` of run, divided by blanks; repeatable");
+  verb.flags().Bool(&flags->is_detached, "detach", false, "return when the job is made").Short('d');
+  CompleteOneJob(verb, context);
+  verb.Run([flags, &context](cli::Invocation& call) { return RunRerun(context, *flags, call); });
+}
+
+}  // namespace arena

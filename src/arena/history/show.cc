@@ -1,0 +1,252 @@
+// `show`: what a run was and how it went, whether or not its job is still there.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "arena/app/complete_names.h"
+#include "arena/history/facts.h"
+#include "arena/jobs/history.h"
+#include "arena/jobs/job_output.h"
+#include "arena/logs/all_logs.h"
+#include "arena/verbs.h"
+#include "base/strings.h"
+#include "cli/table.h"
+
+namespace arena {
+namespace {
+
+constexpr int64_t kLastLines = 10;
+
+// A run of one instance: its pod's, of this attempt or an earlier one.
+struct Attempt {
+  std::string instance;
+  std::string status;
+  std::optional<int64_t> exit_code;
+  std::string reason;
+  std::string started;
+  std::string ended;
+  std::string node;
+};
+
+Attempt AttemptOf(const text::Json& pod) {
+  Attempt attempt;
+  attempt.instance = api::Name(pod);
+  attempt.status = api::PodStatusText(pod);
+  attempt.node = api::NodeName(pod);
+  attempt.started = text::GetString(pod, {"status", "startTime"});
+  const text::Array* statuses = text::FindArray(pod, {"status", "containerStatuses"});
+  if (statuses == nullptr) return attempt;
+  for (const text::Json& status : *statuses) {
+    const text::Json* ended = text::Find(status, {"state", "terminated"});
+    if (ended == nullptr) ended = text::Find(status, {"lastState", "terminated"});
+    if (ended == nullptr) continue;
+    attempt.exit_code = text::GetInt(*ended, {"exitCode"});
+    attempt.reason = text::GetString(*ended, {"reason"});
+    attempt.started = text::GetString(*ended, {"startedAt"});
+    attempt.ended = text::GetString(*ended, {"finishedAt"});
+  }
+  return attempt;
+}
+
+// In the order in which they were made.
+std::vector<Attempt> AttemptsOf(const RunRecord& run) {
+  std::vector<Attempt> attempts;
+  for (const text::Json& pod : run.past_pods) attempts.push_back(AttemptOf(pod));
+  if (run.deleted) return attempts;
+  for (const text::Json& pod : run.job.pods) attempts.push_back(AttemptOf(pod));
+  return attempts;
+}
+
+std::string LocalTimeOf(std::string_view rfc3339) {
+  const auto time = base::ParseRfc3339(rfc3339);
+  return time ? LocalTime(*time) : "-";
+}
+
+// The end of the log of what failed first, else of the chief; "" where there is none any more.
+std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
+  const TrainingJob& job = run.job;
+  const text::Json* pod = job.Pod(job.summary.first_failure.instance);
+  if (pod == nullptr) pod = job.Pod(job.summary.chief_name);
+  if (pod == nullptr && !job.pods.empty()) pod = &job.pods.front();
+  if (pod == nullptr) return job.summary.last_lines;
+  const auto container = ContainerToRead(job, std::string(api::Name(*pod)), "");
+  if (!container) return "";
+  cluster::LogOptions options;
+  options.container = *container;
+  options.tail_lines = kLastLines;
+  if (run.deleted) options.pod_uid = api::Uid(*pod);
+  const auto stream = client.Logs(job.summary.namespace_name, api::Name(*pod), options);
+  std::string text;
+  while (stream) {
+    const auto bytes = (*stream)->Read();
+    if (!bytes || !*bytes) break;
+    text += **bytes;
+  }
+  return text;
+}
+
+std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
+  const std::string snapshot = AnnotationOf(run.job.job, "muster.dev/snapshot");
+  const std::string commit = AnnotationOf(run.job.job, "muster.dev/commit");
+  std::string text = snapshot.empty() ? "" : "snapshot " + snapshot.substr(0, 12);
+  if (facts.note) {
+    const std::string& root = facts.note->root;
+    text += fmt::format("{}{}", text.empty() ? "the folder " : " of ", root);
+  }
+  if (!commit.empty())
+    text += fmt::format("{}commit {}", text.empty() ? "" : ", ", commit.substr(0, 7));
+  return text;
+}
+
+// In lines that fit a terminal.
+std::string NamesOf(const std::map<std::string, std::string>& variables) {
+  constexpr size_t kWidth = 80;
+  std::string text;
+  std::string line = " ";
+  for (const auto& [name, digest] : variables) {
+    if (line.size() > 1 && line.size() + 1 + name.size() > kWidth) {
+      text += line + "\n";
+      line = " ";
+    }
+    line += " " + name;
+  }
+  return text + line + "\n";
+}
+
+std::string Indented(std::string_view text) {
+  std::string lines;
+  for (const std::string& line : base::Split(base::Trim(text), '\n')) lines += "  " + line + "\n";
+  return lines;
+}
+
+std::string RenderRun(const Context& context, const RunRecord& run, const RunFacts& facts,
+                      const std::string& last_lines, const StatePainter& painted) {
+  const api::TrainingSummary& summary = run.job.summary;
+  cli::Table head;
+  const auto add = [&head](std::string name, std::string value) {
+    if (!value.empty()) head.Row({name + ":", std::move(value)});
+  };
+  add("Run", fmt::format("{} ({})", summary.name, run.id()));
+  add("Status", painted(summary.status) + (summary.reason.empty() ? "" : ": " + summary.reason));
+  add("Created", LocalTime(summary.created));
+  if (summary.start_time) add("Started", LocalTime(*summary.start_time));
+  if (summary.completion_time && summary.status != kDeletedStatus) {
+    add("Ended", LocalTime(*summary.completion_time));
+  }
+  if (run.deleted) add("Deleted", LocalTime(*run.deleted));
+  add("Duration", base::ShortDuration(summary.duration));
+  add("Code", CodeLine(run, facts));
+  add("Files", RunFolderOf(run.job.job, context.environment));
+  if (!facts.python.interpreter.empty()) {
+    add("Python",
+        fmt::format("{}, {} packages", facts.python.interpreter, facts.python.packages.size()));
+  }
+  std::string variables;
+  for (const auto& [name, value] : facts.spec) {
+    if (name.starts_with("env ")) {
+      variables += fmt::format("  {}={}\n", name.substr(4), value);
+    } else if (name != "image" || value != "host") {
+      std::string shown = name;
+      shown.front() = base::ToUpper(shown.substr(0, 1)).front();
+      add(shown, value);
+    }
+  }
+  std::string text = head.Render();
+  if (!variables.empty()) text += "\nVariables:\n" + variables;
+  if (facts.note && !facts.note->environment.empty()) {
+    text += fmt::format("\nAnd {} of your environment:\n{}", facts.note->environment.size(),
+                        NamesOf(facts.note->environment));
+  }
+  if (const auto attempts = AttemptsOf(run); !attempts.empty()) {
+    cli::Table table("  ");
+    table.Row({"INSTANCE", "STATUS", "EXIT", "STARTED", "ENDED", "NODE"});
+    for (const Attempt& attempt : attempts) {
+      table.Row({attempt.instance, attempt.status,
+                 attempt.exit_code ? fmt::to_string(*attempt.exit_code) : "-",
+                 LocalTimeOf(attempt.started), LocalTimeOf(attempt.ended), attempt.node});
+    }
+    text += "\nInstances:\n" + table.Render();
+  }
+  if (!last_lines.empty()) text += "\nLast lines:\n" + Indented(last_lines);
+  return text;
+}
+
+text::Json RenderRunJson(const Context& context, const RunRecord& run, const RunFacts& facts) {
+  text::Json json = RunToJson(run, context.clock.Now());
+  text::Object& object = json.as_object();
+  text::Array attempts;
+  for (const Attempt& attempt : AttemptsOf(run)) {
+    attempts.push_back(text::Object{
+        {"instance", attempt.instance},
+        {"status", attempt.status},
+        {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
+        {"reason", attempt.reason},
+        {"started", attempt.started},
+        {"ended", attempt.ended},
+        {"node", attempt.node}});
+  }
+  object["attempts"] = std::move(attempts);
+  text::Object spec;
+  for (const auto& [name, value] : facts.spec) spec[name] = value;
+  object["spec"] = std::move(spec);
+  object["folder"] = RunFolderOf(run.job.job, context.environment);
+  object["python"] = facts.python.interpreter;
+  text::Array packages;
+  for (const std::string& package : facts.python.packages) packages.emplace_back(package);
+  object["packages"] = std::move(packages);
+  text::Array names;
+  if (facts.note) {
+    for (const auto& [name, digest] : facts.note->environment) names.emplace_back(name);
+  }
+  object["environment"] = std::move(names);
+  return json;
+}
+
+base::Result<int> RunShow(Context& context, const std::string& output, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+  const RunFacts facts = FactsOf(run, context.environment);
+  if (IsForMachines(format)) {
+    const text::Json json = RenderRunJson(context, run, facts);
+    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    return 0;
+  }
+  TRY(call.out.Write(
+      RenderRun(context, run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  return 0;
+}
+
+}  // namespace
+
+void AddShow(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("show RUN", "Show what a run was and how it went, also when it was deleted")
+          .Args(cli::ExactArgs(1))
+          .Long(
+              "Show a run: its state and times, command, code, Python, variables, each instance "
+              "of\n"
+              "each attempt with its exit code, and the end of its log. RUN is a job's name, or "
+              "an\n"
+              "ID of `history`. Values that came from your environment or a secret are not shown.")
+          .Example(fmt::format("  {0} show base\n"
+                               "  {0} show 3f2a91c0 -o json",
+                               context.program));
+  auto output = std::make_shared<std::string>();
+  verb.flags()
+      .String(output.get(), "output", "", "json or yaml")
+      .Short('o')
+      .Choices({"json", "yaml"});
+  verb.Check([output](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(*output, call));
+    return {};
+  });
+  CompleteOneJob(verb, context);
+  verb.Run([output, &context](cli::Invocation& call) { return RunShow(context, *output, call); });
+}
+
+}  // namespace arena

@@ -1,0 +1,166 @@
+#include "arena/jobs/history.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "api/object.h"
+#include "arena/jobs/job_output.h"
+#include "arena/verbs.h"
+#include "base/log.h"
+#include "cli/table.h"
+
+namespace arena {
+namespace {
+
+constexpr int64_t kUsualLimit = 50;
+constexpr size_t kLeastCommand = 20;
+
+// Where standing jobs were listed they hold only what their summaries are made of.
+base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs) {
+  for (RunRecord& run : runs) {
+    if (run.deleted) continue;
+    const api::TrainingSummary& summary = run.job.summary;
+    auto whole = client.Get(api::kPyTorchJobs, summary.namespace_name, summary.name);
+    if (whole) {
+      run.job.job = std::move(*whole);
+    } else if (whole.error().code != base::Code::kNotFound) {
+      return base::Fail(std::move(whole.error()));
+    }
+  }
+  return {};
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) c = c == '\n' || c == '\t' ? ' ' : c;
+  return text;
+}
+
+// The command takes what the terminal has left.
+std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery& query,
+                          const StatePainter& painted, int width) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> heads = {"ID", "NAME", "STATUS", "CREATED", "DURATION"};
+  if (query.all_namespaces) heads.insert(heads.begin() + 2, "NAMESPACE");
+  if (query.output == "wide") heads.insert(heads.end(), {"COMMIT", "DELETED"});
+  rows.push_back(heads);
+  for (const RunRecord& run : runs) {
+    const api::TrainingSummary& summary = run.job.summary;
+    std::vector<std::string> row = {run.id(), summary.name, painted(summary.status),
+                                    LocalTime(summary.created),
+                                    base::ShortDuration(summary.duration)};
+    if (query.all_namespaces) row.insert(row.begin() + 2, summary.namespace_name);
+    if (query.output == "wide") {
+      row.push_back(AnnotationOf(run.job.job, "muster.dev/commit").substr(0, 7));
+      row.push_back(run.deleted ? LocalTime(*run.deleted) : "");
+    }
+    rows.push_back(std::move(row));
+  }
+  size_t used = 0;
+  for (size_t i = 0; i < heads.size(); ++i) {
+    size_t widest = 0;
+    for (const auto& row : rows) widest = std::max(widest, cli::TextWidth(row[i]));
+    used += widest + 2;
+  }
+  rows[0].push_back("COMMAND");
+  for (size_t i = 0; i < runs.size(); ++i) {
+    std::string command = OneLine(CommandOf(runs[i].job.job));
+    if (width > 0 && query.output != "wide") {
+      const size_t left = static_cast<size_t>(width) > used ? static_cast<size_t>(width) - used : 0;
+      command = cli::ElideMiddle(command, std::max(left, kLeastCommand));
+    }
+    rows[i + 1].push_back(std::move(command));
+  }
+  cli::Table table;
+  for (auto& row : rows) table.Row(std::move(row));
+  return table.Render();
+}
+
+}  // namespace
+
+text::Json RunToJson(const RunRecord& run, base::Time now) {
+  const api::TrainingSummary& summary = run.job.summary;
+  const text::Json& job = run.job.job;
+  const auto time = [](const std::optional<base::Time>& at) {
+    return at ? text::Json(base::FormatRfc3339(*at)) : text::Json(nullptr);
+  };
+  const bool has_ended = summary.completion_time.has_value();
+  const base::Time start = summary.start_time.value_or(summary.created);
+  const base::Time end = summary.completion_time.value_or(run.deleted.value_or(now));
+  return text::Object{
+      {"id", run.id()},
+      {"uid", api::Uid(job)},
+      {"name", summary.name},
+      {"namespace", summary.namespace_name},
+      {"status", summary.status},
+      {"reason", summary.reason},
+      {"created", base::FormatRfc3339(summary.created)},
+      {"started", time(summary.start_time)},
+      {"ended", has_ended ? time(summary.completion_time) : text::Json(nullptr)},
+      {"deleted", time(run.deleted)},
+      {"seconds", std::chrono::duration_cast<std::chrono::seconds>(end - start).count()},
+      {"command", CommandOf(job)},
+      {"snapshot", AnnotationOf(job, "muster.dev/snapshot")},
+      {"commit", AnnotationOf(job, "muster.dev/commit")}};
+}
+
+base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(query.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  const std::string namespace_name = query.all_namespaces ? "" : context.Namespace();
+  TRY_ASSIGN(KnownRuns list, ListRuns(*client, context, namespace_name, query.limit));
+  TRY(ReadCommands(*client, list.runs));
+  if (IsForMachines(format)) {
+    text::Array runs;
+    for (const RunRecord& run : list.runs) runs.push_back(RunToJson(run, context.clock.Now()));
+    const text::Json json(std::move(runs));
+    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    return 0;
+  }
+  TRY(Print(context, call,
+            RenderHistory(list.runs, query, PainterFor(context, call),
+                          call.out.IsTerminal() ? call.out.Width() : 0)));
+  const int64_t older = list.total - static_cast<int64_t>(list.runs.size());
+  if (older > 0) base::LogInfo("{} older ones: --limit 0 lists all", older);
+  if (!context.cluster_is_this_machine) {
+    base::LogInfo(
+        "only the jobs that are there: what was deleted is remembered by the embedded "
+        "cluster alone");
+  }
+  return 0;
+}
+
+void AddHistory(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("history", "List the runs: the jobs, and those that were deleted")
+          .Args(cli::NoArgs())
+          .Long(
+              "List the runs, the newest first: the jobs that are there, and on this machine "
+              "those\n"
+              "that were deleted. A run is named by its job's name, or by its ID where several "
+              "had\n"
+              "that name. What is remembered of it goes when local.keep_days or local.keep_size\n"
+              "say so, or with `muster prune`.")
+          .Example(fmt::format("  {0} history\n"
+                               "  {0} history --limit 0 -o json\n"
+                               "  {0} show base              # what a run was, and why it failed",
+                               context.program));
+  auto query = std::make_shared<HistoryQuery>();
+  cli::FlagSet& set = verb.flags();
+  set.Int(&query->limit, "limit", kUsualLimit, "how many at most; 0 is all");
+  set.Bool(&query->all_namespaces, "all-namespaces", false, "of every namespace").Short('A');
+  set.String(&query->output, "output", "",
+             "wide (commits, and when they were deleted), json or yaml")
+      .Short('o')
+      .Choices({"json", "yaml", "wide"});
+  verb.Check([query](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(query->output, call));
+    if (query->limit >= 0) return {};
+    return base::Fail(base::Code::kInvalidArgument, "--limit is invalid: it is at least 0");
+  });
+  verb.Run(
+      [query, &context](cli::Invocation& call) { return PrintHistory(context, *query, call); });
+}
+
+}  // namespace arena

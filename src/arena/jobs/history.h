@@ -1,0 +1,24 @@
+// The table of runs: `history`, and `list --all`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "arena/app/app.h"
+#include "arena/jobs/records.h"
+#include "cli/command.h"
+
+namespace arena {
+
+struct HistoryQuery {
+  bool all_namespaces = false;
+  std::string output;  // "", wide, json or yaml
+  int64_t limit = 0;   // 0 is all
+};
+
+base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call);
+
+// What `-o json` says of a run, of `show` too.
+text::Json RunToJson(const RunRecord& run, base::Time now);
+
+}  // namespace arena

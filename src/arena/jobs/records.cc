@@ -1,0 +1,232 @@
+#include "arena/jobs/records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "api/job/pytorch_job.h"
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/app/isolation.h"
+#include "base/strings.h"
+#include "net/http/types.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr size_t kIdLength = 8;
+constexpr size_t kLeastIdLength = 4;
+constexpr const char* kRecordsPath = "/muster/records";
+
+bool IsIdPrefix(std::string_view text) {
+  return text.size() >= kLeastIdLength &&
+         text.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+}
+
+struct Remembered {
+  std::vector<std::pair<text::Json, base::Time>> objects;  // and when each was deleted
+  int64_t total = 0;
+};
+
+// Of a cluster without records: none.
+base::Result<Remembered> Ask(cluster::Client& client, const Context& context,
+                             const std::vector<std::pair<std::string, std::string>>& query) {
+  Remembered answer;
+  if (!context.cluster_is_this_machine) return answer;
+  std::string path = kRecordsPath;
+  for (const auto& [name, value] : query) {
+    if (value.empty()) continue;
+    path += path.find('?') == std::string::npos ? '?' : '&';
+    path += name + "=" + net::PercentEncode(value);
+  }
+  auto json = client.Ask("GET", path);
+  if (!json && json.error().code == Code::kNotFound) return answer;  // an older daemon
+  if (!json) return Fail(std::move(json.error()));
+  answer.total = text::GetInt(*json, {"total"}).value_or(0);
+  text::Array* items = json->as_object()["items"].if_array();
+  if (items == nullptr) return answer;
+  for (text::Json& item : *items) {
+    const auto deleted = base::ParseRfc3339(text::GetString(item, {"deleted"}));
+    answer.objects.emplace_back(std::move(item.as_object()["object"]),
+                                deleted ? *deleted : base::Time{});
+  }
+  return answer;
+}
+
+std::vector<const text::Json*> PointersTo(const std::vector<text::Json>& values) {
+  std::vector<const text::Json*> pointers;
+  for (const text::Json& value : values) pointers.push_back(&value);
+  return pointers;
+}
+
+void Summarize(const Context& context, RunRecord& run) {
+  TrainingJob& job = run.job;
+  job.summary = api::Summarize(job.job, PointersTo(job.pods), *run.deleted);
+  UseProgramsWords(context, job.summary);
+  if (job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED") return;
+  job.summary.status = kDeletedStatus;
+  job.summary.reason.clear();
+  job.summary.completion_time = run.deleted;
+}
+
+base::Status AddPastPods(cluster::Client& client, const Context& context, RunRecord& run) {
+  TRY_ASSIGN(Remembered answer,
+             Ask(client, context, {{"run", std::string(api::Uid(run.job.job))}}));
+  for (auto& [pod, deleted] : answer.objects) run.past_pods.push_back(std::move(pod));
+  return {};
+}
+
+base::Result<RunRecord> GoneRun(cluster::Client& client, const Context& context, text::Json job,
+                                base::Time deleted) {
+  RunRecord run;
+  run.job.job = std::move(job);
+  run.deleted = deleted;
+  TRY(AddPastPods(client, context, run));
+  std::map<std::string, const text::Json*> last;
+  for (const text::Json& pod : run.past_pods) last[std::string(api::Name(pod))] = &pod;
+  for (const auto& [name, pod] : last) run.job.pods.push_back(*pod);
+  Summarize(context, run);
+  return run;
+}
+
+base::Error Ambiguous(const std::string& run) {
+  return {Code::kInvalidArgument, fmt::format("several runs have an id that begins with {}", run),
+          0};
+}
+
+// "" when no job that is there has such an id.
+base::Result<std::string> NameOfId(cluster::Client& client, const Context& context,
+                                   const std::string& id) {
+  cluster::ListOptions options;
+  options.namespace_name = context.Namespace();
+  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
+  std::string name;
+  for (const text::Json& job : jobs.items) {
+    if (!api::Uid(job).starts_with(id)) continue;
+    if (!name.empty()) return Fail(Ambiguous(id));
+    name = api::Name(job);
+  }
+  return name;
+}
+
+base::Result<RunRecord> StandingRun(cluster::Client& client, const Context& context,
+                                    const std::string& name) {
+  RunRecord run;
+  TRY_ASSIGN(run.job, FindJob(client, context, context.Namespace(), name));
+  TRY(AddPastPods(client, context, run));
+  return run;
+}
+
+}  // namespace
+
+std::string RunRecord::id() const { return std::string(api::Uid(job.job).substr(0, kIdLength)); }
+
+base::Result<std::optional<RunRecord>> FindGoneRun(cluster::Client& client, const Context& context,
+                                                   const std::string& run) {
+  const std::string in = context.Namespace();
+  TRY_ASSIGN(Remembered answer,
+             Ask(client, context, {{"namespace", in}, {"name", run}, {"limit", "1"}}));
+  if (answer.objects.empty() && IsIdPrefix(run)) {
+    TRY_ASSIGN(answer, Ask(client, context, {{"namespace", in}, {"id", run}, {"limit", "2"}}));
+    if (answer.objects.size() > 1) return Fail(Ambiguous(run));
+  }
+  if (answer.objects.empty()) return std::nullopt;
+  auto& [job, deleted] = answer.objects.front();
+  return GoneRun(client, context, std::move(job), deleted);
+}
+
+base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
+                                const std::string& run) {
+  auto standing = StandingRun(client, context, run);
+  if (standing || standing.error().code != Code::kNotFound) return standing;
+  if (IsIdPrefix(run)) {
+    TRY_ASSIGN(const std::string name, NameOfId(client, context, run));
+    if (!name.empty()) return StandingRun(client, context, name);
+  }
+  TRY_ASSIGN(std::optional<RunRecord> gone, FindGoneRun(client, context, run));
+  if (gone) return std::move(*gone);
+  return Fail(Code::kNotFound,
+              fmt::format("no run {} is known{}: `{} history` lists those that are", run,
+                          context.cluster_is_this_machine
+                              ? ""
+                              : "; of this cluster only the jobs that are there are",
+                          context.program));
+}
+
+base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
+                                 const std::string& namespace_name, int64_t limit) {
+  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(std::vector<TrainingJob> jobs,
+             ListSelectedJobs(client, context, namespace_name, selector));
+  TRY_ASSIGN(Remembered answer, Ask(client, context,
+                                    {{"namespace", namespace_name},
+                                     {"limit", limit > 0 ? fmt::to_string(limit) : ""}}));
+  KnownRuns list;
+  list.total = static_cast<int64_t>(jobs.size()) + answer.total;
+  for (TrainingJob& job : jobs) list.runs.emplace_back().job = std::move(job);
+  for (auto& [job, deleted] : answer.objects) {
+    RunRecord& run = list.runs.emplace_back();
+    run.job.job = std::move(job);
+    run.deleted = deleted;
+    Summarize(context, run);
+  }
+  std::stable_sort(list.runs.begin(), list.runs.end(), [](const RunRecord& a, const RunRecord& b) {
+    const api::TrainingSummary& left = a.job.summary;
+    const api::TrainingSummary& right = b.job.summary;
+    if (left.created != right.created) return left.created > right.created;
+    return left.name > right.name;
+  });
+  if (limit > 0 && list.runs.size() > static_cast<size_t>(limit)) {
+    list.runs.erase(list.runs.begin() + limit, list.runs.end());
+  }
+  return list;
+}
+
+base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecord& run) {
+  if (!run.deleted) {
+    const api::TrainingSummary& summary = run.job.summary;
+    TRY_ASSIGN(run.job, FindJob(client, context, summary.namespace_name, summary.name));
+  }
+  run.past_pods.clear();
+  return AddPastPods(client, context, run);
+}
+
+std::string CommandOf(const text::Json& job) {
+  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr) return "";
+  for (const std::string_view type : {api::kMaster, api::kWorker}) {
+    const auto found = replicas->find(type);
+    if (found == replicas->end()) continue;
+    const text::Array* containers =
+        text::FindArray(found->value(), {"template", "spec", "containers"});
+    if (containers == nullptr || containers->empty()) return "";
+    std::vector<std::string> words;
+    for (const char* field : {"command", "args"}) {
+      const text::Array* list = text::FindArray(containers->front(), {field});
+      if (list == nullptr) continue;
+      for (const text::Json& word : *list)
+        words.emplace_back(word.if_string() ? *word.if_string() : "");
+    }
+    // sh -c "what was meant"
+    if (words.size() == 3 && words[1] == "-c") {
+      return words[2].starts_with("exec ") ? words[2].substr(5) : words[2];
+    }
+    std::string command;
+    for (const std::string& word : words) {
+      command += (command.empty() ? "" : " ") + base::ShellQuote(word);
+    }
+    return command;
+  }
+  return "";
+}
+
+std::string AnnotationOf(const text::Json& job, std::string_view name) {
+  return std::string(text::GetString(job, {"metadata", "annotations", name}));
+}
+
+}  // namespace arena

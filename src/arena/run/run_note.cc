@@ -1,0 +1,137 @@
+#include "arena/run/run_note.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <random>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/hmac.h"
+
+namespace arena {
+namespace {
+
+constexpr const char* kKeyFile = "/digest-key";
+constexpr size_t kDigestLength = 12;  // of the hexadecimal digits
+
+text::Array Words(const std::vector<std::string>& words) {
+  text::Array array;
+  for (const std::string& word : words) array.emplace_back(word);
+  return array;
+}
+
+std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) {
+  std::vector<std::string> words;
+  if (const text::Array* array = text::FindArray(json, {name})) {
+    for (const text::Json& word : *array) {
+      if (word.is_string()) words.emplace_back(word.as_string());
+    }
+  }
+  return words;
+}
+
+// Two at once agree: whoever makes the file first has made the key.
+base::Result<std::string> DigestKey(const base::Environment& environment) {
+  const std::string path = environment.StateDir() + kKeyFile;
+  for (;;) {
+    auto key = base::ReadFile(path, 64);
+    if (key && key->size() == 32) return key;
+    std::random_device random;
+    std::string made;
+    while (made.size() < 32) made += static_cast<char>(random());
+    const std::string fresh = fmt::format("{}.{}", path, ::getpid());
+    TRY(base::MakeDirs(environment.StateDir()));
+    TRY(base::WriteFileAtomic(fresh, made, 0600, base::Durability::kSync));
+    const bool is_mine = ::link(fresh.c_str(), path.c_str()) == 0;
+    const int why = errno;
+    ::unlink(fresh.c_str());
+    if (!is_mine && why != EEXIST) return base::Fail(base::WriteErrno(why, "make", path));
+    if (!is_mine && key) ::unlink(path.c_str());  // it was cut short
+  }
+}
+
+}  // namespace
+
+text::Json ToJson(const RunNote& note) {
+  text::Object environment;
+  for (const auto& [name, digest] : note.environment) environment[name] = digest;
+  return text::Object{{"name", note.name},          {"command", note.command},
+                      {"root", note.root},          {"inside", note.inside},
+                      {"commit", note.commit},      {"snapshot", note.snapshot},
+                      {"flags", Words(note.flags)}, {"module", note.module},
+                      {"args", Words(note.args)},   {"environment", std::move(environment)}};
+}
+
+base::Result<RunNote> ParseRunNote(std::string_view text) {
+  TRY_ASSIGN(const text::Json json, text::ParseJson(text));
+  RunNote note;
+  for (const auto& [name, member] :
+       std::map<std::string_view, std::string RunNote::*>{{"name", &RunNote::name},
+                                                          {"command", &RunNote::command},
+                                                          {"root", &RunNote::root},
+                                                          {"inside", &RunNote::inside},
+                                                          {"commit", &RunNote::commit},
+                                                          {"snapshot", &RunNote::snapshot},
+                                                          {"module", &RunNote::module}}) {
+    note.*member = text::GetString(json, {name});
+  }
+  note.flags = WordsAt(json, "flags");
+  note.args = WordsAt(json, "args");
+  if (const text::Object* environment = text::FindObject(json, {"environment"})) {
+    for (const auto& pair : *environment) {
+      if (!pair.value().is_string()) continue;
+      note.environment[std::string(pair.key())] = pair.value().as_string();
+    }
+  }
+  return note;
+}
+
+base::Result<std::map<std::string, std::string>> DigestsOf(
+    const std::map<std::string, std::string>& values, const base::Environment& environment) {
+  std::map<std::string, std::string> digests;
+  if (values.empty()) return digests;
+  TRY_ASSIGN(const std::string key, DigestKey(environment));
+  for (const auto& [name, value] : values) {
+    std::string& digest = digests[name];
+    for (const uint8_t byte : base::HmacSha256(key, name + "=" + value)) {
+      digest += fmt::format("{:02x}", byte);
+    }
+    digest.resize(kDigestLength);
+  }
+  return digests;
+}
+
+std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {
+  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
+  if (replicas == nullptr) return "";
+  const std::string above = environment.StateDir() + "/runs/";
+  for (const auto& replica : *replicas) {
+    const text::Array* containers =
+        text::FindArray(replica.value(), {"template", "spec", "containers"});
+    if (containers == nullptr || containers->empty()) continue;
+    const text::Array* variables = text::FindArray(containers->front(), {"env"});
+    if (variables == nullptr) continue;
+    for (const text::Json& variable : *variables) {
+      if (text::GetString(variable, {"name"}) != "MUSTER_RUN_DIR") continue;
+      const std::string_view files = text::GetString(variable, {"value"});
+      if (!files.starts_with(above) || !files.ends_with("/files")) return "";
+      const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
+      return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
+    }
+  }
+  return "";
+}
+
+std::optional<RunNote> NoteOf(const text::Json& job, const base::Environment& environment) {
+  const std::string folder = RunFolderOf(job, environment);
+  if (folder.empty()) return std::nullopt;
+  const auto content = base::ReadFile(folder + "/run.json");
+  if (!content) return std::nullopt;
+  auto note = ParseRunNote(*content);
+  return note ? std::optional(std::move(*note)) : std::nullopt;
+}
+
+}  // namespace arena

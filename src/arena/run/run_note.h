@@ -1,0 +1,43 @@
+// What `run` writes down of a run: run.json in its folder (formats/snapshots.md).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "text/json.h"
+
+namespace arena {
+
+struct RunNote {
+  std::string name;
+  std::string command;
+  std::string root;      // the folder that was copied, or that it ran in
+  std::string inside;    // where in it; "" is `root`
+  std::string commit;    // "" of none
+  std::string snapshot;  // its hash; "" of none
+  // The command line again: `run` FLAGS, -m MODULE, ARGS.
+  std::vector<std::string> flags;
+  std::string module;
+  std::vector<std::string> args;
+  // The caller's variables that it had; of each a digest of the value, by a key of this machine's.
+  std::map<std::string, std::string> environment;
+};
+
+text::Json ToJson(const RunNote& note);
+base::Result<RunNote> ParseRunNote(std::string_view text);
+
+// Digests by which values are told apart and not told. The key is made at the first call, in the
+// state folder, mode 0600.
+base::Result<std::map<std::string, std::string>> DigestsOf(
+    const std::map<std::string, std::string>& values, const base::Environment& environment);
+
+// The folder of a job's run on this machine, by its MUSTER_RUN_DIR; "" of none.
+std::string RunFolderOf(const text::Json& job, const base::Environment& environment);
+// What is noted of a job's run; nothing where there is no such folder.
+std::optional<RunNote> NoteOf(const text::Json& job, const base::Environment& environment);
+
+}  // namespace arena

@@ -1,0 +1,168 @@
+"""What is remembered of runs: history, show, logs of the deleted, compare, rerun, code, files, cp, prune."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+TRAIN = """import os, sys
+print("lr", sys.argv[1])
+open(os.environ["MUSTER_RUN_DIR"] + "/model.pt", "w").write(sys.argv[1])
+if float(sys.argv[1]) > 1: raise ValueError("diverged")
+"""
+
+
+@pytest.fixture
+def code(cluster):
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    write(cluster, folder + "/train.py", TRAIN)
+    os.chown(folder, cluster.uid, cluster.uid)
+    return folder
+
+
+def write(cluster, path, text):
+    with open(path, "w") as file:
+        file.write(text)
+    os.chown(path, cluster.uid, cluster.uid)
+
+
+def runs(cluster, *flags):
+    return json.loads(cluster.run("history", "-o", "json", *flags).stdout)
+
+
+def test_a_deleted_run_is_shown_with_its_log(cluster, code):
+    assert "ValueError: diverged" in cluster.run("run", "--name=hot", "train.py", "7", code=1, cwd=code).stdout
+    cluster.run("delete", "hot")
+    assert "hot" not in cluster.run("list").stdout
+    for table in (cluster.run("history").stdout, cluster.run("list", "--all").stdout):
+        assert table.splitlines()[1].split()[1:3] == ["hot", "FAILED"], table
+    log = cluster.run("logs", "hot")
+    assert log.stdout.startswith("lr 7\n") and "ValueError: diverged" in log.stdout
+    assert "was deleted at" in log.stderr
+    assert "[hot-master-0] lr 7\n" in cluster.run("logs", "hot", "--all").stdout
+    shown = cluster.run("show", "hot").stdout
+    assert "exited with code 1: ValueError: diverged" in shown and "hot-master-0  Error" in shown
+    run = json.loads(cluster.run("show", "hot", "-o", "json").stdout)
+    assert run["status"] == "FAILED" and run["command"] == "python train.py 7" and run["deleted"]
+    assert run["attempts"][0]["exitCode"] == 1 and run["python"].startswith("/")
+    assert run == json.loads(cluster.run("show", run["id"], "-o", "json").stdout)
+    for verb in ("show", "code", "files", "rerun"):
+        assert "no run nothere is known" in cluster.run(verb, "nothere", code=1).stderr
+
+
+def test_it_outlives_the_daemon_and_is_there_after_a_kill(cluster, code):
+    cluster.run("run", "--name=one", "train.py", "0.1", cwd=code)
+    cluster.run("delete", "one")
+    os.kill(cluster.daemon_pid(), signal.SIGKILL)
+    assert [run["name"] for run in runs(cluster)] == ["one"]
+    assert cluster.run("logs", "one").stdout == "lr 0.1\n"
+
+
+RETRIED = """apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: twice}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: ExitCode
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: host
+            command: [sh, -c, "echo try; test -e %s && exit 0; touch %s; exit 143"]
+"""
+
+
+def test_pods_of_earlier_attempts_are_remembered(cluster):
+    mark = cluster.path("home", "tried")
+    path = cluster.path("home", "job.yaml")
+    write(cluster, path, RETRIED % (mark, mark))
+    cluster.run("apply", "-f", path)
+    cluster.wait("twice", "SUCCEEDED")
+    attempts = json.loads(cluster.run("show", "twice", "-o", "json").stdout)["attempts"]
+    assert [attempt["exitCode"] for attempt in attempts] == [143, 0], attempts
+
+
+def test_compare_names_what_differs_and_no_value(cluster, code):
+    cluster.run("run", "--name=a", "train.py", "0.1", cwd=code, env={"HIDDEN": "tiger-1"})
+    write(cluster, code + "/train.py", TRAIN + "# changed\n")
+    cluster.run("run", "--name=b", "--env=OPEN=yes", "train.py", "0.2", cwd=code, env={"HIDDEN": "tiger-2"})
+    cluster.run("delete", "a")
+    out = cluster.run("compare", "a", "b", "--diff").stdout
+    rows = {line.split("  ")[0]: line for line in out.splitlines() if "  " in line}
+    assert "python train.py 0.1" in rows["command"] and "python train.py 0.2" in rows["command"]
+    assert rows["env OPEN"].split()[-2:] == ["-", "yes"]
+    assert "variable HIDDEN" in rows and "tiger" not in out
+    assert "~ train.py" in out and "+# changed" in out
+    assert "image" not in rows and "variable HOME" not in rows
+    told = json.loads(cluster.run("compare", "a", "b", "-o", "json").stdout)
+    assert told["files"] == [["~ train.py"]] and told["differences"]["env OPEN"] == [None, "yes"]
+
+
+def test_rerun_takes_the_code_of_then(cluster, code):
+    cluster.run("run", "--name=base", "--env=A=b", "train.py", "0.1", cwd=code)
+    write(cluster, code + "/train.py", "raise SystemExit('the new code')\n")
+    cluster.run("delete", "base")
+    assert cluster.run("rerun", "base").stdout == "lr 0.1\n"
+    assert cluster.run("rerun", "base-2", "--with", "--env=A=c --name=named", "--", "more").stdout == "lr 0.1\n"
+    last = json.loads(cluster.run("show", "named", "-o", "json").stdout)
+    assert last["command"] == "python train.py 0.1 more" and last["spec"]["env A"] == "c"
+    assert [run["name"] for run in runs(cluster, "--limit=2")] == ["named", "base-2"]
+    listed = cluster.run("code", "base").stdout.split()
+    assert listed[1] == "train.py"
+    cluster.run("code", "base", "-o", cluster.path("home", "then"))
+    with open(cluster.path("home", "then", "train.py")) as file:
+        assert file.read() == TRAIN
+
+
+def test_a_submitted_job_runs_again_as_it_was(cluster):
+    cluster.run("submit", "pytorch", "--name=sub", "--workers=2", "--env=A=b", "echo $A $RANK")
+    cluster.wait("sub", "SUCCEEDED")
+    cluster.run("delete", "sub")
+    cluster.run("rerun", "sub")
+    cluster.wait("sub-2", "SUCCEEDED")
+    assert cluster.run("logs", "sub-2").stdout == "b 0\n"
+    assert "without --with" in cluster.run("rerun", "sub", "--with", "--gpus=1", code=1).stderr
+
+
+def test_files_are_listed_and_copied_and_stay_inside(cluster, code):
+    cluster.run("run", "--name=m", "train.py", "0.5", cwd=code)
+    cluster.run("delete", "m")
+    assert cluster.run("files", "m").stdout.split() == ["3", "model.pt"]
+    cluster.run("cp", "m:model.pt", cluster.path("home"))
+    with open(cluster.path("home", "model.pt")) as file:
+        assert file.read() == "0.5"
+    assert "is there already" in cluster.run("cp", "m:model.pt", cluster.path("home"), code=1).stderr
+    assert "leads out" in cluster.run("cp", "m:../run.json", cluster.path("home"), code=1).stderr
+    assert "RUN:PATH" in cluster.run("cp", "model.pt", ".", code=2).stderr
+
+
+def test_prune_forgets_by_number_and_by_age(cluster, code):
+    for name in ("p1", "p2", "p3"):
+        cluster.run("run", f"--name={name}", "train.py", "0.1", cwd=code)
+        time.sleep(1.1)  # times of creation are of seconds
+    cluster.run("delete", "p1", "p2")
+    records = cluster.path("state", "muster", "records")
+    assert len(os.listdir(records)) == 2
+    out = cluster.run("prune", "--keep=2").stdout
+    assert "remembered of run p1" in out and "p2" not in out
+    assert [run["name"] for run in runs(cluster)] == ["p3", "p2"]
+    assert len(os.listdir(records)) == 1
+    assert sorted(os.listdir(cluster.path("state", "muster", "runs"))) == ["p2", "p3"]
+    assert "--since 72h, --keep 100" in cluster.run("prune", code=2).stderr
+    cluster.run("prune", "--since=0s")
+    assert runs(cluster) == [] and os.listdir(records) == []
+    assert os.listdir(cluster.path("state", "muster", "runs")) == []
+    assert "not kept" not in cluster.run("history").stderr
+
+
+def test_a_rerun_without_its_code_says_so(cluster, code):
+    cluster.run("run", "--name=gone", "train.py", "0.1", cwd=code)
+    subprocess.run(["rm", "-r", cluster.path("state", "muster", "snapshots")], check=True)
+    assert "the code of gone is not kept any more" in cluster.run("rerun", "gone", code=1).stderr
+    assert "not kept any more" in cluster.run("code", "gone", code=1).stderr
