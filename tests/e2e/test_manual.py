@@ -147,3 +147,14 @@ def test_the_fields_of_a_failure_are_in_the_reference(cluster):
     with open(report) as file:
         failure = json.load(file)
     assert fields_of("failure.json") == set(failure) | set(failure["root_cause"]) | set(failure["failures"][0])
+
+
+def test_the_fields_of_a_run_are_in_the_reference(cluster):
+    for name, value in (("a", "1"), ("b", "2")):
+        cluster.run("run", f"--name={name}", f"--env=X={value}", "true")
+    shown = json.loads(cluster.run("show", "a", "-o", "json").stdout)
+    assert fields_of("muster show RUN -o json") == set(shown) | set(shown["attempts"][0])
+    assert set(json.loads(cluster.run("history", "-o", "json").stdout)[0]) < set(shown)
+    compared = json.loads(cluster.run("compare", "a", "b", "-o", "json").stdout)
+    assert fields_of("muster compare RUN RUN -o json") == set(compared)
+    assert compared["differences"]["env X"] == ["1", "2"]

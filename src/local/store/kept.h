@@ -1,5 +1,6 @@
 // What the store keeps of runs that are over: each deleted job, and each deleted pod of a job, as
-// it was last. Written in the transaction that deletes; forgotten by Store::Forget alone.
+// it was last. Written in the transaction that deletes, unless the disk is full; forgotten by
+// Store::Forget alone.
 #pragma once
 
 #include <cstdint>

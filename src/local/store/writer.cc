@@ -282,7 +282,9 @@ class Writer::Session : public View {
     return Emit(Next::Action::kDelete, std::move(event));
   }
 
+  // Not on a full disk, where a deletion is to make room.
   base::Status KeepRun(const Key& key, const text::Json& object) {
+    if (is_short_) return {};
     const int64_t now = base::SystemClock().Now().time_since_epoch().count();
     const std::optional<Kept> kept = ToKeep(key, object, CreatedOf(object), now);
     if (!kept) return {};

@@ -4,13 +4,27 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "local/node/shim/report_file.h"
 
 namespace local::node {
+namespace {
+
+// As of the store's reserve: below it, what is deleted makes room.
+constexpr uint64_t kLeastRoom = 16 << 20;
+constexpr uint64_t kLeastShare = 16;
+
+bool IsFull(const std::string& path) {
+  const base::DiskSpace space = base::DiskSpaceOf(path);
+  return space.free < std::min(kLeastRoom, space.total / kLeastShare);
+}
+
+}  // namespace
 
 std::string RecordDirectory(std::string_view state_directory, std::string_view pod_uid) {
   return fmt::format("{}/records/{}", state_directory, pod_uid);
@@ -18,7 +32,7 @@ std::string RecordDirectory(std::string_view state_directory, std::string_view p
 
 base::Status KeepRecord(const std::string& pod_directory, const std::string& record_directory) {
   const std::string logs = pod_directory + "/logs";
-  if (base::EntriesOf(logs).empty()) return {};
+  if (base::EntriesOf(logs).empty() || IsFull(pod_directory)) return {};
   TRY(base::MakeDirs(record_directory, 0700));
   // Linked: until the logs are there the pod's own directory tells how it ended.
   for (const std::string_view file : {kReportFile, kPythonFile}) {

@@ -14,8 +14,8 @@ inline constexpr std::string_view kPythonFile = "python.json";
 
 std::string RecordDirectory(std::string_view state_directory, std::string_view pod_uid);
 
-// Moves what stays from a pod's own directory to its record's; where there are no logs, nothing
-// stays. May be repeated after it was cut off.
+// Moves what stays from a pod's own directory to its record's. Where there are no logs, or the disk
+// is full, nothing stays. May be repeated after it was cut off.
 base::Status KeepRecord(const std::string& pod_directory, const std::string& record_directory);
 
 }  // namespace local::node
