@@ -90,8 +90,8 @@ void AddGroups(cli::Command& root) {
   root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
                       "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
       .Group("Runs", {"history", "show", "compare", "rerun", "code", "files", "cp", "prune"})
-      .Group("Cluster", {"up", "down", "cluster", "kubeconfig", "image", "apply", "diff", "install",
-                         "uninstall", "operator", "whoami"})
+      .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
+                         "install", "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});
 }
 

@@ -158,3 +158,8 @@ def test_the_fields_of_a_run_are_in_the_reference(cluster):
     compared = json.loads(cluster.run("compare", "a", "b", "-o", "json").stdout)
     assert fields_of("muster compare RUN RUN -o json") == set(compared)
     assert compared["differences"]["env X"] == ["1", "2"]
+
+
+def test_the_fields_of_a_finding_are_in_the_reference(cluster):
+    findings = json.loads(cluster.run("doctor", "-o", "json", code=None).stdout)
+    assert fields_of("muster doctor -o json") == set(findings[0])

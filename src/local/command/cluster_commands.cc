@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "local/client/connect.h"
 #include "local/client/daemon_transport.h"
+#include "local/command/doctor.h"
 #include "local/command/image_commands.h"
 #include "local/command/kubernetes_command.h"
 #include "local/command/listen_commands.h"
@@ -209,6 +210,7 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });
   AddKubeconfigCommand(root, context);
   AddImageCommands(root, context);
+  AddDoctor(root, context);
   root.Add("__settings", "")
       .Hidden()
       .Args(cli::NoArgs())

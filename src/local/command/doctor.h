@@ -1,0 +1,11 @@
+// `muster doctor`: what this machine, its Python and the chosen cluster have for jobs.
+#pragma once
+
+#include "cli/command.h"
+#include "local/command/cluster_commands.h"
+
+namespace local::command {
+
+void AddDoctor(cli::Command& root, const ClusterContext& context);
+
+}  // namespace local::command

@@ -1,0 +1,64 @@
+"""muster doctor: what the machine has, and what to do about the rest."""
+import json
+import os
+
+
+
+def findings(cluster, code=0, env=None, flags=()):
+    done = cluster.run("doctor", "-o", "json", *flags, code=code, env=env)
+    return {finding["check"]: finding for finding in json.loads(done.stdout)}
+
+
+def test_every_check_says_what_it_found(cluster):
+    found = findings(cluster)
+    assert set(found) == {"state", "sockets", "namespaces", "cgroups", "gpus", "shm", "limits", "programs", "launcher",
+                          "host name", "python"}
+    assert all(finding["found"] for finding in found.values())
+    assert all((finding["state"] == "ok") == (finding["advice"] == "") for finding in found.values())
+    assert found["state"]["found"].startswith(cluster.path("state", "muster"))
+    table = cluster.run("doctor").stdout
+    assert all(f" {name} " in table for name in found)
+
+
+def test_the_python_is_the_jobs_own_and_gloo_is_tried(cluster):
+    found = findings(cluster, env={"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": ""})["python"]
+    assert found["state"] == "ok" and "gloo works" in found["found"], found
+    bare = cluster.path("home", "bare")
+    os.makedirs(bare + "/bin")
+    for name in ("python", "python3"):
+        os.symlink("/usr/bin/python3", f"{bare}/bin/{name}")
+    with open(bare + "/pyvenv.cfg", "w") as file:
+        file.write("home = /usr/bin\ninclude-system-site-packages = false\n")
+    found = findings(cluster, env={"VIRTUAL_ENV": bare})["python"]
+    assert found["state"] == "poor" and "no torch" in found["found"]
+    assert "No module named 'torch'" in found["advice"] and "apt-get install" in found["advice"]
+
+
+def test_what_is_missing_is_named_with_its_package(cluster):
+    programs = cluster.path("home", "programs")
+    os.makedirs(programs)
+    os.symlink("/usr/bin/tar", programs + "/tar")
+    found = findings(cluster, env={"PATH": programs})["programs"]
+    assert found["state"] == "poor"
+    assert found["advice"] == "`apt-get install git rsync diffutils`"
+
+
+def test_a_cluster_that_does_not_answer_is_bad(cluster):
+    kubeconfig = cluster.path("home", "kubeconfig")
+    with open(kubeconfig, "w") as file:
+        file.write("""apiVersion: v1
+kind: Config
+current-context: x
+contexts: [{name: x, context: {cluster: x, user: x}}]
+clusters: [{name: x, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: x, user: {}}]
+""")
+    found = findings(cluster, code=1, flags=("--kubeconfig", kubeconfig))["cluster"]
+    assert found["state"] == "bad" and "127.0.0.1:1" in found["advice"], found
+
+
+def test_a_state_folder_that_cannot_be_made_is_bad(cluster):
+    path = cluster.path("home", "file")
+    open(path, "w").close()
+    found = findings(cluster, code=1, env={"XDG_STATE_HOME": path})
+    assert found["state"]["state"] == "bad" and "cannot be written to" in found["state"]["found"]
