@@ -64,6 +64,11 @@ Command& Command::Aliases(std::vector<std::string> aliases) {
   aliases_ = std::move(aliases);
   return *this;
 }
+Command& Command::Synonyms(std::map<std::string, std::string> synonyms) {
+  synonyms_ = std::move(synonyms);
+  return *this;
+}
+
 Command& Command::Long(std::string text) {
   long_ = std::move(text);
   return *this;

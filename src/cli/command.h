@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ class Command {
   Command(std::string use, std::string summary);
 
   Command& Aliases(std::vector<std::string> aliases);
+  // Words for commands below this one that are none of their names: {"kill", "stop"}. They are not
+  // taken; who types one is told the other.
+  Command& Synonyms(std::map<std::string, std::string> synonyms);
   Command& Long(std::string text);
   Command& Example(std::string text);
   Command& Hidden();
@@ -129,6 +133,7 @@ class Command {
   RunFunction run_alone_;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
   ArgCompleter complete_;
+  std::map<std::string, std::string> synonyms_;
   bool is_hidden_ = false;
   bool is_raw_ = false;
   std::vector<std::string> click_args_;

@@ -86,6 +86,12 @@ TEST_F(CommandTest, UnknownCommandsAreSuggestedFor) {
   EXPECT_EQ(ErrorOf({"list", "x"}, 2), "unknown command \"x\" for \"muster list\"");
 }
 
+TEST_F(CommandTest, ASynonymIsToldItsCommand) {
+  root_.Synonyms({{"kill", "delete"}});
+  EXPECT_EQ(ErrorOf({"kill"}, 2),
+            "unknown command \"kill\" for \"muster\"\n\nDid you mean this?\n\tmuster delete\n");
+}
+
 TEST_F(CommandTest, RawCommandsGetEverything) {
   EXPECT_EQ(Do({"daemon", "--help", "-x"}).exit_code, 7);
   EXPECT_EQ(raw_, (std::vector<std::string>{"--help", "-x"}));

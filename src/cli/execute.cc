@@ -176,6 +176,10 @@ Executor::Found Executor::Find(const std::vector<std::string>& args) const {
 
 std::string Executor::Suggest(const Command& command, std::string_view name) const {
   constexpr size_t kFarthest = 2;
+  const auto synonym = command.synonyms_.find(std::string(name));
+  if (synonym != command.synonyms_.end()) {
+    return fmt::format("\n\nDid you mean this?\n\t{} {}\n", command.Path(), synonym->second);
+  }
   std::string out;
   for (const auto& child : command.children()) {
     if (child->is_hidden()) continue;

@@ -12,8 +12,9 @@
 #include "arena/history/facts.h"
 #include "arena/jobs/records.h"
 #include "arena/run/run_folder.h"
+#include "arena/run/sweep_table.h"
 #include "arena/verbs.h"
-#include "base/log.h"
+#include "base/file.h"
 #include "base/strings.h"
 
 namespace arena {
@@ -24,7 +25,7 @@ using base::Fail;
 
 struct RerunFlags {
   std::vector<std::string> with;
-  bool is_detached = false;
+  bool is_detached = false, only_failed = false;
 };
 
 // "base" of base, base-2, base-3.
@@ -70,13 +71,22 @@ base::Error BecomeRun(const std::vector<std::string>& words) {
 
 base::Result<std::vector<std::string>> RunAgain(const Context& context, const RunNote& note,
                                                 const RerunFlags& flags, const std::string& name,
-                                                const std::vector<std::string>& more) {
+                                                const std::vector<std::string>& more,
+                                                const std::string& folder) {
   std::vector<std::string> words = {context.program, "run"};
   if (context.flags.local) words.insert(words.begin() + 1, "--local");
   if (!context.flags.namespace_name.empty()) {
     words.push_back("--namespace=" + context.flags.namespace_name);
   }
-  words.insert(words.end(), note.flags.begin(), note.flags.end());
+  for (const std::string& flag : note.flags) {
+    if (!flags.only_failed || !flag.starts_with("--sweep=")) words.push_back(flag);
+  }
+  if (flags.only_failed) {
+    TRY_ASSIGN(const std::string grid, FailedGrid(folder));
+    const std::string path = folder + "/failed.jsonl";
+    TRY(base::WriteFileAtomic(path, grid, 0600, base::Durability::kNone));
+    words.push_back("--sweep=@" + path);
+  }
   words.push_back("--name=" + name);
   if (flags.is_detached) words.push_back("--detach");
   if (!note.snapshot.empty()) {
@@ -144,11 +154,17 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
   TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
   const std::string& old = run.job.summary.name;
   TRY_ASSIGN(const std::string name, FreeName(*client, context, old));
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  if (flags.only_failed && !IsSweep(folder)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--failed is for a sweep, and {} is none", old));
+  }
   if (const auto note = NoteOf(run.job.job, context.environment)) {
-    TRY_ASSIGN(const std::vector<std::string> words, RunAgain(context, *note, flags, name, more));
+    TRY_ASSIGN(const std::vector<std::string> words,
+               RunAgain(context, *note, flags, name, more, folder));
     return Fail(BecomeRun(words));
   }
-  if (!RunFolderOf(run.job.job, context.environment).empty()) {
+  if (!folder.empty()) {
     return Fail(Code::kNotFound, fmt::format("what {} was run with is not kept any more", old));
   }
   if (!more.empty() || !flags.with.empty()) {
@@ -182,6 +198,7 @@ void AddRerun(cli::Command& root, Context& context) {
   auto flags = std::make_shared<RerunFlags>();
   verb.flags().StringArray(&flags->with, "with",
                            "further `FLAGS` of run, divided by blanks; repeatable");
+  verb.flags().Bool(&flags->only_failed, "failed", false, "of a sweep: the trials that failed");
   verb.flags().Bool(&flags->is_detached, "detach", false, "return when the job is made").Short('d');
   CompleteOneJob(verb, context);
   verb.Run([flags, &context](cli::Invocation& call) { return RunRerun(context, *flags, call); });

@@ -11,6 +11,7 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/all_logs.h"
+#include "arena/run/sweep_table.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -205,19 +206,43 @@ text::Json RenderRunJson(const Context& context, const RunRecord& run, const Run
   return json;
 }
 
-base::Result<int> RunShow(Context& context, const std::string& output, cli::Invocation& call) {
-  TRY_ASSIGN(const Format format, FormatOf(output, call));
+struct ShowFlags {
+  std::string output, best;
+  bool is_max = false, is_min = false;
+};
+
+base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
   const RunFacts facts = FactsOf(run, context.environment);
+  const std::string folder = RunFolderOf(run.job.job, context.environment);
+  const SweepQuery query{flags.best, flags.is_max};
+  if (!flags.best.empty() && !IsSweep(folder)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
+  }
   if (IsForMachines(format)) {
-    const text::Json json = RenderRunJson(context, run, facts);
+    text::Json json = RenderRunJson(context, run, facts);
+    if (IsSweep(folder)) {
+      TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(folder, query));
+    }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    return 0;
+  }
+  std::string trials;
+  if (IsSweep(folder)) {
+    TRY_ASSIGN(trials, RenderTrials(folder, query));
+  }
+  // Who asks for the best wants the table.
+  if (!flags.best.empty()) {
+    TRY(call.out.Write(trials));
     return 0;
   }
   TRY(call.out.Write(
       RenderRun(context, run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }
 
@@ -234,19 +259,29 @@ void AddShow(cli::Command& root, Context& context) {
               "an\n"
               "ID of `history`. Values that came from your environment or a secret are not shown.")
           .Example(fmt::format("  {0} show base\n"
-                               "  {0} show 3f2a91c0 -o json",
+                               "  {0} show 3f2a91c0 -o json\n"
+                               "  {0} show rates --best loss    # a sweep's trials, the best first",
                                context.program));
-  auto output = std::make_shared<std::string>();
+  auto flags = std::make_shared<ShowFlags>();
   verb.flags()
-      .String(output.get(), "output", "", "json or yaml")
+      .String(&flags->output, "output", "", "json or yaml")
       .Short('o')
       .Choices({"json", "yaml"});
-  verb.Check([output](cli::Invocation& call) -> base::Status {
-    TRY(FormatOf(*output, call));
-    return {};
+  verb.flags().String(&flags->best, "best", "",
+                      "of a sweep: its trials alone, sorted by this `METRIC`, the smallest first");
+  verb.flags().Bool(&flags->is_max, "max", false, "with --best: the greatest first");
+  verb.flags().Bool(&flags->is_min, "min", false, "with --best: the smallest first, as without it");
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(flags->output, call));
+    const char* why = flags->is_max && flags->is_min ? "--max and --min contradict each other"
+                      : flags->best.empty() && (flags->is_max || flags->is_min)
+                          ? "--max and --min are for --best"
+                          : nullptr;
+    if (why == nullptr) return {};
+    return base::Fail(base::Code::kInvalidArgument, why);
   });
   CompleteOneJob(verb, context);
-  verb.Run([output, &context](cli::Invocation& call) { return RunShow(context, *output, call); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunShow(context, *flags, call); });
 }
 
 }  // namespace arena

@@ -197,6 +197,7 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
 }
 
 std::string CommandOf(const text::Json& job) {
+  if (std::string told = AnnotationOf(job, "muster.dev/command"); !told.empty()) return told;
   const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
   if (replicas == nullptr) return "";
   for (const std::string_view type : {api::kMaster, api::kWorker}) {

@@ -18,6 +18,8 @@
 #include "arena/run/program.h"
 #include "arena/run/run_folder.h"
 #include "arena/run/run_note.h"
+#include "arena/run/sweep.h"
+#include "arena/run/sweep_runner.h"
 #include "arena/submit/creation.h"
 #include "arena/submit/dry_run.h"
 #include "arena/submit/prepare.h"
@@ -37,6 +39,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
+constexpr std::string_view kRunTrials = "__trials";
 constexpr int64_t kDefaultGrace = 30;
 constexpr size_t kMaxStem = 40;
 constexpr size_t kMaxArchive = 8 << 20;
@@ -55,7 +58,8 @@ struct RunFlags {
   std::string directory = ".", module;
   // Of `rerun`: the snapshot, and the folder that it is of.
   std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
-  std::vector<std::string> secrets;
+  std::vector<std::string> secrets, sweeps;
+  int64_t parallel = 0;
   bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
 };
 
@@ -114,6 +118,7 @@ class RunVerb {
 
  private:
   base::Status CheckTogether() const;
+  base::Status PlanSweep(const std::vector<std::string>& words, const std::string& label);
   void TakeSecrets();
   base::Status FindSnapshot();
   base::Status FindCode();
@@ -136,6 +141,8 @@ class RunVerb {
   RunFlags run_;
   Program program_;
   std::vector<std::string> args_;
+  std::vector<Trial> trials_;
+  std::string sweep_command_;  // of the job, for people
   snapshot::Folder folder_;
   std::vector<snapshot::Entry> entries_;
   std::optional<RunFolder> run_folder_;
@@ -157,6 +164,13 @@ void RunVerb::Declare() {
   set_.StringArray(&run_.secrets, "secret",
                    "variables from a secret: `NAME[:KEY[=VARIABLE]]`, all of its keys or one;\n"
                    "repeatable");
+  set_.StringArray(
+      &run_.sweeps, "sweep",
+      "run COMMAND with each of the values, which stand for {NAME} in it and are\n"
+      "variables SWEEP_NAME: `NAME=VALUES` like lr=0.1,0.01 or seed=1..3, or @FILE of JSON\n"
+      "objects; repeatable, all combinations are run");
+  set_.Int(&run_.parallel, "parallel", 0,
+           "trials of a sweep at a time; 0 is one for each GPU of the job, else for each CPU");
   set_.Int(&flags_.grace, "grace", kDefaultGrace,
            "seconds between SIGTERM and SIGKILL when the job is stopped");
   set_.Duration(&flags_.running_timeout, "timeout", std::chrono::nanoseconds(0),
@@ -182,6 +196,11 @@ base::Status RunVerb::CheckTogether() const {
   };
   if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
   if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
+  if (run_.parallel < 0) return misuse("--parallel is invalid: it is at least 0");
+  if (run_.sweeps.empty() && run_.parallel != 0) return misuse("--parallel is for a --sweep");
+  if (!run_.sweeps.empty() && flags_.workers > 1) {
+    return misuse("--sweep and --nodes contradict each other: a trial runs on one node");
+  }
   if (run_.is_live && !flags_.sync_mode.empty()) {
     return misuse("--live and --sync-mode contradict each other: leave out one of them");
   }
@@ -269,6 +288,30 @@ base::Status RunVerb::CheckScript() const {
                           program_.script, folder_.is_git ? ".gitignore" : ".musterignore"));
 }
 
+// The job runs the trials, one after another or some at once.
+base::Status RunVerb::PlanSweep(const std::vector<std::string>& words, const std::string& label) {
+  TRY_ASSIGN(const std::vector<TrialValues> all,
+             ReadSweep(run_.sweeps, run_.is_large ? 0 : kMaxTrials));
+  for (const TrialValues& values : all) {
+    TRY_ASSIGN(const std::vector<std::string> own, Substituted(words, values));
+    TRY_ASSIGN(program_, ReadProgram(own, run_.module, label));
+    trials_.push_back({static_cast<int64_t>(trials_.size()), values, program_.command});
+  }
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  TRY_ASSIGN(const Program plain, ReadProgram(words, run_.module, label));
+  sweep_command_ = fmt::format("{} ({} trials)", plain.command, trials_.size());
+  for (const auto& [name, value] : all.front()) {
+    const std::string quoted = fmt::format("'{{{}}}'", name);
+    const size_t at = sweep_command_.find(quoted);
+    if (at != std::string::npos) sweep_command_.replace(at, quoted.size(), "{" + name + "}");
+  }
+  if (sweep_command_.starts_with("exec ")) sweep_command_.erase(0, 5);
+  program_.command =
+      fmt::format("exec {} {} --parallel={}", base::ShellQuote(self), kRunTrials, run_.parallel);
+  return {};
+}
+
 base::Status RunVerb::Check(cli::Invocation& call) {
   if (call.args.empty() && run_.module.empty()) {
     return Fail(Code::kInvalidArgument,
@@ -283,7 +326,11 @@ base::Status RunVerb::Check(cli::Invocation& call) {
   const char* const label = flags_.nproc_per_node.empty() ? ""
                             : flags_.workers == 1         ? "rank"
                                                           : "local-rank";
-  TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, label));
+  if (run_.sweeps.empty()) {
+    TRY_ASSIGN(program_, ReadProgram(call.args, run_.module, label));
+  } else {
+    TRY(PlanSweep(call.args, label));
+  }
   TRY(FindCode());
   return CheckScript();
 }
@@ -343,6 +390,11 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
 
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
+  if (!trials_.empty()) {
+    return Fail(Code::kInvalidArgument,
+                "--sweep is for this machine: images of another cluster have no muster to run the "
+                "trials");
+  }
   if (run_.is_live) {
     return Fail(Code::kInvalidArgument,
                 "--live is for this machine: the pods of another cluster do not see its folders");
@@ -383,6 +435,11 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   TRY_ASSIGN(run_folder_, RunFolder::Make(context_.environment, options.flags.name));
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   TRY_ASSIGN(RunNote note, NoteDown(options));
+  if (!trials_.empty()) {
+    options.annotations["muster.dev/command"] = sweep_command_;
+    TRY(base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(trials_), 0600,
+                              base::Durability::kSync));
+  }
   if (!takes_snapshot()) return run_folder_->Note(ToJson(note));
   snapshot::Store store = RunFolder::Snapshots(context_.environment);
   TRY_ASSIGN(const snapshot::Snapshot taken, TakeOrRead(store));
@@ -399,6 +456,10 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
 base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOptions& options,
                                      const text::Json& job, cli::Output& out) {
   const std::string& name = options.flags.name;
+  if (!trials_.empty()) {
+    base::LogInfo("{} trials; `{} show {}` has their table", trials_.size(), context_.program,
+                  name);
+  }
   if (run_.is_detached) {
     TRY(
         out.Write(fmt::format("{1} runs. Next:\n"
@@ -460,9 +521,22 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   return Accompany(client, options, creation.job(), call.out);
 }
 
+// What the pod of a sweep runs.
+void AddRunTrials(cli::Command& root, Context& context) {
+  auto parallel = std::make_shared<int64_t>(0);
+  cli::Command& verb = root.Add(std::string(kRunTrials), "").Hidden().Args(cli::NoArgs());
+  verb.flags().Int(parallel.get(), "parallel", 0, "");
+  verb.Run([parallel, &context](cli::Invocation& call) -> base::Result<int> {
+    const std::string files = context.environment.GetOr("MUSTER_RUN_DIR", "");
+    if (files.empty()) return Fail(Code::kInvalidArgument, "MUSTER_RUN_DIR is not set");
+    return RunTrials(base::DirectoryOf(files), *parallel, context.environment, call.out);
+  });
+}
+
 }  // namespace
 
 void AddRun(cli::Command& root, Context& context) {
+  AddRunTrials(root, context);
   cli::Command& verb =
       root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()
@@ -486,7 +560,9 @@ void AddRun(cli::Command& root, Context& context) {
               "  {0} run train.py --lr 0.1\n"
               "  {0} run -n 4 train.py                  # four ranks, as torchrun starts them\n"
               "  {0} run --nodes 2 -n 8 -m pkg.train    # two replicas of eight ranks\n"
-              "  {0} run -d --name base train.py        # return at once",
+              "  {0} run -d --name base train.py        # return at once\n"
+              "  {0} run --sweep lr=0.1,0.01 --sweep seed=1..3 train.py --lr {{lr}} --seed "
+              "{{seed}}",
               context.program));
   auto state = std::make_shared<RunVerb>(context, verb.flags());
   state->Declare();

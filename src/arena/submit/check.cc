@@ -211,6 +211,12 @@ base::Status CheckModelName(const std::string& name) {
       name));
 }
 
+// NAME alone is the caller's own; where he has none it is refused with all else that has no value.
+std::string WithValue(const std::string& entry, const base::Environment& environment) {
+  const auto value = environment.Get(entry);
+  return value ? entry + "=" + *value : entry;
+}
+
 // Of the files first: what is typed wins.
 base::Status ParseVariables(SubmitOptions& options, const base::Environment& environment) {
   std::vector<std::string> entries;
@@ -220,8 +226,9 @@ base::Status ParseVariables(SubmitOptions& options, const base::Environment& env
     TRY_ASSIGN(const std::vector<std::string> lines, ParseEnvFile(text, environment));
     entries.insert(entries.end(), lines.begin(), lines.end());
   }
-  const std::vector<std::string>& typed = options.flags.env;
-  entries.insert(entries.end(), typed.begin(), typed.end());
+  for (const std::string& typed : options.flags.env) {
+    entries.push_back(WithValue(typed, environment));
+  }
   TRY_ASSIGN(options.env, ParseEnv(entries));
   return {};
 }

@@ -96,6 +96,16 @@ TEST_F(SecretFiles, VariablesOfAFileComeBeforeThoseThatAreTyped) {
       << Error();
 }
 
+TEST_F(SecretFiles, AVariableWithoutAValueIsTheCallers) {
+  flags_.env = {"MINE", "B=typed"};
+  environment_.Set("MINE", "a=b");
+  const auto options = Check();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->env.at("MINE"), "a=b");
+  flags_.env = {"ABSENT"};
+  EXPECT_NE(Error().find("--env \"ABSENT\" is invalid, should like key=value"), std::string::npos);
+}
+
 TEST_F(SecretFiles, CredentialsAreKeptAsTheSecret) {
   Write("git", "https://tom:hush@h\n", 0644);
   flags_.git_credentials = "~/git";

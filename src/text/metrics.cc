@@ -1,0 +1,127 @@
+#include "text/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "base/strings.h"
+#include "text/json.h"
+
+namespace text {
+namespace {
+
+constexpr size_t kMaxLine = 64 << 10;
+constexpr size_t kMaxName = 64;
+
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+bool IsLetterOrLine(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsInner(char c) { return c == '/' || c == '.' || c == '-' || c == '@'; }
+
+// Of the whole word; "3/10" is 3, "95%" is 95.
+std::optional<double> NumberOf(std::string_view word) {
+  while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == ')' ||
+                           word.back() == ']' || word.back() == '%')) {
+    word.remove_suffix(1);
+  }
+  const size_t slash = word.find('/');
+  if (slash != std::string_view::npos && slash > 0) {
+    for (const char c : word.substr(slash + 1)) {
+      if (!IsDigit(c)) return std::nullopt;
+    }
+    word = word.substr(0, slash);
+  }
+  if (word.empty() || word.size() > kMaxName) return std::nullopt;
+  const std::string lower = base::ToLower(word);
+  if (lower == "nan" || lower == "-nan") return std::nan("");
+  if (lower == "inf" || lower == "+inf" || lower == "infinity") return HUGE_VAL;
+  if (lower == "-inf" || lower == "-infinity") return -HUGE_VAL;
+  if (lower.find_first_not_of("0123456789+-.e") != std::string::npos) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(lower.c_str(), &end);
+  const bool has_digit = lower.find_first_of("0123456789") != std::string::npos;
+  if (!has_digit || end != lower.c_str() + lower.size()) return std::nullopt;
+  return value;
+}
+
+// "" of what is no name.
+std::string NameOf(std::string_view word) {
+  while (!word.empty() && (word.front() == '(' || word.front() == '[' || word.front() == ',')) {
+    word.remove_prefix(1);
+  }
+  if (word.empty() || word.size() > kMaxName || !IsLetterOrLine(word.front())) return "";
+  for (const char c : word) {
+    if (!IsLetterOrLine(c) && !IsDigit(c) && !IsInner(c)) return "";
+  }
+  return IsInner(word.back()) ? "" : std::string(word);
+}
+
+Metrics OfJson(std::string_view line) {
+  Metrics metrics;
+  const auto json = ParseJson(line);
+  const Object* members = json ? json->if_object() : nullptr;
+  if (members == nullptr) return metrics;
+  for (const auto& member : *members) {
+    const Json& value = member.value();
+    if (!value.is_number()) continue;
+    const std::string name = NameOf(member.key());
+    if (!name.empty()) metrics.emplace_back(name, value.to_number<double>());
+  }
+  return metrics;
+}
+
+std::vector<std::string_view> WordsOf(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < line.size();) {
+    const size_t begin = line.find_first_not_of(" \t\r", at);
+    if (begin == std::string_view::npos) break;
+    const size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    at = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+Metrics MetricsOf(std::string_view line) {
+  line = base::Trim(line);
+  // `File "train.py", line 5, in <module>` is a traceback's.
+  if (line.size() > kMaxLine || line.starts_with("File \"")) return {};
+  if (line.starts_with('{') && line.ends_with('}')) {
+    if (Metrics metrics = OfJson(line); !metrics.empty()) return metrics;
+  }
+  Metrics metrics;
+  const std::vector<std::string_view> words = WordsOf(line);
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    const size_t mark = word.find_first_of("=:");
+    const bool has_next = i + 1 < words.size();
+    if (mark != std::string_view::npos &&
+        mark + 1 < word.size()) {  // name=1 name:1, several by ","
+      for (const std::string& part : base::Split(word, ',')) {
+        const size_t at = part.find_first_of("=:");
+        if (at == std::string::npos) continue;
+        const std::string name = NameOf(std::string_view(part).substr(0, at));
+        const auto value = NumberOf(std::string_view(part).substr(at + 1));
+        if (!name.empty() && value) metrics.emplace_back(name, *value);
+      }
+      continue;
+    }
+    if (mark != std::string_view::npos) word = word.substr(0, mark);  // name: 1
+    if (!has_next) break;
+    size_t next = i + 1;
+    if (words[next] == "=" || words[next] == ":") ++next;
+    if (next >= words.size()) break;
+    const std::string name = NameOf(word);
+    const auto value = NumberOf(words[next]);
+    if (name.empty() || !value) continue;
+    metrics.emplace_back(name, *value);
+    i = next;
+  }
+  return metrics;
+}
+
+}  // namespace text

@@ -1,0 +1,88 @@
+"""muster run --sweep: one job, many trials."""
+import json
+import os
+import signal
+import time
+
+import pytest
+
+TRIAL = """import os, sys
+rate = float(sys.argv[1])
+print("step 1 loss", (rate - 0.3) ** 2)
+open(os.environ["MUSTER_RUN_DIR"] + "/model", "w").write(sys.argv[1])
+if rate > 1: raise ValueError("diverged")
+"""
+
+
+@pytest.fixture
+def code(cluster):
+    folder = cluster.path("home", "code")
+    os.makedirs(folder)
+    with open(folder + "/trial.py", "w") as file:
+        file.write(TRIAL)
+    for path in (folder, folder + "/trial.py"):
+        os.chown(path, cluster.uid, cluster.uid)
+    return folder
+
+
+def trials(cluster, name, *flags):
+    return json.loads(cluster.run("show", name, "-o", "json", *flags).stdout)["trials"]
+
+
+def test_five_rates_and_the_best_of_them(cluster, code):
+    done = cluster.run("run", "--name=rates", "--sweep=lr=0.1,0.2,0.3,0.4,2", "trial.py", "{lr}", cwd=code, code=1)
+    assert "[lr=0.3] step 1 loss 0.0\n" in done.stdout
+    assert "5 of 5 trials ended, 1 of them failed\n  lr=2 exited with code 1: ValueError: diverged\n" in done.stdout
+    assert [line.split()[0] for line in cluster.run("list").stdout.splitlines()] == ["NAME", "rates"]
+    best = cluster.run("show", "rates", "--best=loss").stdout.splitlines()
+    assert best[0].split()[:4] == ["TRIAL", "lr", "STATUS", "EXIT"] and best[1].split()[:3] == ["2", "0.3", "SUCCEEDED"]
+    assert trials(cluster, "rates", "--best=loss", "--max")[0]["values"] == {"lr": "2"}
+    assert "there are loss, step" in cluster.run("show", "rates", "--best=acc", code=1).stderr
+    assert cluster.run("history").stdout.splitlines()[1].endswith("python trial.py {lr} (5 trials)")
+    assert len(cluster.run("files", "rates").stdout.splitlines()) == 11  # a log and a model each, and the results
+
+    again = cluster.run("rerun", "rates", "--failed", cwd=code, code=1)
+    assert "1 of 1 trials ended, 1 of them failed" in again.stdout
+    assert "none of its trials has failed" in cluster.run(
+        "rerun", good_sweep(cluster, code), "--failed", code=1).stderr
+
+
+def good_sweep(cluster, code):
+    cluster.run("run", "--name=good", "--sweep=lr=0.1", "trial.py", "{lr}", cwd=code)
+    return "good"
+
+
+def test_it_goes_on_where_it_was_stopped(cluster, code):
+    mark = cluster.path("home", "go")
+    running = cluster.start("run", "--name=long", "--sweep=i=1..4", "--parallel=1", "--grace=1",
+                            f"test {{i}} -lt 3 || test -e {mark} || sleep 600", cwd=code)
+    deadline = time.monotonic() + 60
+    while [trial["status"] for trial in trials_or_none(cluster, "long")][:2] != ["SUCCEEDED"] * 2:
+        assert time.monotonic() < deadline
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert [trial["status"] for trial in trials(cluster, "long")] == ["SUCCEEDED"] * 2 + ["PENDING"] * 2
+    before = trials(cluster, "long")[0]
+    open(mark, "w").close()
+    cluster.run("resume", "long")
+    cluster.wait("long", "SUCCEEDED")
+    after = trials(cluster, "long")
+    assert [trial["status"] for trial in after] == ["SUCCEEDED"] * 4
+    assert after[0] == before, "what had ended is not run again"
+
+
+def trials_or_none(cluster, name):
+    done = cluster.run("show", name, "-o", "json", code=None)
+    return json.loads(done.stdout).get("trials", []) if done.returncode == 0 else []
+
+
+def test_a_thousand_trials_and_what_is_refused(cluster, code):
+    done = cluster.run("run", "--name=many", "--sweep=i=1..1000", "true", cwd=code)
+    assert done.stdout.endswith("1000 of 1000 trials ended, 0 of them failed\n")
+    for flags, words, why in ((["--sweep=lr=1"], ["trial.py", "{rate}"], "{rate} in the command: no --sweep has that name"),
+                              (["--sweep=i=1..1000000"], ["true"], "more than 10000 trials"),
+                              (["--sweep=lr=1", "--nodes=2"], ["true"], "--sweep and --nodes contradict each other"),
+                              (["--parallel=2"], ["true"], "--parallel is for a --sweep")):
+        refused = cluster.run("run", "--name=no", *flags, *words, cwd=code, code=2)
+        assert why in refused.stderr and len(refused.stderr.splitlines()) == 1
+    assert "no run no is known" in cluster.run("show", "no", code=1).stderr
