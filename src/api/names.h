@@ -76,6 +76,10 @@ inline constexpr std::string_view kSubmittingAnnotation = "muster.dev/submitting
 inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
+// Of a job: whom to tell, a line each; the label of the same name says when (end, fail, start).
+inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
+// With "-start" or "-end": that it was told, or why not.
+inline constexpr std::string_view kNotifiedAnnotation = "muster.dev/notified";
 
 // `<job>-<type lower>-<index>`; '/' becomes '-'.
 std::string ReplicaName(std::string_view job, std::string_view type, int index);

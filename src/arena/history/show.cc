@@ -11,6 +11,7 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/all_logs.h"
+#include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
@@ -139,6 +140,7 @@ std::string RenderRun(const Context& context, const RunRecord& run, const RunFac
   }
   if (run.deleted) add("Deleted", LocalTime(*run.deleted));
   add("Duration", base::ShortDuration(summary.duration));
+  add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", RunFolderOf(run.job.job, context.environment));
   if (!facts.python.interpreter.empty()) {

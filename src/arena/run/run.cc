@@ -15,6 +15,7 @@
 #include "arena/run/callers_environment.h"
 #include "arena/run/defaults.h"
 #include "arena/run/interrupted_run.h"
+#include "arena/run/notify.h"
 #include "arena/run/program.h"
 #include "arena/run/run_folder.h"
 #include "arena/run/run_note.h"
@@ -60,6 +61,7 @@ struct RunFlags {
   std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
   std::vector<std::string> secrets, sweeps;
   int64_t parallel = 0;
+  NotifyFlags notify;
   bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
 };
 
@@ -179,6 +181,7 @@ void RunVerb::Declare() {
   set_.String(&run_.snapshot_root, "snapshot-root", "", "").Hidden();
   set_.String(&run_.snapshot_inside, "snapshot-inside", "", "").Hidden();
   set_.String(&run_.snapshot_commit, "snapshot-commit", "", "").Hidden();
+  DeclareNotify(run_.notify, set_);
   set_.BeginGroup("");
   flags_.Declare(set_);
   set_.Find("name")->Required(false);
@@ -196,6 +199,7 @@ base::Status RunVerb::CheckTogether() const {
   };
   if (flags_.grace < 1) return misuse("--grace is invalid: it is at least 1 second");
   if (flags_.workers < 1) return misuse("--nodes is invalid: it is at least 1");
+  TRY(CheckNotify(run_.notify));
   if (run_.parallel < 0) return misuse("--parallel is invalid: it is at least 0");
   if (run_.sweeps.empty() && run_.parallel != 0) return misuse("--parallel is for a --sweep");
   if (!run_.sweeps.empty() && flags_.workers > 1) {
@@ -423,6 +427,7 @@ void RunVerb::Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) 
 
 // The folder is kept, and copied to where the job works.
 base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
+  TRY(MarkForNotice(run_.notify, context_, options));
   if (!context_.cluster_is_this_machine) return PackCode(options);
   if (run_.is_live) options.flags.working_dir = Below(folder_.root);
   if (is_dry) {
@@ -537,6 +542,7 @@ void AddRunTrials(cli::Command& root, Context& context) {
 
 void AddRun(cli::Command& root, Context& context) {
   AddRunTrials(root, context);
+  AddNotify(root, context);
   cli::Command& verb =
       root.Add("run [flags] COMMAND...", "Run a program in this folder as a job, and follow it")
           .StopAtFirstArg()

@@ -1,5 +1,6 @@
 #include "local/daemon/daemon.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
@@ -33,6 +34,7 @@
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
 #include "local/daemon/node_name.h"
+#include "local/daemon/notifier.h"
 #include "local/daemon/path_keeper.h"
 #include "local/daemon/pods/node_ports.h"
 #include "local/daemon/pods/pod_execs.h"
@@ -53,10 +55,14 @@
 #include "local/server/routing/api_server.h"
 #include "net/http/server.h"
 #include "process/file_lock.h"
+#include "process/spawn.h"
 #include "text/projection.h"
 
 namespace local::daemon {
 namespace {
+
+// A job that has just ended may be told of a little later than the first command is answered.
+constexpr std::chrono::seconds kFirstNotices{1};
 
 bool IsDryRun(const net::HttpRequest& request) {
   const auto target = net::ParseTarget(request.target);
@@ -195,6 +201,22 @@ base::Status LockAgain(const Paths& paths, base::Fd& lock) {
 base::Status MakeLastDir(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return base::Fail(base::Errno(errno, "make directory " + path));
+}
+
+// By the program's own `__notify`, which goes on should this daemon end.
+void TellOf(const std::string& program, const base::Environment& environment,
+            const std::vector<std::string>& what) {
+  process::SpawnOptions options;
+  options.path = program;
+  options.argv = {"muster", "--local", "__notify"};
+  options.argv.insert(options.argv.end(), what.begin(), what.end());
+  for (const auto& [name, value] : environment.values()) options.env.push_back(name + "=" + value);
+  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}};
+  options.is_detached = true;
+  if (const auto told = process::Spawn(options); !told) {
+    base::LogWarn("notice of {}: {}", what[1], told.error().message);
+  }
 }
 
 // Everything, in the order in which it is made; taken down in reverse.
@@ -344,6 +366,12 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
+  const Notifier notifier(
+      client,
+      [&](const std::string& namespace_name, const std::string& name, const std::string& event) {
+        TellOf(this_program, environment, {namespace_name, name, event});
+      },
+      kFirstNotices);
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();

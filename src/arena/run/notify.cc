@@ -1,0 +1,203 @@
+#include "arena/run/notify.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "arena/app/web_service.h"
+#include "arena/jobs/records.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "process/file_lock.h"
+#include "process/program_output.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr const char* kDesktop = "desktop";
+// A URL that fails is asked again, at growing distances, for so long.
+constexpr std::chrono::minutes kNoticePatience{5};
+constexpr std::chrono::seconds kFirstNoticePause{1};
+constexpr std::chrono::seconds kLongestNoticePause{30};
+
+bool IsUrl(std::string_view target) {
+  return target.starts_with("http://") || target.starts_with("https://");
+}
+
+std::string LastLine(const std::string& lines) {
+  const std::string_view text = base::Trim(lines);
+  const size_t newline = text.rfind('\n');
+  return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
+}
+
+// What is told: to a program on its standard input, to a URL as the body.
+text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Time now) {
+  const api::TrainingSummary& summary = job.summary;
+  const base::Time start = summary.start_time.value_or(summary.created);
+  const base::Duration took = summary.completion_time.value_or(now) - start;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return text::Object{{"event", event},
+                      {"job", summary.name},
+                      {"namespace", summary.namespace_name},
+                      {"status", summary.status},
+                      {"reason", summary.reason},
+                      {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
+                      {"lastLine", LastLine(summary.last_lines)},
+                      {"command", CommandOf(job.job)},
+                      {"host", host.data()},
+                      // Slack, Mattermost and their like show this member.
+                      {"text", fmt::format("{} {}{}{}", summary.name, base::ToLower(summary.status),
+                                           summary.reason.empty() ? "" : ": ", summary.reason)}};
+}
+
+base::Status TellProgram(const std::string& command, const text::Json& notice,
+                         const base::Environment& environment) {
+  base::Environment told = environment;
+  for (const char* name : {"event", "job", "status", "reason"}) {
+    told.Set("MUSTER_NOTICE_" + base::ToUpper(name), std::string(text::GetString(notice, {name})));
+  }
+  // The notice reaches its input by a variable: a here-document needs no second program.
+  told.Set("MUSTER_NOTICE", text::ToJson(notice));
+  TRY_ASSIGN(
+      const process::ProgramOutput output,
+      process::OutputOf(
+          {"sh", "-c", "{ " + command + "\n} <<EOF_OF_NOTICE\n$MUSTER_NOTICE\nEOF_OF_NOTICE"},
+          told));
+  if (output.exit_code == 0) return {};
+  return Fail(Code::kInternal, fmt::format("the program exited with code {}: {}", output.exit_code,
+                                           base::Trim(output.err).substr(0, 200)));
+}
+
+base::Status TellDesktop(const text::Json& notice, const base::Environment& environment) {
+  TRY_ASSIGN(const process::ProgramOutput output,
+             process::OutputOf({"notify-send", "--app-name=muster",
+                                std::string(text::GetString(notice, {"text"}))},
+                               environment));
+  if (output.exit_code == 0) return {};
+  return Fail(Code::kInternal, fmt::format("notify-send: {}", base::Trim(output.err)));
+}
+
+// No word of the URL's path: it is often a secret.
+base::Status TellUrl(const std::string& url, const text::Json& notice, Context& context) {
+  TRY_ASSIGN(WebService service, WebService::At(url, context.environment, {}));
+  base::Duration pause = kFirstNoticePause;
+  const base::Time begun = context.clock.Now();
+  for (;;) {
+    const auto answer =
+        service.Send({"POST", "", {{"Content-Type", "application/json"}}, text::ToJson(notice)});
+    if (answer && answer->status < 300) return {};
+    const std::string why =
+        answer ? fmt::format("it answered with status {}", answer->status) : answer.error().message;
+    if (context.clock.Now() - begun + pause > kNoticePatience) {
+      return Fail(Code::kUnavailable, fmt::format("{}: {}", service.url().host, why));
+    }
+    context.pause(pause);
+    pause = std::min<base::Duration>(pause * 2, kLongestNoticePause);
+  }
+}
+
+base::Status Tell(const std::string& target, const text::Json& notice, Context& context) {
+  if (target == kDesktop) return TellDesktop(notice, context.environment);
+  if (IsUrl(target)) return TellUrl(target, notice, context);
+  return TellProgram(target, notice, context.environment);
+}
+
+base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
+  const std::string& namespace_name = call.args[0];
+  const std::string& event = call.args[2];
+  TRY_ASSIGN(cluster::Client * client, context.connect(context));
+  TRY_ASSIGN(const TrainingJob job, FindJob(*client, context, namespace_name, call.args[1]));
+  const std::string folder = context.environment.StateDir() + "/notices";
+  TRY(base::MakeDirs(folder, 0700));
+  const std::string path = fmt::format("{}/{}.{}", folder, api::Uid(job.job), event);
+  TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(path));
+  if (!lock) return 0;  // another one tells
+  std::vector<std::string> problems;
+  const text::Json notice = NoticeFor(job, event, context.clock.Now());
+  for (const std::string& target :
+       base::Split(AnnotationOf(job.job, api::kNotifyAnnotation), '\n')) {
+    if (base::Status told = Tell(target, notice, context); !told) {
+      base::LogWarn("notice of {}: {}", job.summary.name, told.error().message);
+      problems.push_back(told.error().message);
+    }
+  }
+  const std::string outcome = problems.empty() ? "told at " + LocalTime(context.clock.Now())
+                                               : "not told: " + base::Join(problems, "; ");
+  const text::Json patch = text::Object{
+      {"metadata",
+       text::Object{
+           {"annotations",
+            text::Object{{fmt::format("{}-{}", api::kNotifiedAnnotation, event), outcome}}}}}};
+  const auto noted = client->Patch(api::kPyTorchJobs, namespace_name, call.args[1],
+                                   cluster::PatchType::kMerge, patch);
+  ::unlink(path.c_str());
+  if (!noted) return Fail(noted.error());
+  return 0;
+}
+
+}  // namespace
+
+void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
+  set.StringArray(
+      &flags.targets, "notify",
+      "who is told once the job has ended: a `URL` that gets JSON, a shell command that "
+      "reads\nit, or the word desktop; repeatable");
+  set.String(&flags.on, "notify-on", "end", "when: end, fail (only when it has failed) or start")
+      .Choices({"end", "fail", "start"});
+}
+
+base::Status CheckNotify(const NotifyFlags& flags) {
+  if (flags.on != "end" && flags.on != "fail" && flags.on != "start") {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--notify-on \"{}\" is invalid: it is end, fail or start", flags.on));
+  }
+  for (const std::string& target : flags.targets) {
+    if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
+      return Fail(Code::kInvalidArgument,
+                  "--notify is invalid: it is a URL, a command on one line, or the word desktop");
+    }
+  }
+  return {};
+}
+
+base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
+                           SubmitOptions& options) {
+  if (flags.targets.empty()) return {};
+  if (!context.cluster_is_this_machine) {
+    return Fail(Code::kInvalidArgument,
+                "--notify is for this machine: on another cluster nobody would tell");
+  }
+  options.labels[std::string(api::kNotifyAnnotation)] = flags.on;
+  options.annotations[std::string(api::kNotifyAnnotation)] = base::Join(flags.targets, "\n");
+  return {};
+}
+
+void AddNotify(cli::Command& root, Context& context) {
+  root.Add("__notify", "").Hidden().Args(cli::ExactArgs(3)).Run([&context](cli::Invocation& call) {
+    return RunNotify(context, call);
+  });
+}
+
+std::string NoticeOf(const text::Json& job) {
+  if (AnnotationOf(job, api::kNotifyAnnotation).empty()) return "";
+  std::string text;
+  for (const char* event : {"start", "end"}) {
+    const std::string outcome =
+        AnnotationOf(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
+    if (!outcome.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", event, outcome);
+  }
+  return text.empty() ? "not yet" : text;
+}
+
+}  // namespace arena

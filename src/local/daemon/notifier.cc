@@ -1,0 +1,76 @@
+#include "local/daemon/notifier.h"
+
+#include <fmt/format.h>
+
+#include "api/job/pytorch_job.h"
+#include "api/names.h"
+#include "api/object.h"
+#include "api/resources.h"
+#include "text/projection.h"
+
+namespace local::daemon {
+
+std::optional<std::string> DueNotice(const text::Json& job) {
+  const std::string_view on = api::Label(job, api::kNotifyAnnotation);
+  const text::Json* const stored = text::Find(job, {"status"});
+  if (on.empty() || stored == nullptr || api::IsDeleting(job)) return std::nullopt;
+  const auto status = api::ParseJobStatus(*stored);
+  if (!status) return std::nullopt;
+  const bool has_failed = status->Is("Failed");
+  const bool has_ended = has_failed || status->Is("Succeeded");
+  const bool is_due = on == "start"  ? has_ended || status->Is("Running")
+                      : on == "fail" ? has_failed
+                                     : has_ended;
+  const std::string event = on == "start" ? "start" : "end";
+  const std::string noted = fmt::format("{}-{}", api::kNotifiedAnnotation, event);
+  if (!is_due || !api::Annotation(job, noted).empty()) return std::nullopt;
+  return event;
+}
+
+Notifier::Notifier(cluster::Client& client, Tell tell, std::chrono::milliseconds first)
+    : tell_(std::move(tell)), thread_([this, &client, first] {
+        std::unique_lock lock(mutex_);
+        if (!wake_.wait_for(lock, first, [this] { return is_stopped_; })) Begin(client);
+      }) {}
+
+Notifier::~Notifier() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    wake_.notify_one();
+  }
+  thread_.join();
+}
+
+void Notifier::Begin(cluster::Client& client) {
+  cluster::ListOptions options;
+  options.label_selector = api::kNotifyAnnotation;
+  options.read = [](std::string_view job) {
+    static const text::Projection kParts{{"metadata", "namespace"},
+                                         {"metadata", "name"},
+                                         {"metadata", "uid"},
+                                         {"metadata", "labels"},
+                                         {"metadata", "annotations"},
+                                         {"metadata", "deletionTimestamp"},
+                                         {"status"},
+                                         {"metadata", "resourceVersion"}};
+    return text::ParsePart(job, kParts);
+  };
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](std::vector<text::Json> jobs) {
+    for (const text::Json& job : jobs) Look(job);
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    if (event.type != cluster::WatchEvent::Type::kDeleted) Look(event.object);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
+                                                    std::move(handler));
+}
+
+void Notifier::Look(const text::Json& job) {
+  const auto event = DueNotice(job);
+  if (!event || !told_.insert(fmt::format("{} {}", api::Uid(job), *event)).second) return;
+  tell_(std::string(api::Namespace(job)), std::string(api::Name(job)), *event);
+}
+
+}  // namespace local::daemon

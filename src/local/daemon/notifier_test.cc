@@ -1,0 +1,41 @@
+#include "local/daemon/notifier.h"
+
+#include <gtest/gtest.h>
+
+namespace local::daemon {
+namespace {
+
+text::Json Job(const std::string& on, const std::string& condition, text::Object annotations = {}) {
+  text::Object metadata{{"name", "a"}, {"uid", "1"}, {"annotations", std::move(annotations)}};
+  if (!on.empty()) metadata["labels"] = text::Object{{"muster.dev/notify", on}};
+  text::Array conditions;
+  if (!condition.empty()) {
+    conditions.push_back(text::Object{{"type", condition}, {"status", "True"}});
+  }
+  return text::Object{{"metadata", std::move(metadata)},
+                      {"status", text::Object{{"conditions", std::move(conditions)}}}};
+}
+
+TEST(DueNotice, IsTheOneThatWasAskedFor) {
+  struct Case {
+    const char* on;
+    const char* condition;
+    const char* due;
+  };
+  for (const Case& c : {Case{"end", "Running", ""}, Case{"end", "Succeeded", "end"},
+                        Case{"end", "Failed", "end"}, Case{"fail", "Succeeded", ""},
+                        Case{"fail", "Failed", "end"}, Case{"start", "Created", ""},
+                        Case{"start", "Running", "start"}, Case{"start", "Succeeded", "start"},
+                        Case{"", "Succeeded", ""}, Case{"end", "", ""}}) {
+    EXPECT_EQ(DueNotice(Job(c.on, c.condition)).value_or(""), c.due) << c.on << " " << c.condition;
+  }
+}
+
+TEST(DueNotice, IsGivenOnce) {
+  const text::Object told{{"muster.dev/notified-end", "told at 10:00"}};
+  EXPECT_FALSE(DueNotice(Job("end", "Succeeded", told)));
+  EXPECT_TRUE(DueNotice(Job("start", "Succeeded", told)));
+}
+
+}  // namespace
+}  // namespace local::daemon

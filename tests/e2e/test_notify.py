@@ -1,0 +1,82 @@
+"""muster run --notify: who is told when a job ends."""
+import http.server
+import json
+import os
+import signal
+import threading
+import time
+
+
+def await_file(path, timeout=60):
+    deadline = time.monotonic() + timeout
+    while not (os.path.exists(path) and os.path.getsize(path)):
+        assert time.monotonic() < deadline, path
+        time.sleep(0.02)
+    with open(path) as file:
+        return file.read()
+
+
+def await_notice(cluster, name, words):
+    deadline = time.monotonic() + 60
+    while words not in cluster.run("show", name).stdout:
+        assert time.monotonic() < deadline, cluster.run("show", name).stdout
+        time.sleep(0.1)
+
+
+def test_a_program_reads_what_became_of_the_job(cluster):
+    told = cluster.path("home", "told")
+    cluster.run("run", "--name=bad", f"--notify=cat >{told}", "--notify-on=fail", "echo why; exit 7", code=7)
+    notice = json.loads(await_file(told))
+    assert (notice["job"], notice["event"], notice["status"]) == ("bad", "end", "FAILED")
+    assert "exited with code 7: why" in notice["reason"] and notice["text"].startswith("bad failed: rank 0")
+    assert notice["command"] == "echo why; exit 7" and notice["seconds"] >= 0
+    await_notice(cluster, "bad", "end: told at ")
+    cluster.run("run", "--name=good", f"--notify=cat >{told}.2", "--notify-on=fail", "true")
+    cluster.run("run", "--name=begun", f'--notify=echo "$MUSTER_NOTICE_EVENT $MUSTER_NOTICE_JOB" >{told}.3',
+                "--notify-on=start", "true")
+    assert await_file(told + ".3") == "start begun\n"
+    assert not os.path.exists(told + ".2")
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    bodies, refusals = [], 2
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        Receiver.refusals -= 1
+        if Receiver.refusals < 0:
+            Receiver.bodies.append(json.loads(body))
+        self.send_response(503 if Receiver.refusals >= 0 else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_url_that_fails_is_asked_again(cluster):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/hook/secret"
+    cluster.run("run", "--name=web", f"--notify={url}", "true")
+    await_notice(cluster, "web", "end: told at ")
+    assert [(body["job"], body["status"]) for body in Receiver.bodies] == [("web", "SUCCEEDED")]
+    server.shutdown()
+
+
+def test_what_ended_while_no_daemon_ran_is_told_by_the_next(cluster):
+    told, go = cluster.path("home", "told"), cluster.path("home", "go")
+    cluster.run("run", "-d", "--name=late", f"--notify=cat >{told}", f"while ! test -e {go}; do sleep 0.05; done")
+    cluster.wait("late", "RUNNING")
+    os.kill(cluster.daemon_pid(), signal.SIGKILL)
+    open(go, "w").close()
+    cluster.wait("late", "SUCCEEDED")
+    assert json.loads(await_file(told))["job"] == "late"
+
+
+def test_a_program_that_fails_is_named_and_bad_values_are_refused(cluster):
+    cluster.run("run", "--name=broken", "--notify=echo no such thing >&2; exit 3", "true")
+    await_notice(cluster, "broken", "end: not told: the program exited with code 3: no such thing")
+    for flags, why in ((["--notify="], "--notify is invalid"), (["--notify=true", "--notify-on=never"], "--notify-on")):
+        refused = cluster.run("run", *flags, "true", code=2).stderr
+        assert why in refused and len(refused.splitlines()) == 1
