@@ -13,7 +13,6 @@
 namespace arena {
 namespace {
 
-constexpr int64_t kUsualLimit = 50;
 constexpr size_t kLeastCommand = 20;
 
 // Where standing jobs were listed they hold only what their summaries are made of.
@@ -122,7 +121,8 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
             RenderHistory(list.runs, query, PainterFor(context, call),
                           call.out.IsTerminal() ? call.out.Width() : 0)));
   const int64_t older = list.total - static_cast<int64_t>(list.runs.size());
-  if (older > 0) base::LogInfo("{} older ones: --limit 0 lists all", older);
+  if (older > 0)
+    base::LogInfo("{} older ones: `{} history --limit 0` lists all", older, context.program);
   if (!context.cluster_is_this_machine) {
     base::LogInfo(
         "only the jobs that are there: what was deleted is remembered by the embedded "

@@ -10,10 +10,12 @@
 
 namespace arena {
 
+inline constexpr int64_t kUsualLimit = 50;
+
 struct HistoryQuery {
   bool all_namespaces = false;
-  std::string output;  // "", wide, json or yaml
-  int64_t limit = 0;   // 0 is all
+  std::string output;           // "", wide, json or yaml
+  int64_t limit = kUsualLimit;  // 0 is all
 };
 
 base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call);

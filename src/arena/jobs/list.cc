@@ -136,7 +136,7 @@ void HintAtOthers(cluster::Client& client, const Context& context,
 base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (flags.with_gone) {
-    return PrintHistory(context, {flags.all_namespaces, flags.output, 0}, call);
+    return PrintHistory(context, {flags.all_namespaces, flags.output}, call);
   }
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   if (IsForMachines(format)) KeepOutputPure(context);
@@ -194,7 +194,7 @@ void AddList(cli::Command& root, Context& context) {
       .Short('A')
       .OldName("allNamespaces");
   if (lists_all) {
-    set.Bool(&flags->with_gone, "all", false, "also those that were deleted: all of `history`");
+    set.Bool(&flags->with_gone, "all", false, "also those that were deleted: as `history`");
   }
   set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")
       .Short('o')

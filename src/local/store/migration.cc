@@ -64,7 +64,7 @@ constexpr std::array kMigrations = {
         json      TEXT NOT NULL
       ) STRICT;
       CREATE INDEX kept_by_run ON kept(run);
-      CREATE INDEX kept_jobs ON kept(created) WHERE uid = run;
+      CREATE INDEX kept_jobs ON kept(created, uid, namespace, name) WHERE uid = run;
     )sql",
 };
 

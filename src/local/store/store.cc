@@ -248,7 +248,7 @@ class SqliteStore : public Store {
     std::string sql = KeptSql(query, fmt::format("uid, run, resource, namespace, name, created, "
                                                  "deleted, {}",
                                                  query.has_objects ? "json" : "''"));
-    sql += query.run.empty() ? " ORDER BY created DESC, uid" : " ORDER BY created, uid";
+    sql += query.run.empty() ? " ORDER BY created DESC, uid DESC" : " ORDER BY created, uid";
     if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);
     TRY_ASSIGN(Statement statement, reader->database.Prepare(sql));
     Rows rows = Run(statement, query);
