@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <random>
 
+#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/hmac.h"

@@ -17,6 +17,7 @@
 
 #include "arena/run/sweep.h"
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/log.h"
