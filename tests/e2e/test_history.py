@@ -142,6 +142,18 @@ def test_files_are_listed_and_copied_and_stay_inside(cluster, code):
     assert "RUN:PATH" in cluster.run("cp", "model.pt", ".", code=2).stderr
 
 
+def test_a_run_reads_the_files_of_an_earlier_one_and_cannot_change_them(cluster, code):
+    cluster.run("run", "--name=first", "train.py", "0.5", cwd=code)
+    cluster.run("delete", "first")
+    done = cluster.run("run", "--name=second", "--resume-from=first",
+                       'cat "$MUSTER_RESUME_DIR/model.pt"; touch "$MUSTER_RESUME_DIR/x" || echo refused', cwd=code)
+    assert "0.5" in done.stdout and "Read-only file system" in done.stdout and "refused" in done.stdout, done.stdout
+    assert cluster.run("files", "first").stdout.split() == ["3", "model.pt"]
+    cluster.run("submit", "pytorch", "--name=plain", "--wait", "true")
+    assert "has no files on this machine" in cluster.run("run", "--resume-from=plain", "true", code=1).stderr
+    assert "no run nothere is known" in cluster.run("run", "--resume-from=nothere", "true", code=1).stderr
+
+
 def test_prune_forgets_by_number_and_by_age(cluster, code):
     for name in ("p1", "p2", "p3"):
         cluster.run("run", f"--name={name}", "train.py", "0.1", cwd=code)

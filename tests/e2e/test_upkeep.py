@@ -1,7 +1,9 @@
 """The store's backup and what is done with a damaged store; how long finished jobs and how much of
 their logs are kept."""
 import glob
+import json
 import os
+import sqlite3
 import time
 
 import pytest
@@ -104,6 +106,30 @@ def test_finished_jobs_go_by_age_with_their_logs(cluster):
     assert "young" in cluster.run("list").stdout
     with open(cluster.path("state/muster/daemon.log")) as log:
         assert "no longer kept (local.keep_*): old" in log.read()
+
+
+def test_old_records_go_with_their_logs_and_what_nobody_remembers_too(cluster):
+    settings(cluster, "keep_days: 2")
+    for name in ("old", "young"):
+        cluster.run("run", f"--name={name}", "echo done")
+        cluster.run("delete", name)
+    cluster.run("down")
+    with sqlite3.connect(cluster.path("state/muster/cluster.db")) as store:
+        long_ago = int((time.time() - 49 * 3600) * 1e6)
+        for uid, text in store.execute("SELECT uid, json FROM kept WHERE name = 'old'").fetchall():
+            job = json.loads(text)
+            job["metadata"]["creationTimestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(long_ago / 1e6))
+            store.execute("UPDATE kept SET created = ?, json = ? WHERE uid = ?", (long_ago, json.dumps(job), uid))
+    records, runs = cluster.path("state/muster/records"), cluster.path("state/muster/runs")
+    os.makedirs(f"{records}/stray/logs")
+    assert len(os.listdir(records)) == 3
+    cluster.run("up")
+    deadline = time.monotonic() + 40
+    while len(os.listdir(records)) != 1 or os.listdir(runs) != ["young"]:
+        assert time.monotonic() < deadline, os.listdir(records)
+        time.sleep(0.2)
+    assert [run["name"] for run in json.loads(cluster.run("history", "-o", "json").stdout)] == ["young"]
+    assert cluster.run("logs", "young").stdout == "done\n"
 
 
 def test_a_long_log_keeps_its_newest_and_says_so(cluster):

@@ -11,6 +11,7 @@
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/interrupts.h"
+#include "arena/jobs/records.h"
 #include "arena/logs/all_logs.h"
 #include "arena/run/callers_environment.h"
 #include "arena/run/defaults.h"
@@ -60,6 +61,7 @@ struct RunFlags {
   // Of `rerun`: the snapshot, and the folder that it is of.
   std::string snapshot, snapshot_root, snapshot_inside, snapshot_commit;
   std::vector<std::string> secrets, sweeps;
+  std::string resume_from;
   int64_t parallel = 0;
   NotifyFlags notify;
   bool is_detached = false, is_live = false, has_clean_env = false, is_large = false;
@@ -128,6 +130,7 @@ class RunVerb {
   base::Result<SubmitOptions> Options() const;
   std::string Below(const std::string& root) const;
   base::Status FindFreeName(cluster::Client& client);
+  base::Status MountFilesOf(cluster::Client& client);
   base::Result<snapshot::Snapshot> TakeOrRead(snapshot::Store& store) const;
   base::Result<RunNote> NoteDown(const SubmitOptions& options) const;
   base::Status PackCode(SubmitOptions& options) const;
@@ -181,6 +184,8 @@ void RunVerb::Declare() {
   set_.String(&run_.snapshot_root, "snapshot-root", "", "").Hidden();
   set_.String(&run_.snapshot_inside, "snapshot-inside", "", "").Hidden();
   set_.String(&run_.snapshot_commit, "snapshot-commit", "", "").Hidden();
+  set_.String(&run_.resume_from, "resume-from", "",
+              "a `RUN` whose files the job sees, for reading, where MUSTER_RESUME_DIR says");
   DeclareNotify(run_.notify, set_);
   set_.BeginGroup("");
   flags_.Declare(set_);
@@ -392,6 +397,23 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
   return note;
 }
 
+// Of the run that is to be resumed.
+base::Status RunVerb::MountFilesOf(cluster::Client& client) {
+  TRY_ASSIGN(const RunRecord run, FindRun(client, context_, run_.resume_from));
+  const std::string folder = RunFolderOf(run.job.job, context_.environment);
+  const std::string files = folder + "/files";
+  std::error_code failed;
+  if (folder.empty() || !std::filesystem::is_directory(files, failed)) {
+    return Fail(
+        Code::kNotFound,
+        fmt::format("--resume-from \"{}\" is invalid: that run has no files on this machine",
+                    run_.resume_from));
+  }
+  flags_.data_dirs.push_back(fmt::format("{0}:{0}:ro", files));
+  flags_.env.push_back("MUSTER_RESUME_DIR=" + files);
+  return {};
+}
+
 // For another cluster: the folder travels with the job.
 base::Status RunVerb::PackCode(SubmitOptions& options) const {
   if (!trials_.empty()) {
@@ -495,6 +517,9 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
   auto prepared = PrepareSubmission(context_, checked);
   if (!prepared) return Fail(std::move(prepared.error().error));
   if (!is_named && prepared->client != nullptr) TRY(FindFreeName(*prepared->client));
+  if (!run_.resume_from.empty() && prepared->client != nullptr) {
+    TRY(MountFilesOf(*prepared->client));
+  }
   TRY_ASSIGN(SubmitOptions options, Options());
   for (const std::string& warning : options.warnings) base::LogWarn("{}", warning);
   if (base::Status brought = BringCode(options, is_dry); !brought) {

@@ -201,18 +201,21 @@ void Upkeep::Remove(const std::vector<FinishedJob>& jobs) {
 // By the program's own `prune`, which knows all that a run leaves.
 void Upkeep::PruneRuns() {
   const std::string& state = options_.paths.state;
-  if (base::EntriesOf(state + "/records").empty() && base::EntriesOf(state + "/runs").empty())
-    return;
-  if (options_.keep.days == 0 && options_.keep.bytes == 0) return;
+  const Keep& keep = options_.keep;
   process::SpawnOptions options;
   options.path = options_.executable;
   options.argv = {"muster", "prune", "--local", "--all-namespaces", "--gone"};
-  if (options_.keep.days != 0) {
-    options.argv.push_back(fmt::format("--since={}h", options_.keep.days * 24));
+  const size_t least = options.argv.size();
+  const auto oldest = store::OldestKept(options_.paths.database);
+  const base::Time limit = clock_.Now() - std::chrono::days(keep.days);
+  if (keep.days != 0 && oldest && *oldest != 0 && base::Time(base::Duration(*oldest)) < limit) {
+    options.argv.push_back(fmt::format("--since={}h", keep.days * 24));
   }
-  if (options_.keep.bytes != 0) {
-    options.argv.push_back(fmt::format("--size={}", options_.keep.bytes));
+  if (keep.bytes != 0 &&
+      base::DiskUse(state + "/records") + base::DiskUse(state + "/runs") > keep.bytes) {
+    options.argv.push_back(fmt::format("--size={}", keep.bytes));
   }
+  if (options.argv.size() == least) return;
   RunQuietly(options);
 }
 

@@ -164,6 +164,11 @@ base::Status ForgetDeleted(const std::string& path,
   return transaction.Commit();
 }
 
+base::Result<int64_t> OldestKept(const std::string& path) {
+  TRY_ASSIGN(Database database, Database::OpenReader(path));
+  return Number(database, "SELECT coalesce(min(created), 0) FROM kept WHERE uid = run");
+}
+
 base::Result<std::set<std::string>> KeptUids(const std::string& path) {
   TRY_ASSIGN(Database database, Database::OpenReader(path));
   TRY_ASSIGN(Statement select, database.Prepare("SELECT uid FROM kept"));

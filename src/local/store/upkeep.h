@@ -35,7 +35,10 @@ base::Result<int64_t> GiveBackSpace(const std::string& path);
 base::Status ForgetDeleted(const std::string& path,
                            const std::function<bool(std::string_view uid)>& is_kept);
 
-// Of all that is kept (kept.h).
+// When the oldest job that is kept (kept.h) was made, in microseconds since the epoch; 0: none is.
+base::Result<int64_t> OldestKept(const std::string& path);
+
+// Of all that is kept.
 base::Result<std::set<std::string>> KeptUids(const std::string& path);
 
 }  // namespace local::store
