@@ -410,7 +410,7 @@ base::Status RunVerb::MountFilesOf(cluster::Client& client) {
                     run_.resume_from));
   }
   flags_.data_dirs.push_back(fmt::format("{0}:{0}:ro", files));
-  flags_.env.push_back("MUSTER_RESUME_DIR=" + files);
+  flags_.env.push_back(fmt::format("{}={}", "MUSTER_RESUME_DIR", files));
   return {};
 }
 
