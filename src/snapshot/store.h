@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Store {
  private:
   std::string ObjectPath(const std::string& hash) const;
   base::Status Keep(const std::string& hash, std::string_view content) const;
+  base::Status WriteSome(std::span<const File> files, const std::string& target) const;
   base::Status WriteFiles(const Snapshot& snapshot, const std::string& target) const;
 
   const std::string directory_;

@@ -1,6 +1,7 @@
 #include "snapshot/store.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -150,6 +151,26 @@ TEST_F(SnapshotTest, WhatIsWrittenOutIsWhatWasTaken) {
   ASSERT_EQ(::stat((folder_ + "/copy/run.sh").c_str(), &info), 0);
   EXPECT_NE(info.st_mode & S_IXUSR, 0U);
   EXPECT_NE(info.st_mode & S_IWUSR, 0U);
+}
+
+TEST_F(SnapshotTest, ManyFilesAreWrittenWholeOrNotAtAll) {
+  for (int i = 0; i < 700; ++i) {
+    Write(fmt::format("{}/{}.py", i % 7, i), fmt::format("number = {}", i));
+  }
+  const Snapshot taken = Take();
+  const Store store(folder_ + "/store");
+  ASSERT_TRUE(store.WriteTo(taken, folder_ + "/out"));
+  for (int i = 0; i < 700; ++i) {
+    EXPECT_EQ(base::ReadFile(fmt::format("{}/out/{}/{}.py", folder_, i % 7, i)).value_or(""),
+              fmt::format("number = {}", i));
+  }
+  // One that is missing, whoever's part it is in.
+  for (const size_t at : {size_t{0}, taken.files.size() - 1}) {
+    Snapshot torn = taken;
+    torn.files[at].hash = std::string(64, '0');
+    EXPECT_FALSE(store.WriteTo(torn, folder_ + "/torn"));
+    EXPECT_FALSE(fs::exists(folder_ + "/torn"));
+  }
 }
 
 TEST_F(SnapshotTest, EqualTreesAreOneSnapshot) {
