@@ -76,6 +76,11 @@ inline constexpr std::string_view kSubmittingAnnotation = "muster.dev/submitting
 inline constexpr std::string_view kUnmetAnnotation = "muster.dev/unmet";
 // GPU indices that a pod holds on the embedded cluster, "0,1".
 inline constexpr std::string_view kGpusAnnotation = "muster.dev/gpus";
+// Of a job that `run` made: its copy of the caller's folder (formats/snapshots.md), the git commit
+// that this was of, and, where the command says little to people, what they typed.
+inline constexpr std::string_view kSnapshotAnnotation = "muster.dev/snapshot";
+inline constexpr std::string_view kCommitAnnotation = "muster.dev/commit";
+inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 // Of a job: whom to tell, a line each; the label of the same name says when (end, fail, start).
 inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
 // With "-start" or "-end": that it was told, or why not.

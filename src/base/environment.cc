@@ -23,6 +23,13 @@ std::optional<std::string> Environment::Get(std::string_view name) const {
   return found->second;
 }
 
+std::vector<std::string> Environment::AsList() const {
+  std::vector<std::string> list;
+  list.reserve(values_.size());
+  for (const auto& [name, value] : values_) list.push_back(name + "=" + value);
+  return list;
+}
+
 std::string Environment::GetOr(std::string_view name, std::string_view otherwise) const {
   return Get(name).value_or(std::string(otherwise));
 }

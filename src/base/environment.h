@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,6 +23,8 @@ class Environment {
   std::string GetOr(std::string_view name, std::string_view otherwise) const;
   const std::map<std::string, std::string>& values() const { return values_; }
   void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
+  // "NAME=VALUE", as programs are started with.
+  std::vector<std::string> AsList() const;
 
   // $HOME, else the password database, else "/".
   std::string Home() const;

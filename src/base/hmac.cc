@@ -89,6 +89,17 @@ Digest HmacSha256(std::string_view key, std::string_view bytes) {
   return Sha256(outer);
 }
 
+std::string Hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(digest.size() * 2);
+  for (const uint8_t byte : digest) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 bool SameDigest(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;

@@ -15,6 +15,7 @@ Digest Sha256(std::string_view bytes);
 Digest HmacSha256(std::string_view key, std::string_view bytes);
 // In a time that does not depend on where they differ.
 bool SameDigest(std::string_view a, std::string_view b);
+std::string Hex(const Digest& digest);
 inline std::string_view ViewOf(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }

@@ -50,7 +50,7 @@ base::Result<ProgramOutput> OutputOf(const std::vector<std::string>& argv,
   SpawnOptions options;
   options.argv = argv;
   TRY_ASSIGN(options.path, FindProgram(argv.front(), environment.GetOr("PATH", "/usr/bin:/bin")));
-  for (const auto& [name, value] : environment.values()) options.env.push_back(name + "=" + value);
+  options.env = environment.AsList();
   const base::Fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   TRY_ASSIGN(Pipe out, MakePipe());
   TRY_ASSIGN(Pipe err, MakePipe());

@@ -296,4 +296,12 @@ base::Result<std::string> FindProgram(const std::string& name, std::string_view 
                     fmt::format("exec: \"{}\": executable file not found in $PATH", name));
 }
 
+base::Result<pid_t> SpawnQuietly(SpawnOptions options) {
+  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return base::Fail(base::Errno(errno, "open /dev/null"));
+  options.fds = {
+      {null.get(), STDIN_FILENO}, {null.get(), STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
+  return Spawn(options);
+}
+
 }  // namespace process

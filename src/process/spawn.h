@@ -39,6 +39,8 @@ struct SpawnOptions {
 // once exec has succeeded; otherwise the failing step and path: `exec "x": No such file or
 // directory`. A program that is not detached must be reaped by the caller.
 base::Result<pid_t> Spawn(const SpawnOptions& options);
+// The same with nothing on its stdin, its stdout to nobody, and this process's stderr.
+base::Result<pid_t> SpawnQuietly(SpawnOptions options);
 
 // Of this process, which nobody can ask for without setting it: not while other threads make files.
 mode_t CurrentUmask();

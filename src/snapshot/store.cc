@@ -38,11 +38,7 @@ constexpr size_t kMaxList = 256 << 20;
 // A file that was changed within the clock's grain of when it was read may change unseen.
 constexpr int64_t kGrainNs = 2'000'000'000;
 
-std::string Hex(const base::Digest& digest) {
-  std::string text;
-  for (const uint8_t byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
+using base::Hex;
 
 int64_t Nanoseconds(const timespec& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;

@@ -119,10 +119,7 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
   for (const std::string& entry : environment) {
     if (IsReadByLibraries(NameOf(entry))) add(entry);
   }
-  const base::Digest digest = base::Sha256(text);
-  std::string key;
-  for (size_t i = 0; i < 16; ++i) key += fmt::format("{:02x}", digest[i]);
-  return key;
+  return base::Hex(base::Sha256(text)).substr(0, 32);
 }
 
 base::Result<std::string> PlaceOutside(const std::string& python) {

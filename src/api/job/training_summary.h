@@ -60,6 +60,10 @@ constexpr bool IsWaiting(std::string_view status) {
   return status == "PENDING" || status == "SUSPENDED";
 }
 
+constexpr bool IsFinished(std::string_view status) {
+  return status == "SUCCEEDED" || status == "FAILED";
+}
+
 TrainingSummary Summarize(const text::Json& job, const std::vector<const text::Json*>& pods,
                           base::Time now);
 

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "api/names.h"
+#include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
 #include "arena/run/run_folder.h"
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/table.h"
 
 namespace arena {
 namespace {
@@ -28,7 +29,7 @@ base::Result<RunRecord> RunOf(Context& context, const std::string& name) {
 
 base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocation& call) {
   TRY_ASSIGN(const RunRecord run, RunOf(context, call.args[0]));
-  const std::string hash = AnnotationOf(run.job.job, "muster.dev/snapshot");
+  const std::string hash(api::Annotation(run.job.job, api::kSnapshotAnnotation));
   if (hash.empty()) {
     return Fail(Code::kNotFound, fmt::format("{} had no copy of a folder: only `{} run` takes one",
                                              run.job.summary.name, context.program));
@@ -56,16 +57,15 @@ base::Result<int> RunCode(Context& context, const std::string& to, cli::Invocati
 
 // MUSTER_RUN_DIR.
 base::Result<std::string> FilesOf(const Context& context, const RunRecord& run) {
-  const std::string folder = RunFolderOf(run.job.job, context.environment);
-  std::error_code failed;
-  if (folder.empty() || !fs::is_directory(folder + "/files", failed)) {
+  std::string files = RunFilesOf(run.job.job, context.environment);
+  if (files.empty()) {
     return Fail(
         Code::kNotFound,
         fmt::format("{} has no files here: only what `{} run` made on this machine has, until "
                     "it is pruned",
                     run.job.summary.name, context.program));
   }
-  return folder + "/files";
+  return files;
 }
 
 base::Result<int> RunFiles(Context& context, cli::Invocation& call) {

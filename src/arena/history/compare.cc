@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
-#include <set>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
@@ -12,10 +13,8 @@
 #include "arena/objects/diff_program.h"
 #include "arena/run/run_folder.h"
 #include "arena/verbs.h"
-#include "base/log.h"
 #include "base/strings.h"
 #include "cli/table.h"
-#include "process/spawn.h"
 
 namespace arena {
 namespace {
@@ -70,8 +69,10 @@ void AddOutcome(Rows& rows, size_t at, const RunRecord& run) {
 
 void AddRun(Rows& rows, size_t at, const RunRecord& run, const RunFacts& facts) {
   for (const auto& [name, value] : facts.spec) rows.Set(at, name, value);
-  rows.Set(at, "commit", AnnotationOf(run.job.job, "muster.dev/commit").substr(0, 7));
-  rows.Set(at, "code", AnnotationOf(run.job.job, "muster.dev/snapshot").substr(0, 12));
+  rows.Set(at, "commit",
+           std::string(api::Annotation(run.job.job, api::kCommitAnnotation).substr(0, 7)));
+  rows.Set(at, "code",
+           std::string(api::Annotation(run.job.job, api::kSnapshotAnnotation).substr(0, 12)));
   rows.Set(at, "python", facts.python.interpreter);
   for (const std::string& package : facts.python.packages) {
     const size_t blank = package.find(' ');
@@ -85,27 +86,13 @@ void AddRun(Rows& rows, size_t at, const RunRecord& run, const RunFacts& facts) 
   }
 }
 
-// Each file of either snapshot that is not the same in both: "+ new", "- old", "~ changed".
-std::vector<std::string> ChangedFiles(const snapshot::Snapshot& from,
-                                      const snapshot::Snapshot& to) {
-  std::map<std::string, std::pair<std::string, std::string>> files;
-  for (const snapshot::File& file : from.files) files[file.path].first = file.hash;
-  for (const snapshot::File& file : to.files) files[file.path].second = file.hash;
-  std::vector<std::string> changed;
-  for (const auto& [path, hashes] : files) {
-    if (hashes.first == hashes.second) continue;
-    changed.push_back((hashes.first.empty() ? "+ " : hashes.second.empty() ? "- " : "~ ") + path);
-  }
-  return changed;
-}
-
 struct CodeOfRun {
   std::string hash;
   std::optional<snapshot::Snapshot> snapshot;
 };
 
 CodeOfRun ReadCode(const Context& context, const RunRecord& run) {
-  CodeOfRun code{AnnotationOf(run.job.job, "muster.dev/snapshot"), std::nullopt};
+  CodeOfRun code{std::string(api::Annotation(run.job.job, api::kSnapshotAnnotation)), std::nullopt};
   if (code.hash.empty()) return code;
   if (auto read = RunFolder::Snapshots(context.environment).Read(code.hash)) {
     code.snapshot = std::move(*read);
@@ -113,31 +100,43 @@ CodeOfRun ReadCode(const Context& context, const RunRecord& run) {
   return code;
 }
 
-// Of the first run and each other one.
-std::vector<std::string> CodeChanges(const CodeOfRun& first, const CodeOfRun& other) {
+// A file that is not the same in two snapshots; nullptr where it is not at all.
+struct FileChange {
+  const snapshot::File* from = nullptr;
+  const snapshot::File* to = nullptr;
+
+  const std::string& path() const { return from != nullptr ? from->path : to->path; }
+  // "+ new", "- old", "~ changed".
+  std::string Text() const {
+    return (from == nullptr ? "+ " : to == nullptr ? "- " : "~ ") + path();
+  }
+};
+
+// Between the first run and another one; they live as long as both.
+std::vector<FileChange> ChangesOf(const CodeOfRun& first, const CodeOfRun& other) {
   if (first.hash == other.hash || !first.snapshot || !other.snapshot) return {};
-  return ChangedFiles(*first.snapshot, *other.snapshot);
+  std::map<std::string_view, FileChange> files;
+  for (const snapshot::File& file : first.snapshot->files) files[file.path].from = &file;
+  for (const snapshot::File& file : other.snapshot->files) files[file.path].to = &file;
+  std::vector<FileChange> changes;
+  for (const auto& [path, change] : files) {
+    const bool is_same =
+        change.from != nullptr && change.to != nullptr && change.from->hash == change.to->hash;
+    if (!is_same) changes.push_back(change);
+  }
+  return changes;
 }
 
-base::Status PrintDiff(const Context& context, const CodeOfRun& first, const CodeOfRun& other) {
-  if (first.hash == other.hash) return {};
-  if (!first.snapshot || !other.snapshot) {
-    base::LogWarn("the code of one of them is not kept any more");
-    return {};
-  }
+base::Status PrintDiff(const Context& context, const std::vector<FileChange>& changes) {
   const snapshot::Store store = RunFolder::Snapshots(context.environment);
   TRY_ASSIGN(const DiffFolders folders, DiffFolders::Make(context.environment));
-  for (const std::string& change : CodeChanges(first, other)) {
-    const std::string path = change.substr(2);
-    const auto content = [&](const snapshot::Snapshot& in) -> base::Result<std::string> {
-      for (const snapshot::File& file : in.files) {
-        if (file.path == path) return store.ContentOf(file);
-      }
-      return std::string();
-    };
-    TRY_ASSIGN(const std::string before, content(*first.snapshot));
-    TRY_ASSIGN(const std::string after, content(*other.snapshot));
-    std::string name = path;
+  const auto content = [&store](const snapshot::File* file) -> base::Result<std::string> {
+    return file == nullptr ? std::string() : store.ContentOf(*file);
+  };
+  for (const FileChange& change : changes) {
+    TRY_ASSIGN(const std::string before, content(change.from));
+    TRY_ASSIGN(const std::string after, content(change.to));
+    std::string name = change.path();
     std::replace(name.begin(), name.end(), '/', '%');
     TRY(folders.Add(name, before, after));
   }
@@ -182,7 +181,8 @@ text::Json RenderComparison(const std::vector<RunRecord>& runs, const Rows& rows
   text::Array code;
   for (size_t i = 1; i < codes.size(); ++i) {
     text::Array files;
-    for (const std::string& change : CodeChanges(codes[0], codes[i])) files.emplace_back(change);
+    for (const FileChange& change : ChangesOf(codes[0], codes[i]))
+      files.emplace_back(change.Text());
     code.emplace_back(std::move(files));
   }
   return text::Object{
@@ -207,17 +207,17 @@ base::Result<int> RunCompare(Context& context, const CompareFlags& flags, cli::I
   }
   if (IsForMachines(format)) {
     const text::Json json = RenderComparison(runs, rows, codes);
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   TRY(call.out.Write(RenderRows(runs, rows, flags.shows_all)));
   for (size_t i = 1; i < runs.size(); ++i) {
-    const std::vector<std::string> changes = CodeChanges(codes[0], codes[i]);
+    const std::vector<FileChange> changes = ChangesOf(codes[0], codes[i]);
     if (changes.empty()) continue;
     TRY(call.out.Write(
         fmt::format("\nFiles of {} that are not as in {}:\n", call.args[i], call.args[0])));
-    for (const std::string& change : changes) TRY(call.out.Write("  " + change + "\n"));
-    if (flags.shows_diff) TRY(PrintDiff(context, codes[0], codes[i]));
+    for (const FileChange& change : changes) TRY(call.out.Write("  " + change.Text() + "\n"));
+    if (flags.shows_diff) TRY(PrintDiff(context, changes));
   }
   return 0;
 }

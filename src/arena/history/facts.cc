@@ -12,20 +12,6 @@
 namespace arena {
 namespace {
 
-// The container that trains: of the master, else of the workers.
-const text::Json* FirstContainer(const text::Json& job) {
-  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return nullptr;
-  for (const std::string_view type : {api::kMaster, api::kWorker}) {
-    const auto found = replicas->find(type);
-    if (found == replicas->end()) continue;
-    const text::Array* containers =
-        text::FindArray(found->value(), {"template", "spec", "containers"});
-    if (containers != nullptr && !containers->empty()) return &containers->front();
-  }
-  return nullptr;
-}
-
 std::string ValueOf(const text::Json& variable) {
   if (const text::Json* secret = text::Find(variable, {"valueFrom", "secretKeyRef"})) {
     return fmt::format("(secret {}, key {})", text::GetString(*secret, {"name"}),
@@ -63,8 +49,7 @@ RunPython PythonOf(const RunRecord& run, const base::Environment& environment) {
   return python;
 }
 
-}  // namespace
-
+// "3 workers" of {"Worker": {"replicas": 3}}.
 std::string DescribeReplicas(const text::Json& job) {
   const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
   std::string text;
@@ -77,10 +62,13 @@ std::string DescribeReplicas(const text::Json& job) {
   return text;
 }
 
+}  // namespace
+
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment) {
   RunFacts facts;
   const text::Json& job = run.job.job;
-  facts.note = NoteOf(job, environment);
+  facts.folder = RunFolderOf(job, environment);
+  facts.note = NoteIn(facts.folder);
   facts.python = PythonOf(run, environment);
   const auto add = [&facts](std::string name, std::string value) {
     if (!value.empty()) facts.spec.emplace_back(std::move(name), std::move(value));

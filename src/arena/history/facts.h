@@ -20,6 +20,7 @@ struct RunPython {
 };
 
 struct RunFacts {
+  std::string folder;  // on this machine; "" of none
   std::optional<RunNote> note;
   RunPython python;
   // Of the job's object: command, image, replicas, resources, each variable as "env NAME", whether
@@ -28,8 +29,5 @@ struct RunFacts {
 };
 
 RunFacts FactsOf(const RunRecord& run, const base::Environment& environment);
-
-// "3 workers" of {"Worker": {"replicas": 3}}.
-std::string DescribeReplicas(const text::Json& job);
 
 }  // namespace arena

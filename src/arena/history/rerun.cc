@@ -159,7 +159,7 @@ base::Result<int> RunRerun(Context& context, const RerunFlags& flags, cli::Invoc
     return Fail(Code::kInvalidArgument,
                 fmt::format("--failed is for a sweep, and {} is none", old));
   }
-  if (const auto note = NoteOf(run.job.job, context.environment)) {
+  if (const auto note = NoteIn(folder)) {
     TRY_ASSIGN(const std::vector<std::string> words,
                RunAgain(context, *note, flags, name, more, folder));
     return Fail(BecomeRun(words));

@@ -39,16 +39,13 @@ Attempt AttemptOf(const text::Json& pod) {
   attempt.status = api::PodStatusText(pod);
   attempt.node = api::NodeName(pod);
   attempt.started = text::GetString(pod, {"status", "startTime"});
-  const text::Array* statuses = text::FindArray(pod, {"status", "containerStatuses"});
-  if (statuses == nullptr) return attempt;
-  for (const text::Json& status : *statuses) {
-    const text::Json* ended = text::Find(status, {"state", "terminated"});
-    if (ended == nullptr) ended = text::Find(status, {"lastState", "terminated"});
-    if (ended == nullptr) continue;
-    attempt.exit_code = text::GetInt(*ended, {"exitCode"});
-    attempt.reason = text::GetString(*ended, {"reason"});
-    attempt.started = text::GetString(*ended, {"startedAt"});
-    attempt.ended = text::GetString(*ended, {"finishedAt"});
+  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
+    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
+    if (!ended) continue;
+    attempt.exit_code = ended->exit_code;
+    attempt.reason = ended->reason;
+    if (ended->started) attempt.started = base::FormatRfc3339(*ended->started);
+    if (ended->finished) attempt.ended = base::FormatRfc3339(*ended->finished);
   }
   return attempt;
 }
@@ -91,8 +88,8 @@ std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
-  const std::string snapshot = AnnotationOf(run.job.job, "muster.dev/snapshot");
-  const std::string commit = AnnotationOf(run.job.job, "muster.dev/commit");
+  const std::string snapshot(api::Annotation(run.job.job, api::kSnapshotAnnotation));
+  const std::string_view commit = api::Annotation(run.job.job, api::kCommitAnnotation);
   std::string text = snapshot.empty() ? "" : "snapshot " + snapshot.substr(0, 12);
   if (facts.note) {
     const std::string& root = facts.note->root;
@@ -124,8 +121,8 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const Context& context, const RunRecord& run, const RunFacts& facts,
-                      const std::string& last_lines, const StatePainter& painted) {
+std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
+                      const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
   const auto add = [&head](std::string name, std::string value) {
@@ -142,7 +139,7 @@ std::string RenderRun(const Context& context, const RunRecord& run, const RunFac
   add("Duration", base::ShortDuration(summary.duration));
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
-  add("Files", RunFolderOf(run.job.job, context.environment));
+  add("Files", facts.folder);
   if (!facts.python.interpreter.empty()) {
     add("Python",
         fmt::format("{}, {} packages", facts.python.interpreter, facts.python.packages.size()));
@@ -195,7 +192,7 @@ text::Json RenderRunJson(const Context& context, const RunRecord& run, const Run
   text::Object spec;
   for (const auto& [name, value] : facts.spec) spec[name] = value;
   object["spec"] = std::move(spec);
-  object["folder"] = RunFolderOf(run.job.job, context.environment);
+  object["folder"] = facts.folder;
   object["python"] = facts.python.interpreter;
   text::Array packages;
   for (const std::string& package : facts.python.packages) packages.emplace_back(package);
@@ -219,31 +216,29 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
   const RunFacts facts = FactsOf(run, context.environment);
-  const std::string folder = RunFolderOf(run.job.job, context.environment);
   const SweepQuery query{flags.best, flags.is_max};
-  if (!flags.best.empty() && !IsSweep(folder)) {
+  if (!flags.best.empty() && !IsSweep(facts.folder)) {
     return base::Fail(base::Code::kInvalidArgument,
                       fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
   }
   if (IsForMachines(format)) {
     text::Json json = RenderRunJson(context, run, facts);
-    if (IsSweep(folder)) {
-      TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(folder, query));
+    if (IsSweep(facts.folder)) {
+      TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   std::string trials;
-  if (IsSweep(folder)) {
-    TRY_ASSIGN(trials, RenderTrials(folder, query));
+  if (IsSweep(facts.folder)) {
+    TRY_ASSIGN(trials, RenderTrials(facts.folder, query));
   }
   // Who asks for the best wants the table.
   if (!flags.best.empty()) {
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(
-      RenderRun(context, run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

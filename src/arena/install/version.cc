@@ -39,7 +39,7 @@ base::Result<int> RunVersion(const Context& context, const VersionFlags& flags,
         text::Object{{"version", "v" MUSTER_VERSION},  {"buildDate", kBuildInfo.date},
                      {"gitCommit", kBuildInfo.commit}, {"gitTreeState", kBuildInfo.state},
                      {"compiler", kCompiler},          {"platform", Platform()}};
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   TRY(call.out.Write(fmt::format("{}: v{}\n", context.program, MUSTER_VERSION)));

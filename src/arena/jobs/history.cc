@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "api/names.h"
 #include "api/object.h"
 #include "arena/jobs/job_output.h"
 #include "arena/verbs.h"
@@ -50,7 +51,7 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
                                     base::ShortDuration(summary.duration)};
     if (query.all_namespaces) row.insert(row.begin() + 2, summary.namespace_name);
     if (query.output == "wide") {
-      row.push_back(AnnotationOf(run.job.job, "muster.dev/commit").substr(0, 7));
+      row.emplace_back(api::Annotation(run.job.job, api::kCommitAnnotation).substr(0, 7));
       row.push_back(run.deleted ? LocalTime(*run.deleted) : "");
     }
     rows.push_back(std::move(row));
@@ -99,8 +100,8 @@ text::Json RunToJson(const RunRecord& run, base::Time now) {
       {"deleted", time(run.deleted)},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(end - start).count()},
       {"command", CommandOf(job)},
-      {"snapshot", AnnotationOf(job, "muster.dev/snapshot")},
-      {"commit", AnnotationOf(job, "muster.dev/commit")}};
+      {"snapshot", api::Annotation(job, api::kSnapshotAnnotation)},
+      {"commit", api::Annotation(job, api::kCommitAnnotation)}};
 }
 
 base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli::Invocation& call) {
@@ -114,7 +115,7 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
     text::Array runs;
     for (const RunRecord& run : list.runs) runs.push_back(RunToJson(run, context.clock.Now()));
     const text::Json json(std::move(runs));
-    TRY(call.out.Write(format == Format::kJson ? RenderJson(json) + "\n" : RenderYaml(json)));
+    TRY(call.out.Write(RenderDocument(json, format)));
     return 0;
   }
   TRY(Print(context, call,

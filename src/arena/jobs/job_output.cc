@@ -14,8 +14,6 @@
 namespace arena {
 namespace {
 
-bool IsFinished(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
-
 text::Json JsonNumber(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? text::Json(whole) : text::Json(value);
@@ -57,7 +55,7 @@ void AddHead(cli::Table& table, const TrainingJob& job, const StatePainter& pain
   table.Row({"Duration:", base::ShortDuration(summary.duration)});
   table.Row({"CreateTime:", LocalTime(summary.created)});
   table.Row({"EndTime:",
-             IsFinished(summary.status) ? LocalTime(summary.created + summary.duration) : ""});
+             api::IsFinished(summary.status) ? LocalTime(summary.created + summary.duration) : ""});
   const std::pair<const char*, const char*> models[] = {{"ModelName:", "modelName"},
                                                         {"ModelVersion:", "modelVersion"},
                                                         {"ModelSource:", "modelSource"}};
@@ -184,7 +182,7 @@ std::string PhaseOf(const TrainingJob& job, const api::InstanceSummary& instance
   const text::Json* pod = job.Pod(instance.name);
   const std::string_view phase = pod != nullptr ? text::GetString(*pod, {"status", "phase"}) : "";
   if (phase == "Running" &&
-      (api::IsDeleting(*pod) || (IsFinished(job.summary.status) && IsToEnd(*pod)))) {
+      (api::IsDeleting(*pod) || (api::IsFinished(job.summary.status) && IsToEnd(*pod)))) {
     return "TERMINATING";
   }
   return phase.empty() ? "PENDING" : base::ToUpper(phase);
@@ -349,7 +347,7 @@ std::string RenderList(const std::vector<ListRow>& rows, Format format, bool wit
         "NAMESPACE");
     for (const ListRow& row : rows) {
       add({row.name, painted(row.status), row.trainer, row.duration, row.requested_gpus,
-           IsFinished(row.status) ? "N/A" : row.allocated_gpus, row.node},
+           api::IsFinished(row.status) ? "N/A" : row.allocated_gpus, row.node},
           row.namespace_name);
     }
   } else {
@@ -485,6 +483,10 @@ std::string RenderYaml(const text::Json& value) {
   std::string out;
   AppendYaml(value, 0, false, out);
   return out;
+}
+
+std::string RenderDocument(const text::Json& value, Format format) {
+  return format == Format::kJson ? RenderJson(value) + "\n" : RenderYaml(value);
 }
 
 }  // namespace arena

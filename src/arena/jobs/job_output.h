@@ -86,5 +86,7 @@ text::Json JobToJson(const TrainingJob& job, const std::optional<std::string>& t
 // 4 blanks, no final newline; YAML with the keys in their order, model keys in lower case.
 std::string RenderJson(const text::Json& value);
 std::string RenderYaml(const text::Json& value);
+// As `format` says, one of those for machines, with a line break at its end.
+std::string RenderDocument(const text::Json& value, Format format);
 
 }  // namespace arena

@@ -29,13 +29,6 @@ constexpr size_t kJobsAtATime = 500;
 
 size_t CountProcessors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
-  std::vector<const text::Json*> pointers;
-  pointers.reserve(values.size());
-  for (const text::Json& value : values) pointers.push_back(&value);
-  return pointers;
-}
-
 std::string_view Label(const text::Json& object, std::string_view label) {
   return text::GetString(object, {"metadata", "labels", label});
 }
@@ -99,6 +92,13 @@ bool MayHaveOlderPods(const std::vector<text::Json>& jobs, const ListedPods& pod
 }
 
 }  // namespace
+
+std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
+  std::vector<const text::Json*> pointers;
+  pointers.reserve(values.size());
+  for (const text::Json& value : values) pointers.push_back(&value);
+  return pointers;
+}
 
 std::string_view ListedJobs(const Context& context) {
   return context.program == "arena" ? kJobSelector : std::string_view();

@@ -13,6 +13,9 @@
 
 namespace arena {
 
+// They live as long as the values.
+std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values);
+
 struct TrainingJob {
   // From ListJobs it has only the fields that the summary is made of.
   text::Json job;

@@ -57,17 +57,11 @@ base::Result<Remembered> Ask(cluster::Client& client, const Context& context,
   return answer;
 }
 
-std::vector<const text::Json*> PointersTo(const std::vector<text::Json>& values) {
-  std::vector<const text::Json*> pointers;
-  for (const text::Json& value : values) pointers.push_back(&value);
-  return pointers;
-}
-
 void Summarize(const Context& context, RunRecord& run) {
   TrainingJob& job = run.job;
-  job.summary = api::Summarize(job.job, PointersTo(job.pods), *run.deleted);
+  job.summary = api::Summarize(job.job, Pointers(job.pods), *run.deleted);
   UseProgramsWords(context, job.summary);
-  if (job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED") return;
+  if (api::IsFinished(job.summary.status)) return;
   job.summary.status = kDeletedStatus;
   job.summary.reason.clear();
   job.summary.completion_time = run.deleted;
@@ -196,38 +190,45 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
   return AddPastPods(client, context, run);
 }
 
-std::string CommandOf(const text::Json& job) {
-  if (std::string told = AnnotationOf(job, "muster.dev/command"); !told.empty()) return told;
+base::Status ForgetRun(cluster::Client& client, const text::Json& job) {
+  TRY(client.Ask("DELETE", fmt::format("{}?run={}", kRecordsPath, api::Uid(job))));
+  return {};
+}
+
+const text::Json* FirstContainer(const text::Json& job) {
   const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return "";
+  if (replicas == nullptr) return nullptr;
   for (const std::string_view type : {api::kMaster, api::kWorker}) {
     const auto found = replicas->find(type);
     if (found == replicas->end()) continue;
     const text::Array* containers =
         text::FindArray(found->value(), {"template", "spec", "containers"});
-    if (containers == nullptr || containers->empty()) return "";
-    std::vector<std::string> words;
-    for (const char* field : {"command", "args"}) {
-      const text::Array* list = text::FindArray(containers->front(), {field});
-      if (list == nullptr) continue;
-      for (const text::Json& word : *list)
-        words.emplace_back(word.if_string() ? *word.if_string() : "");
-    }
-    // sh -c "what was meant"
-    if (words.size() == 3 && words[1] == "-c") {
-      return words[2].starts_with("exec ") ? words[2].substr(5) : words[2];
-    }
-    std::string command;
-    for (const std::string& word : words) {
-      command += (command.empty() ? "" : " ") + base::ShellQuote(word);
-    }
-    return command;
+    if (containers != nullptr && !containers->empty()) return &containers->front();
   }
-  return "";
+  return nullptr;
 }
 
-std::string AnnotationOf(const text::Json& job, std::string_view name) {
-  return std::string(text::GetString(job, {"metadata", "annotations", name}));
+std::string CommandOf(const text::Json& job) {
+  const std::string_view told = api::Annotation(job, api::kCommandAnnotation);
+  if (!told.empty()) return std::string(told);
+  const text::Json* container = FirstContainer(job);
+  if (container == nullptr) return "";
+  std::vector<std::string> words;
+  for (const char* field : {"command", "args"}) {
+    const text::Array* list = text::FindArray(*container, {field});
+    if (list == nullptr) continue;
+    for (const text::Json& word : *list)
+      words.emplace_back(word.if_string() ? *word.if_string() : "");
+  }
+  // sh -c "what was meant"
+  if (words.size() == 3 && words[1] == "-c") {
+    return words[2].starts_with("exec ") ? words[2].substr(5) : words[2];
+  }
+  std::string command;
+  for (const std::string& word : words) {
+    command += (command.empty() ? "" : " ") + base::ShellQuote(word);
+  }
+  return command;
 }
 
 }  // namespace arena

@@ -43,15 +43,18 @@ struct KnownRuns {
 };
 // Of a namespace, "" is all; at most `limit`, 0 is all.
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
-                               const std::string& namespace_name, int64_t limit);
+                                 const std::string& namespace_name, int64_t limit);
 
 // Reads what a list leaves out: the whole job, and the pods.
 base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecord& run);
 
+// The cluster remembers nothing of a run that is gone any more.
+base::Status ForgetRun(cluster::Client& client, const text::Json& job);
+
+// The container that trains: the master's, else the workers'. nullptr when the job has none.
+const text::Json* FirstContainer(const text::Json& job);
+
 // The command that the first replica runs, as a user types it.
 std::string CommandOf(const text::Json& job);
-
-// An annotation's value, "" where there is none.
-std::string AnnotationOf(const text::Json& job, std::string_view name);
 
 }  // namespace arena

@@ -64,7 +64,7 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
                           bool is_suspended, const SuspendFlags& flags,
                           std::optional<Ending>& ending) {
   TRY_ASSIGN(const TrainingJob job, FindJob(client, context, context.Namespace(), name));
-  if (job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED") {
+  if (api::IsFinished(job.summary.status)) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("the job {} has ended ({}): submit it again to run it once more", name,
                             job.summary.status));

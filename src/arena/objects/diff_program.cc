@@ -77,7 +77,7 @@ base::Result<bool> DiffFolders::Show(const base::Environment& environment) const
       process::FindProgram(options.argv.front(), environment.GetOr("PATH", "/usr/bin:/bin"));
   if (!path) return failed(path.error().message);
   options.path = std::move(*path);
-  for (const auto& [name, value] : environment.values()) options.env.push_back(name + "=" + value);
+  options.env = environment.AsList();
   options.fds = {{0, 0}, {1, 1}, {2, 2}};
   const auto pid = process::Spawn(options);
   if (!pid) return failed(pid.error().message);

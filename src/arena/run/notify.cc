@@ -126,7 +126,7 @@ base::Result<int> RunNotify(Context& context, cli::Invocation& call) {
   std::vector<std::string> problems;
   const text::Json notice = NoticeFor(job, event, context.clock.Now());
   for (const std::string& target :
-       base::Split(AnnotationOf(job.job, api::kNotifyAnnotation), '\n')) {
+       base::Split(api::Annotation(job.job, api::kNotifyAnnotation), '\n')) {
     if (base::Status told = Tell(target, notice, context); !told) {
       base::LogWarn("notice of {}: {}", job.summary.name, told.error().message);
       problems.push_back(told.error().message);
@@ -190,11 +190,11 @@ void AddNotify(cli::Command& root, Context& context) {
 }
 
 std::string NoticeOf(const text::Json& job) {
-  if (AnnotationOf(job, api::kNotifyAnnotation).empty()) return "";
+  if (api::Annotation(job, api::kNotifyAnnotation).empty()) return "";
   std::string text;
   for (const char* event : {"start", "end"}) {
-    const std::string outcome =
-        AnnotationOf(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
+    const std::string_view outcome =
+        api::Annotation(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
     if (!outcome.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", event, outcome);
   }
   return text.empty() ? "not yet" : text;

@@ -26,9 +26,7 @@ struct PruneFlags {
   bool only_gone = false;  // of those that were deleted: what the daemon asks for
 };
 
-bool HasEnded(const TrainingJob& job) {
-  return job.summary.status == "SUCCEEDED" || job.summary.status == "FAILED";
-}
+bool HasEnded(const TrainingJob& job) { return api::IsFinished(job.summary.status); }
 
 base::Status DeleteWhole(cluster::Client& client, const Context& context,
                          const api::TrainingSummary& job, Ending& ending) {
@@ -76,7 +74,7 @@ int64_t SizeOf(const Context& context, const RunRecord& run) {
 
 // A run whose job is gone, with its logs and its folder.
 base::Status Forget(cluster::Client& client, const Context& context, const RunRecord& run) {
-  TRY(client.Ask("DELETE", fmt::format("/muster/records?run={}", api::Uid(run.job.job))));
+  TRY(ForgetRun(client, run.job.job));
   for (const text::Json& pod : run.past_pods) TRY(base::RemoveTree(FolderOfRecord(context, pod)));
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   return folder.empty() ? base::Status() : base::RemoveTree(folder);

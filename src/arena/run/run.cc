@@ -400,17 +400,15 @@ base::Result<RunNote> RunVerb::NoteDown(const SubmitOptions& options) const {
 // Of the run that is to be resumed.
 base::Status RunVerb::MountFilesOf(cluster::Client& client) {
   TRY_ASSIGN(const RunRecord run, FindRun(client, context_, run_.resume_from));
-  const std::string folder = RunFolderOf(run.job.job, context_.environment);
-  const std::string files = folder + "/files";
-  std::error_code failed;
-  if (folder.empty() || !std::filesystem::is_directory(files, failed)) {
+  const std::string files = RunFilesOf(run.job.job, context_.environment);
+  if (files.empty()) {
     return Fail(
         Code::kNotFound,
         fmt::format("--resume-from \"{}\" is invalid: that run has no files on this machine",
                     run_.resume_from));
   }
   flags_.data_dirs.push_back(fmt::format("{0}:{0}:ro", files));
-  flags_.env.push_back(fmt::format("{}={}", "MUSTER_RESUME_DIR", files));
+  flags_.env.push_back(std::string("MUSTER_RESUME_DIR") + "=" + files);
   return {};
 }
 
@@ -442,8 +440,9 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
 }
 
 void RunVerb::Annotate(SubmitOptions& options, const snapshot::Snapshot& taken) const {
-  options.annotations["muster.dev/snapshot"] = taken.hash;
-  if (!folder_.commit.empty()) options.annotations["muster.dev/commit"] = folder_.commit;
+  options.annotations[std::string(api::kSnapshotAnnotation)] = taken.hash;
+  if (!folder_.commit.empty())
+    options.annotations[std::string(api::kCommitAnnotation)] = folder_.commit;
   base::LogInfo("code: {}", Describe(folder_, taken.files.size(), taken.bytes));
 }
 
@@ -463,7 +462,7 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   options.env["MUSTER_RUN_DIR"] = run_folder_->files();
   TRY_ASSIGN(RunNote note, NoteDown(options));
   if (!trials_.empty()) {
-    options.annotations["muster.dev/command"] = sweep_command_;
+    options.annotations[std::string(api::kCommandAnnotation)] = sweep_command_;
     TRY(base::WriteFileAtomic(run_folder_->path() + "/sweep.jsonl", ToText(trials_), 0600,
                               base::Durability::kSync));
   }

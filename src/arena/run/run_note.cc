@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <random>
 
+#include "arena/jobs/records.h"
 #include "base/disk.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -96,38 +98,35 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
   if (values.empty()) return digests;
   TRY_ASSIGN(const std::string key, DigestKey(environment));
   for (const auto& [name, value] : values) {
-    std::string& digest = digests[name];
-    for (const uint8_t byte : base::HmacSha256(key, name + "=" + value)) {
-      digest += fmt::format("{:02x}", byte);
-    }
-    digest.resize(kDigestLength);
+    digests[name] = base::Hex(base::HmacSha256(key, name + "=" + value)).substr(0, kDigestLength);
   }
   return digests;
 }
 
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {
-  const text::Object* replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  if (replicas == nullptr) return "";
+  const text::Json* container = FirstContainer(job);
+  const text::Array* variables =
+      container == nullptr ? nullptr : text::FindArray(*container, {"env"});
+  if (variables == nullptr) return "";
   const std::string above = environment.StateDir() + "/runs/";
-  for (const auto& replica : *replicas) {
-    const text::Array* containers =
-        text::FindArray(replica.value(), {"template", "spec", "containers"});
-    if (containers == nullptr || containers->empty()) continue;
-    const text::Array* variables = text::FindArray(containers->front(), {"env"});
-    if (variables == nullptr) continue;
-    for (const text::Json& variable : *variables) {
-      if (text::GetString(variable, {"name"}) != "MUSTER_RUN_DIR") continue;
-      const std::string_view files = text::GetString(variable, {"value"});
-      if (!files.starts_with(above) || !files.ends_with("/files")) return "";
-      const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
-      return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
-    }
+  for (const text::Json& variable : *variables) {
+    if (text::GetString(variable, {"name"}) != "MUSTER_RUN_DIR") continue;
+    const std::string_view files = text::GetString(variable, {"value"});
+    if (!files.starts_with(above) || !files.ends_with("/files")) return "";
+    const std::string_view name = files.substr(above.size(), files.size() - above.size() - 6);
+    return name.find('/') == std::string_view::npos ? fmt::format("{}{}", above, name) : "";
   }
   return "";
 }
 
-std::optional<RunNote> NoteOf(const text::Json& job, const base::Environment& environment) {
+std::string RunFilesOf(const text::Json& job, const base::Environment& environment) {
   const std::string folder = RunFolderOf(job, environment);
+  std::error_code failed;
+  const bool is_there = !folder.empty() && std::filesystem::is_directory(folder + "/files", failed);
+  return is_there ? folder + "/files" : "";
+}
+
+std::optional<RunNote> NoteIn(const std::string& folder) {
   if (folder.empty()) return std::nullopt;
   const auto content = base::ReadFile(folder + "/run.json");
   if (!content) return std::nullopt;

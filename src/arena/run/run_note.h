@@ -37,7 +37,9 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
 
 // The folder of a job's run on this machine, by its MUSTER_RUN_DIR; "" of none.
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment);
-// What is noted of a job's run; nothing where there is no such folder.
-std::optional<RunNote> NoteOf(const text::Json& job, const base::Environment& environment);
+// Its files, what MUSTER_RUN_DIR names; "" where they are not, or no longer, on this machine.
+std::string RunFilesOf(const text::Json& job, const base::Environment& environment);
+// What is noted in a run's folder; nullopt where nothing is.
+std::optional<RunNote> NoteIn(const std::string& folder);
 
 }  // namespace arena

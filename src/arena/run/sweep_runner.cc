@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "net/socket/tcp.h"
 #include "process/event_loop.h"
 #include "process/pidfd.h"
 #include "process/signals.h"
@@ -61,13 +62,9 @@ std::string FreePort() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
   auto* const raw = reinterpret_cast<sockaddr*>(&address);
-  if (!socket || ::bind(socket.get(), raw, size) != 0 ||
-      ::getsockname(socket.get(), raw, &size) != 0) {
-    return "";
-  }
-  return fmt::to_string(ntohs(address.sin_port));
+  if (!socket || ::bind(socket.get(), raw, sizeof address) != 0) return "";
+  return fmt::to_string(net::LocalPort(socket.get()));
 }
 
 // Where the pod's Python may be forked from a warm one: what stands before it (local.warm).
@@ -176,9 +173,7 @@ class Runner {
       for (size_t i = 0; i < share; ++i) own.push_back(gpus[(slot * share + i) % gpus.size()]);
       made.Set("CUDA_VISIBLE_DEVICES", base::Join(own, ","));
     }
-    std::vector<std::string> list;
-    for (const auto& [name, value] : made.values()) list.push_back(name + "=" + value);
-    return list;
+    return made.AsList();
   }
 
   base::Status Begin(Trial trial, size_t slot) {

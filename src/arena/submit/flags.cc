@@ -21,7 +21,10 @@ void DeclareReplicas(SubmitFlags& flags, cli::FlagSet& set) {
              "processes that torchrun starts in each replica: auto, cpu, gpu or a number")
       .Choices({"auto", "cpu", "gpu"});
   set.Bool(&flags.rdma, "rdma", false, "ask for an RDMA device");
-  set.StringArray(&flags.env, "env", "`KEY=VALUE`: environment variable, KEY alone: with the value that you have; repeatable").Short('e');
+  set.StringArray(
+         &flags.env, "env",
+         "`KEY=VALUE`: environment variable, KEY alone: with the value that you have; repeatable")
+      .Short('e');
   set.StringArray(
       &flags.env_files, "env-file",
       "`FILE` of NAME=VALUE lines, as docker takes it: what is secret stays out of the\n"

@@ -18,8 +18,6 @@ namespace {
 using base::Code;
 using base::Fail;
 
-bool IsOver(std::string_view status) { return status == "SUCCEEDED" || status == "FAILED"; }
-
 // A job, as who waits for its end sees it.
 struct Sight {
   bool is_gone = false;
@@ -49,7 +47,7 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
   JobProbe probe(client, namespace_name, name);
   Sight sight;
   std::string told;
-  const auto is_over = [&] { return sight.is_gone || IsOver(sight.summary.status); };
+  const auto is_over = [&] { return sight.is_gone || api::IsFinished(sight.summary.status); };
   const auto is_news = [&] {
     return api::IsWaiting(sight.summary.status) && !sight.summary.reason.empty() &&
            sight.summary.reason != told;

@@ -40,9 +40,7 @@ std::vector<std::string> PluginEnvironment(const ExecPlugin& plugin, const std::
                                            base::Environment environment) {
   for (const auto& [name, value] : plugin.env) environment.Set(name, value);
   environment.Set("KUBERNETES_EXEC_INFO", exec_info);
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : environment.values()) variables.push_back(name + "=" + value);
-  return variables;
+  return environment.AsList();
 }
 
 // Everything that is written to `reader` until its writers are gone.

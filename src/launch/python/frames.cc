@@ -106,7 +106,7 @@ base::Status PythonFrames::Start(const std::string& program, pid_t pid,
   process::SpawnOptions spawn;
   spawn.path = program;
   spawn.argv = {"py-spy", "dump", "--nonblocking", "--pid", fmt::format("{}", pid)};
-  for (const auto& [name, value] : environment.values()) spawn.env.push_back(name + "=" + value);
+  spawn.env = environment.AsList();
   spawn.fds = {{null.get(), 0}, {writer.get(), 1}, {null.get(), 2}};
   spawn.dies_with_parent = true;
   TRY_ASSIGN(const pid_t child, process::Spawn(spawn));

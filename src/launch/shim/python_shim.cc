@@ -50,7 +50,7 @@ base::Result<std::string> AskPython(const std::string& python, const std::string
   process::SpawnOptions spawn;
   spawn.path = python;
   spawn.argv = {python, "-c", program};
-  for (const auto& [name, value] : environment.values()) spawn.env.push_back(name + "=" + value);
+  spawn.env = environment.AsList();
   spawn.fds = {{0, 0}, {writer.get(), 1}, {2, 2}};
   TRY_ASSIGN(const pid_t pid, process::Spawn(spawn));
   writer.Reset();

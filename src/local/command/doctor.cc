@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/table.h"
 #include "local/command/doctor_checks.h"
 #include "text/json.h"
 

@@ -210,11 +210,9 @@ void TellOf(const std::string& program, const base::Environment& environment,
   options.path = program;
   options.argv = {"muster", "--local", "__notify"};
   options.argv.insert(options.argv.end(), what.begin(), what.end());
-  for (const auto& [name, value] : environment.values()) options.env.push_back(name + "=" + value);
-  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}};
+  options.env = environment.AsList();
   options.is_detached = true;
-  if (const auto told = process::Spawn(options); !told) {
+  if (const auto told = process::SpawnQuietly(std::move(options)); !told) {
     base::LogWarn("notice of {}: {}", what[1], told.error().message);
   }
 }

@@ -80,12 +80,6 @@ base::Result<std::map<std::string, std::vector<std::string>>> PodsByJob(cluster:
   return pods;
 }
 
-std::vector<std::string> AsList(const base::Environment& environment) {
-  std::vector<std::string> list;
-  for (const auto& [name, value] : environment.values()) list.push_back(name + "=" + value);
-  return list;
-}
-
 std::string BackupTime(const Paths& paths) {
   struct stat info{};
   if (::stat(paths.backup.c_str(), &info) != 0) return "";
@@ -194,7 +188,7 @@ void Upkeep::Remove(const std::vector<FinishedJob>& jobs) {
     base::LogInfo("{} finished jobs of namespace {} are no longer kept (local.keep_*): {}{}",
                   last - first, in, jobs[first].name, last - first == 1 ? "" : ", ...");
     first = last;
-    RunQuietly(options);
+    RunToItsEnd(std::move(options));
   }
 }
 
@@ -216,7 +210,7 @@ void Upkeep::PruneRuns() {
     options.argv.push_back(fmt::format("--size={}", keep.bytes));
   }
   if (options.argv.size() == least) return;
-  RunQuietly(options);
+  RunToItsEnd(std::move(options));
 }
 
 // Of pods that the store does not remember: a Deployment's, a run's that was forgotten.
@@ -244,18 +238,12 @@ void Upkeep::RemoveStrayRecords() {
   }
 }
 
-void Upkeep::RunQuietly(process::SpawnOptions& options) {
-  options.env = AsList(options_.environment);
-  const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  options.fds = {{null.get(), 0}, {null.get(), 1}, {2, 2}};
+void Upkeep::RunToItsEnd(process::SpawnOptions options) {
+  options.env = options_.environment.AsList();
   options.dies_with_parent = true;
-  RunToItsEnd(options);
-}
-
-void Upkeep::RunToItsEnd(const process::SpawnOptions& options) {
   std::unique_lock lock(mutex_);
   if (is_stopped_) return;
-  const auto pid = process::Spawn(options);
+  const auto pid = process::SpawnQuietly(std::move(options));
   if (!pid) return base::LogWarn("remove finished jobs: {}", pid.error().message);
   deleting_ = *pid;
   lock.unlock();

@@ -1,5 +1,5 @@
-// What the daemon does once an hour: a backup of the store, finished jobs and remembered runs that are
-// no longer kept, space given back.
+// What the daemon does once an hour: a backup of the store, finished jobs and remembered runs that
+// are no longer kept, space given back.
 #pragma once
 
 #include <chrono>
@@ -44,8 +44,7 @@ class Upkeep {
   void Remove(const std::vector<FinishedJob>& jobs);
   void PruneRuns();
   void RemoveStrayRecords();
-  void RunQuietly(process::SpawnOptions& options);
-  void RunToItsEnd(const process::SpawnOptions& options);
+  void RunToItsEnd(process::SpawnOptions options);
   void ForgetWhatIsGone();
 
   cluster::Client& client_;

@@ -32,8 +32,7 @@ struct KeptQuery {
   std::string uid_prefix = {};
   std::string run = {};
   std::string uid = {};
-  int64_t limit = 0;        // 0 is none
-  bool has_objects = true;  // false: `json` stays empty
+  int64_t limit = 0;  // 0 is none
 };
 
 // The row of an object that is deleted now; nothing of what is no run's.

@@ -245,9 +245,7 @@ class SqliteStore : public Store {
 
   base::Result<std::vector<Kept>> ListKept(const KeptQuery& query) override {
     TRY_ASSIGN(const auto reader, readers_.Take());
-    std::string sql = KeptSql(query, fmt::format("uid, run, resource, namespace, name, created, "
-                                                 "deleted, {}",
-                                                 query.has_objects ? "json" : "''"));
+    std::string sql = KeptSql(query, "uid, run, resource, namespace, name, created, deleted, json");
     sql += query.run.empty() ? " ORDER BY created DESC, uid DESC" : " ORDER BY created, uid";
     if (query.limit > 0) sql += fmt::format(" LIMIT {}", query.limit);
     TRY_ASSIGN(Statement statement, reader->database.Prepare(sql));

@@ -277,8 +277,10 @@ class Writer::Session : public View {
     auto event = Stamp(key, object);
     event->type = Event::Type::kDeleted;
     TRY(delete_.Run(key.resource, key.namespace_name, key.name));
-    if (HasFolder(key.resource)) TRY(bury_.Run(text::GetString(object, {"metadata", "uid"})));
-    TRY(KeepRun(key, object));
+    if (HasFolder(key.resource)) {
+      TRY(bury_.Run(text::GetString(object, {"metadata", "uid"})));
+      TRY(KeepRun(key, object));
+    }
     return Emit(Next::Action::kDelete, std::move(event));
   }
 

@@ -134,6 +134,7 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
     shim = shims_.Start(plan->spec, fds);
   }
   if (!shim) return Refuse(Passing("RunContainerError", shim.error()));
+  NoteInterpreter(pod, grants->interpreter);
   return std::move(*shim);
 }
 
@@ -273,7 +274,7 @@ OrNotReady<PodGrants> PodStarter::Programs(const text::Json& pod) {
     grants.interpreter_directory = plan.directory;
   }
   if (!RunsTensorboard(pod)) {
-    NoteInterpreter(pod, *interpreter);
+    grants.interpreter = std::move(*interpreter);
     return grants;
   }
   auto program = FindTensorboard(*interpreter, path, SystemFiles(), [&](const std::string& python) {

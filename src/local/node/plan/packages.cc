@@ -92,8 +92,7 @@ base::Status NotePython(const std::string& interpreter, const base::Environment&
                         const std::string& state_directory, const std::string& pod_directory) {
   std::string list;
   for (const std::string& package : PackagesOf(interpreter, environment)) list += package + "\n";
-  std::string hash;
-  for (const uint8_t byte : base::Sha256(list)) hash += fmt::format("{:02x}", byte);
+  const std::string hash = base::Hex(base::Sha256(list));
   const std::string folder = state_directory + "/packages";
   const std::string path = folder + "/" + hash;
   if (::access(path.c_str(), F_OK) != 0) {

@@ -46,6 +46,7 @@ struct NodeFacts {
 struct PodGrants {
   std::vector<std::string> visible_gpus;  // what CUDA_VISIBLE_DEVICES calls the units that it holds
   std::string interpreter_directory;      // to be put first on PATH; may be ""
+  std::string interpreter;                // that the record notes; "" is none
   // What `tensorboard` stands for, where a container of the pod runs it (tensorboard.h).
   std::vector<std::string> tensorboard;
   std::map<int, NodePort> node_ports;  // by the pod's port

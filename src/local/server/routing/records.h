@@ -13,8 +13,6 @@
 
 namespace local::server {
 
-inline constexpr std::string_view kRecordsPath = "/muster/records";
-
 // Nothing for other requests.
 std::optional<net::HttpResponse> AnswerRecords(Backend& backend, const net::Target& target,
                                                std::string_view method);
