@@ -160,6 +160,13 @@ def test_the_fields_of_a_run_are_in_the_reference(cluster):
     assert compared["differences"]["env X"] == ["1", "2"]
 
 
+def test_the_fields_of_a_verdict_are_in_the_reference(cluster):
+    cluster.submit("broken", "python3 -c 'open(\"nosuch.csv\")'", "--wait", code=1)
+    verdict = json.loads(cluster.run("explain", "broken", "-o", "json").stdout)
+    assert fields_of("muster explain RUN -o json") == set(verdict) | set(verdict["who"]) | (
+        set(verdict["where"] or ("file", "line", "function"))) | set(verdict["evidence"][0])
+
+
 def test_the_fields_of_a_finding_are_in_the_reference(cluster):
     findings = json.loads(cluster.run("doctor", "-o", "json", code=None).stdout)
     assert fields_of("muster doctor -o json") == set(findings[0])

@@ -62,8 +62,15 @@ constexpr std::string_view kTransportFailed = "fatal: Could not read from remote
 constexpr std::string_view kPeerHasGone[] = {
     "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
 
-// Of a log's tail, the line that says why: the code sync's first verdict if there is one (what
-// follows is general advice), else the last.
+// How muster-launch begins the line that says why, among others that end its log.
+constexpr std::string_view kWhy = "why       : ";
+// ... and the lines after it; those of the evidence go on with a colon alone.
+constexpr std::string_view kLaunchers[] = {"evidence  : ", "what to do: ", "others    : ",
+                                           "ended     : ", "restarts  : ", "stderr    : ",
+                                           "report    : "};
+
+// Of a log's tail, the line that says why: the launcher's, the code sync's first verdict if there
+// is one (what follows is general advice), else the last.
 std::string TellingLine(std::string_view message, bool is_code_sync) {
   std::string last;
   const std::string_view of_program =
@@ -71,13 +78,17 @@ std::string TellingLine(std::string_view message, bool is_code_sync) {
   for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty()) continue;
+    if (trimmed.starts_with(kWhy)) return OneLine(trimmed.substr(kWhy.size()));
     const bool is_verdict =
         std::any_of(std::begin(kVerdicts), std::end(kVerdicts),
                     [&](std::string_view verdict) { return trimmed.starts_with(verdict); });
     if (is_code_sync && is_verdict) {
       return OneLine(trimmed == kTransportFailed && !last.empty() ? last : trimmed);
     }
-    last = trimmed;
+    const bool is_launchers =
+        std::any_of(std::begin(kLaunchers), std::end(kLaunchers),
+                    [&](std::string_view label) { return trimmed.starts_with(label); });
+    if (!is_launchers) last = trimmed.starts_with(": ") ? trimmed.substr(2) : trimmed;
   }
   return OneLine(last);
 }

@@ -526,6 +526,16 @@ TEST(FirstFailure, KeepsTheEndOfALongLog) {
   EXPECT_LE(FindFirstFailure({&pod}, true).last_lines.size(), kMaxLastLineBytes);
 }
 
+TEST_F(FailedReason, IsWhatTheLauncherSaysOfIt) {
+  const std::string end =
+      "            : ValueError: boom\n  what to do: fix it\n  report    : /tmp/failure.json\n";
+  Terminate(pods_[0], 1, kCreated,
+            "  why       : ValueError: boom\n  evidence  : Traceback\n" + end);
+  EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
+  Terminate(pods_[0], 1, kCreated, end);  // the beginning did not fit
+  EXPECT_TRUE(Reason().ends_with(" exited with code 1: ValueError: boom")) << Reason();
+}
+
 TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {
   Terminate(pods_[0], 143, kCreated);
   text::Set(job_, {"status", "conditions"}, text::Array());

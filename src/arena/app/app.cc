@@ -133,6 +133,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddSecret(root, context);
     AddHistory(root, context);
     AddShow(root, context);
+    AddExplain(root, context);
     AddCompare(root, context);
     AddRerun(root, context);
     AddCode(root, context);

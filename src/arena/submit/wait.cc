@@ -4,11 +4,14 @@
 
 #include <vector>
 
+#include "answers/verdict.h"
 #include "api/job/training_summary.h"
 #include "api/object.h"
 #include "arena/app/advice.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/records.h"
+#include "arena/logs/evidence.h"
 #include "arena/logs/follow.h"
 #include "base/log.h"
 
@@ -69,6 +72,17 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
 
 }  // namespace
 
+// In one line, of what is decided.
+void SayWhy(cluster::Client& client, const Context& context, const std::string& name) {
+  const auto run = FindRun(client, context, name);
+  if (!run) return;
+  const answers::Verdict verdict = VerdictOf(client, context, *run).verdict;
+  if (verdict.kind == answers::kUnknown) return;
+  base::LogInfo("`{} explain {}`: {}{}. {}", context.program, name, verdict.title,
+                verdict.file.empty() ? "" : fmt::format(", {}:{}", verdict.file, verdict.file_line),
+                verdict.advice_text);
+}
+
 base::Status FollowChief(cluster::Client& client, const Context& context, const text::Json& job,
                          const std::string& chief, cli::Output& out) {
   FollowRequest request;
@@ -104,6 +118,7 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
     base::LogInfo("`{} logs {}` prints the log of {}, which failed first", context.program, name,
                   first.instance);
   }
+  if (context.program != "arena") SayWhy(client, context, name);
   const int code = first.exit_code.value_or(0);
   return failed == FailedCode::kReplicas && code > 0 ? code : cli::kExitFailure;
 }

@@ -1,0 +1,46 @@
+// What is known of a job that failed: each fact as its source gives it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace answers {
+
+struct Line {
+  std::optional<base::Time> time;
+  std::string text;  // without the stamps and prefixes of whoever carried it (log_line.h)
+  size_t order = 0;  // among the lines of one file, whichever rank wrote them
+};
+
+// A process or a container, with the end of its log.
+struct Rank {
+  std::optional<int> rank;  // of a container with several: of its first
+  std::string name;         // a pod, or the file that the lines are from
+  std::string host;
+  int attempt = 0;               // those before it
+  std::optional<int> exit_code;  // as containers report it: 128 + a signal
+  std::string reason;            // of its end: "OOMKilled", "Evicted"; "" is not known
+  std::string message;           // that came with it
+  std::optional<base::Time> ended;
+  bool was_ended_by_us = false;  // with its job, or because somebody deleted it
+  bool has_log = true;
+  std::vector<Line> lines;  // the oldest first
+};
+
+struct Event {
+  std::optional<base::Time> time;
+  std::string object, reason, message;
+};
+
+struct Evidence {
+  std::vector<Rank> ranks{};
+  std::vector<Event> events{};
+  std::string job_reason{}, job_message{};  // of the condition that ended the job; "" of none
+  std::optional<int> first_rank{};  // that failed first, as torchrun says where no times tell
+};
+
+}  // namespace answers

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "answers/finding.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+// A finding, and whose it is.
+struct Claim {
+  Finding finding;
+  std::optional<size_t> rank;
+  std::string source;
+
+  auto Place(const Evidence& evidence) const {
+    const bool is_hinted =
+        rank && evidence.first_rank && evidence.ranks[*rank].rank == evidence.first_rank;
+    return std::tuple(finding.level, finding.kind == kUnknown,
+                      finding.time.value_or(base::Time::max()), !is_hinted, finding.order,
+                      rank.value_or(SIZE_MAX));
+  }
+};
+
+std::vector<Claim> ClaimsOf(const Evidence& evidence) {
+  std::vector<Claim> claims;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    if (auto finding = FindInRank(evidence.ranks[i])) {
+      claims.push_back({std::move(*finding), i, NameOf(evidence.ranks[i])});
+    }
+  }
+  // What the cluster says of itself decides where no program has said anything.
+  const bool has_cause = std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
+  });
+  if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
+    claims.push_back({std::move(*job), std::nullopt, "the job's status"});
+  }
+  for (const Event& event : evidence.events) {
+    auto finding = FindInStatus(event.reason, event.message);
+    if (!finding || has_cause) continue;
+    finding->time = event.time;
+    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object});
+  }
+  return claims;
+}
+
+// Who had ended well before the others were through.
+std::optional<size_t> EndedEarly(const Evidence& evidence) {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    if (rank.exit_code != 0 || rank.reason == "Evicted") continue;
+    const bool is_earlier = !first || (rank.ended && evidence.ranks[*first].ended &&
+                                       *rank.ended < *evidence.ranks[*first].ended);
+    if (is_earlier) first = i;
+  }
+  return first;
+}
+
+std::string EndOf(const Rank& rank) {
+  if (!rank.exit_code) return "ended";
+  return fmt::format("exited with code {}{}", *rank.exit_code,
+                     rank.was_ended_by_us ? ", ended with its job" : "");
+}
+
+void TakeFinding(Verdict& verdict, const Claim& claim) {
+  const Finding& finding = claim.finding;
+  verdict.kind = finding.kind;
+  verdict.title = finding.title;
+  verdict.advice = finding.advice;
+  verdict.advice_text = finding.advice_text;
+  verdict.confidence = finding.confidence;
+  verdict.rank = claim.rank;
+  verdict.line = finding.line;
+  verdict.file = finding.frame.file;
+  verdict.function = finding.frame.function;
+  verdict.file_line = finding.frame.line;
+}
+
+void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) {
+  if (root.rank) {
+    const Rank& rank = evidence.ranks[*root.rank];
+    std::string end = EndOf(rank);
+    if (!rank.reason.empty() && rank.reason != "Error") end += ", reason " + rank.reason;
+    verdict.evidence.push_back({rank.ended, root.source, std::move(end)});
+  }
+  for (const std::string& words : root.finding.words) {
+    verdict.evidence.push_back({root.finding.time, root.source, words});
+  }
+}
+
+void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+  for (const Claim& claim : claims) {
+    if (!claim.rank || claim.rank == verdict.rank) continue;
+    std::string text = EndOf(evidence.ranks[*claim.rank]);
+    if (!claim.finding.line.empty()) text += ": " + claim.finding.line;
+    verdict.consequences.push_back({claim.finding.time, claim.source, std::move(text)});
+  }
+}
+
+}  // namespace
+
+std::string_view NameOf(Advice advice) {
+  switch (advice) {
+    case Advice::kFixFirst:
+      return "fix-first";
+    case Advice::kRetry:
+      return "retry";
+    case Advice::kRetryElsewhere:
+      return "retry-elsewhere";
+    case Advice::kStop:
+      return "stop";
+    case Advice::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::string_view NameOf(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kHigh:
+      return "high";
+    case Confidence::kMedium:
+      return "medium";
+    case Confidence::kLow:
+      break;
+  }
+  return "low";
+}
+
+std::string NameOf(const Rank& rank) {
+  if (!rank.rank) return rank.name;
+  if (rank.name.empty()) return fmt::format("rank {}", *rank.rank);
+  return fmt::format("rank {} ({})", *rank.rank, rank.name);
+}
+
+Verdict Explain(const Evidence& evidence) {
+  Verdict verdict;
+  verdict.kind = kUnknown;
+  verdict.title = "nothing in these data says that it failed";
+  for (const Rank& rank : evidence.ranks) {
+    if (!rank.has_log) verdict.missing.push_back("the log of " + NameOf(rank));
+  }
+  const std::vector<Claim> claims = ClaimsOf(evidence);
+  if (claims.empty()) return verdict;
+  const Claim& root = *std::min_element(
+      claims.begin(), claims.end(),
+      [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
+  TakeFinding(verdict, root);
+  AddEvidence(verdict, evidence, root);
+  const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
+  if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {
+    verdict.kind = "ended-early";
+    verdict.title =
+        NameOf(evidence.ranks[*early]) + " ended with exit code 0 while others still waited for it";
+    verdict.rank = early;
+    verdict.advice = Advice::kFixFirst;
+    verdict.advice_text =
+        "Every rank has to take part in each collective call: look why it was done "
+        "so early (fewer batches, a return on one rank only).";
+    verdict.confidence = Confidence::kMedium;
+  } else if (root.finding.level == Level::kConsequence && root.finding.kind == "peer-lost") {
+    verdict.kind = kUnknown;
+    verdict.title = "another rank went away first, and why is not in these data";
+    verdict.confidence = Confidence::kLow;
+    verdict.rank.reset();
+  }
+  AddConsequences(verdict, evidence, claims);
+  return verdict;
+}
+
+}  // namespace answers

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "answers/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+const std::string kBoom =
+    "Traceback (most recent call last):\n"
+    "  File \"/w/train.py\", line 88, in <module>\n    main()\n"
+    "  File \"/w/loop.py\", line 12, in step\n    loss = model(x)\n"
+    "  File \"/usr/lib/python3/dist-packages/torch/nn/modules/module.py\", line 1518, in "
+    "_call_impl\n"
+    "ValueError: boom\n";
+const std::string kPeer =
+    "Traceback (most recent call last):\n  File \"/w/train.py\", line 88, in <module>\n"
+    "RuntimeError: [pair.cc:534] Connection closed by peer [127.0.0.1]:5213\n";
+
+base::Time At(int seconds) { return base::Time(std::chrono::seconds(1'700'000'000 + seconds)); }
+
+Rank RankOf(int rank, int exit_code, int at, const std::string& text) {
+  Rank made;
+  made.rank = rank;
+  made.name = "pt-worker-" + std::to_string(rank);
+  made.exit_code = exit_code;
+  made.ended = At(at);
+  made.lines = ReadLines(text, 1000);
+  return made;
+}
+
+TEST(Explain, NamesTheUsersLine) {
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 5, kBoom)}});
+  EXPECT_EQ(verdict.kind, "exception");
+  EXPECT_EQ(verdict.line, "ValueError: boom");
+  EXPECT_EQ(verdict.file, "/w/loop.py");
+  EXPECT_EQ(verdict.file_line, 12);
+  EXPECT_EQ(verdict.function, "step");
+  EXPECT_EQ(verdict.advice, Advice::kFixFirst);
+}
+
+TEST(Explain, AConsequenceNeverWins) {
+  // Of the same second, and even noted before it.
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 4, kPeer), RankOf(1, 1, 5, kBoom)}});
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.kind, "exception");
+  ASSERT_EQ(verdict.consequences.size(), 1u);
+  EXPECT_EQ(verdict.consequences[0].source, "rank 0 (pt-worker-0)");
+}
+
+TEST(Explain, TheEarlierOfTwoCauses) {
+  const std::string other =
+      "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'x'\n";
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 9, kBoom), RankOf(1, 1, 7, other)}}).line,
+            "KeyError: 'x'");
+}
+
+TEST(Explain, SymptomsAloneDecideNothing) {
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 4, kPeer), RankOf(1, 1, 5, kPeer)}});
+  EXPECT_EQ(verdict.kind, kUnknown);
+  EXPECT_EQ(verdict.confidence, Confidence::kLow);
+  EXPECT_FALSE(verdict.rank);
+}
+
+TEST(Explain, OutOfMemoryByThePodsStatus) {
+  Rank killed = RankOf(1, 137, 3, "step 1 loss 2\n");
+  killed.reason = "OOMKilled";
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 4, kPeer), killed}});
+  EXPECT_EQ(verdict.kind, "host-out-of-memory");
+  EXPECT_EQ(verdict.rank, 1u);
+}
+
+TEST(Explain, ARankThatWasDoneEarly) {
+  const Verdict verdict = Explain({.ranks = {RankOf(0, 0, 2, "done\n"), RankOf(1, 1, 9, kPeer)}});
+  EXPECT_EQ(verdict.kind, "ended-early");
+  EXPECT_EQ(verdict.rank, 0u);
+}
+
+TEST(Explain, ARankThatItsJobHasEndedIsNoCause) {
+  Rank ended = RankOf(0, 137, 1, "step 3 loss 1\n");
+  ended.was_ended_by_us = true;
+  EXPECT_EQ(Explain({.ranks = {ended, RankOf(1, 1, 2, kBoom)}}).rank, 1u);
+}
+
+TEST(Explain, TheClusterWhereNoProgramHasSpoken) {
+  Evidence evidence;
+  evidence.events = {{At(1), "pod a", "FailedMount", "secret \"x\" not found"}};
+  EXPECT_EQ(Explain(evidence).kind, "volume");
+  evidence.events = {
+      {At(1), "job a", "FailedCreate", "admission webhook \"x.y\" denied the request: no"}};
+  EXPECT_EQ(Explain(evidence).kind, "admission");
+  evidence.ranks = {RankOf(0, 1, 2, kBoom)};
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+}
+
+TEST(Explain, NothingIsSaidOfNothing) {
+  EXPECT_EQ(Explain({}).kind, kUnknown);
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 0, 2, "done\n")}}).kind, kUnknown);
+}
+
+TEST(ReadLogs, RanksByTheirPrefixes) {
+  std::string text = "launcher: here\n";
+  for (const char* line : {"ok", "Traceback (most recent call last):",
+                           "  File \"t.py\", line 2, in f", "ValueError: two"}) {
+    text += std::string("[rank2]: ") + line + "\n";
+    text += "[rank0]: fine\n";
+  }
+  const Evidence evidence = ReadLogs({{"all.log", text}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
+  EXPECT_EQ(verdict.line, "ValueError: two");
+}
+
+TEST(ReadLogs, RanksByTheirFiles) {
+  const Evidence evidence =
+      ReadLogs({{"x/attempt_0/0/stderr.log", kPeer}, {"x/attempt_0/1/stderr.log", kBoom}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
+TEST(ReadLogs, TheTableOfTorchrun) {
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  time      : 2026-01-01_10:00:00\n"
+      "  host      : n7\n  rank      : 3 (local_rank: 3)\n  exitcode  : -11 (pid: 4711)\n"
+      "  error_file: <N/A>\n  traceback : Signal 11 (SIGSEGV) received by PID 4711\n";
+  const Evidence evidence = ReadLogs({{"out", table}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "native-crash");
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 3);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].host, "n7");
+}
+
+TEST(ReadLogs, StampsOfOthers) {
+  const std::string text =
+      "[pod/a-worker-1/pytorch] 2026-01-01T00:00:02.5Z Traceback (most recent call last):\n"
+      "[pod/a-worker-1/pytorch] 2026-01-01T00:00:02.5Z   File \"t.py\", line 2, in f\n"
+      "[pod/a-worker-1/pytorch] 2026-01-01T00:00:02.5Z KeyError: 'x'\n"
+      "[pod/a-master-0/pytorch] 2026-01-01T00:00:01.5Z Traceback (most recent call last):\n"
+      "[pod/a-master-0/pytorch] 2026-01-01T00:00:01.5Z   File \"t.py\", line 2, in f\n"
+      "[pod/a-master-0/pytorch] 2026-01-01T00:00:01.5Z KeyError: 'y'\n"
+      "0: srun's\n 1: too\n";
+  const Evidence evidence = ReadLogs({{"out", text}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].name, "a-master-0");
+  EXPECT_EQ(verdict.line, "KeyError: 'y'");
+  EXPECT_EQ(evidence.ranks.size(), 4u);
+}
+
+TEST(Render, FitsAScreen) {
+  Evidence evidence;
+  for (int i = 0; i < 30; ++i) {
+    evidence.ranks.push_back(RankOf(i, 1, i == 7 ? 1 : 5, i == 7 ? kBoom : kPeer));
+  }
+  evidence.ranks[7].lines.back().text += std::string(300, 'x') + "\x1b[31m\xe2\x82";
+  const std::string text = Render(Explain(evidence), evidence, false);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+  for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    EXPECT_LE(end - at, 100u) << text.substr(at, end - at);
+  }
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace answers

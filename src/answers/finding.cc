@@ -1,0 +1,288 @@
+#include "answers/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr size_t kEvidenceLines = 8;
+constexpr int kSignalBase = 128;
+
+bool HasAny(std::string_view text, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  });
+}
+
+// "step 10 loss 1.2", "Epoch 3/10", "it/s": the program was at work after whatever came before.
+bool IsProgress(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"step", "Step", "epoch", "Epoch", "iter", "Iter", "loss", "it/s", "s/it", "batch", "Batch"});
+  static constexpr auto kTrouble = std::to_array<std::string_view>(
+      {"rror", "xception", "ailed", "imeout", "imed out", "File \"", "WARN", "nan", "NaN", "inf,"});
+  const bool has_number = std::any_of(text.begin(), text.end(), base::IsDigit);
+  return has_number && text.size() < 400 && text[0] != ' ' && HasAny(text, kWords) &&
+         !HasAny(text, kTrouble);
+}
+
+// Who prints such a line goes on.
+bool IsWarning(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"Warning:", "WARNING", "[W", " WARN ", "[WARN", "warnings.warn", "DEBUG", " INFO "});
+  return HasAny(text, kWords) && text.find("NCCL WARN") == std::string_view::npos;
+}
+
+// What stands before the traceback of an exception that was caught.
+bool IsHandled(std::string_view before) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"Exception ignored in", "WARN", "Warning", "etry", "gnoring", "gnored", "kipping",
+       "alling back", "aught ", "non-fatal", "ecover"});
+  // A wrapper's "Caught X in DataLoader worker" is an exception's own text.
+  return HasAny(before, kWords) && before.find("in DataLoader worker") == std::string_view::npos;
+}
+
+// Of a launcher, which says again what a rank has said.
+bool IsOfLauncher(const Chain& chain) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"ChildFailedError", "CalledProcessError", "SignalException"});
+  return std::find(kTypes.begin(), kTypes.end(), chain.raised.back().Type()) != kTypes.end();
+}
+
+// Raised and caught in the course of things.
+bool IsEveryday(std::string_view type) {
+  static constexpr auto kTypes = std::to_array<std::string_view>(
+      {"StopIteration", "KeyError", "AttributeError", "IndexError", "FileNotFoundError",
+       "ImportError", "ModuleNotFoundError", "Empty", "TypeError"});
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+void Take(Finding& finding, const Rule& rule) {
+  finding.kind = rule.kind;
+  finding.title = rule.title;
+  finding.advice = rule.advice;
+  finding.advice_text = rule.advice_text;
+  finding.level = rule.level;
+  if (rule.level == Level::kSymptom) finding.confidence = Confidence::kLow;
+}
+
+class RankReader {
+ public:
+  explicit RankReader(const Rank& rank) : rank_(rank), chains_(FindChains(rank.lines)) {
+    for (size_t i = 0; i < rank_.lines.size(); ++i) {
+      if (!rank_.lines[i].text.empty() && IsProgress(rank_.lines[i].text) && !IsInChain(i)) {
+        working_until_ = i + 1;
+      }
+    }
+  }
+
+  std::optional<Finding> Read() {
+    std::optional<Finding> best;
+    const auto offer = [&best](std::optional<Finding> other) {
+      if (!other) return;
+      if (!best || std::pair(other->level, other->order) < std::pair(best->level, best->order)) {
+        best = std::move(other);
+      }
+    };
+    for (const Chain& chain : chains_) {
+      if (chain.begin >= working_until_) offer(ReadChain(chain));
+    }
+    offer(ReadLines());
+    return best;
+  }
+
+ private:
+  bool IsInChain(size_t line) const {
+    return std::any_of(chains_.begin(), chains_.end(), [line](const Chain& chain) {
+      return line >= chain.begin && line < chain.end;
+    });
+  }
+
+  void Place(Finding& finding, size_t line) const {
+    finding.time = rank_.lines[line].time;
+    if (!finding.time) finding.time = rank_.ended;
+    finding.order = rank_.lines[line].order;
+  }
+
+  std::string_view Before(size_t line) const {
+    while (line > 0) {
+      const std::string_view text = base::Trim(rank_.lines[--line].text);
+      if (!text.empty()) return text;
+    }
+    return "";
+  }
+
+  std::optional<Finding> ReadChain(const Chain& chain) const {
+    if (IsOfLauncher(chain) || IsHandled(Before(chain.begin))) return std::nullopt;
+    const Rule* rule = nullptr;
+    const Raised* told = nullptr;
+    for (size_t i = 0; i < chain.raised.size(); ++i) {
+      const Raised& raised = chain.raised[i];
+      const bool is_last = i + 1 == chain.raised.size();
+      if (!is_last && chain.raised[i + 1].is_aside && IsEveryday(raised.Type())) continue;
+      const Rule* const found = RuleForException(raised.text);
+      const bool is_better =
+          told == nullptr || (found != nullptr && (rule == nullptr || found->level < rule->level));
+      if (!is_better) continue;
+      told = &raised;
+      rule = found;
+    }
+    Finding finding;
+    if (rule != nullptr) {
+      Take(finding, *rule);
+      if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(told->text)) {
+        Take(finding, kGpuTakenByOthers);
+      }
+    } else {
+      finding.kind = "exception";
+      finding.title = "the program ended by an exception";
+      finding.advice = Advice::kFixFirst;
+      finding.advice_text = "Fix what the line says; the same input fails again.";
+    }
+    finding.line = told->text.substr(0, told->text.find('\n'));
+    finding.frame = UsersFrame(*told);
+    for (const Raised& raised : chain.raised) {
+      if (finding.frame.file.empty()) finding.frame = UsersFrame(raised);
+    }
+    Place(finding, told->line);
+    // The end of what was raised first: its last frames and the exception.
+    const size_t begin =
+        std::max(chain.begin, told->line > kEvidenceLines ? told->line - kEvidenceLines + 1 : 0);
+    for (size_t i = begin; i <= told->line; ++i) finding.words.push_back(rank_.lines[i].text);
+    return finding;
+  }
+
+  static Frame UsersFrame(const Raised& raised) {
+    const auto found = std::find_if(raised.frames.rbegin(), raised.frames.rend(),
+                                    [](const Frame& frame) { return frame.IsUsers(); });
+    return found == raised.frames.rend() ? Frame{} : *found;
+  }
+
+  std::optional<Finding> ReadLines() const {
+    std::optional<Finding> best;
+    for (size_t i = 0; i < rank_.lines.size(); ++i) {
+      const std::string& text = rank_.lines[i].text;
+      const bool is_kernels = text.find("NVRM: ") != std::string::npos;
+      if (text.empty() || (i < working_until_ && !is_kernels) || IsInChain(i) || IsWarning(text)) {
+        continue;
+      }
+      const Rule* const rule = RuleForLine(text);
+      if (rule == nullptr || (best && best->level <= rule->level)) continue;
+      best.emplace();
+      Take(*best, *rule);
+      best->line = base::Trim(std::string_view(text).substr(0, 400));
+      constexpr std::string_view kLaunchers = "why       : ";
+      if (best->line.starts_with(kLaunchers)) best->line.erase(0, kLaunchers.size());
+      if (rule->kind == "native-crash") best->frame = CrashFrame(i);
+      Place(*best, i);
+      for (size_t near = i; near < std::min(i + 3, rank_.lines.size()); ++near) {
+        best->words.push_back(rank_.lines[near].text);
+      }
+    }
+    return best;
+  }
+
+  // faulthandler prints the innermost frame first.
+  Frame CrashFrame(size_t line) const {
+    for (size_t i = line; i < std::min(line + 40, rank_.lines.size()); ++i) {
+      const Frame frame = ReadFrame(rank_.lines[i].text);
+      if (!frame.file.empty() && frame.IsUsers()) return frame;
+    }
+    return {};
+  }
+
+  const Rank& rank_;
+  const std::vector<Chain> chains_;
+  size_t working_until_ = 0;  // the index after the last line that tells of work
+};
+
+std::string LastWords(const Rank& rank) {
+  for (auto line = rank.lines.rbegin(); line != rank.lines.rend(); ++line) {
+    const std::string_view text = base::Trim(line->text);
+    if (!text.empty()) return std::string(text.substr(0, 400));
+  }
+  return "";
+}
+
+// By the exit code alone.
+Finding ReadExit(const Rank& rank) {
+  Finding finding;
+  finding.kind = kUnknown;
+  finding.level = Level::kSymptom;
+  finding.confidence = Confidence::kLow;
+  finding.time = rank.ended;
+  finding.line = LastWords(rank);
+  const int code = rank.exit_code.value_or(1);
+  switch (code - kSignalBase) {
+    case SIGSEGV:
+      finding.kind = "native-crash";
+      finding.title = "native code crashed (SIGSEGV)";
+      finding.advice = Advice::kFixFirst;
+      finding.advice_text =
+          "Set PYTHONFAULTHANDLER=1 for the Python stack; suspect extensions that "
+          "were built for another torch.";
+      finding.level = Level::kDeciding;
+      finding.confidence = Confidence::kMedium;
+      break;
+    case SIGILL:
+      finding.kind = "python-mismatch";
+      finding.title = "the program has an instruction that this processor lacks (SIGILL)";
+      finding.advice = Advice::kRetryElsewhere;
+      finding.advice_text = "Use packages built for this machine, or a newer machine.";
+      finding.level = Level::kDeciding;
+      finding.confidence = Confidence::kMedium;
+      break;
+    case SIGBUS:
+      finding.title = "it was killed by SIGBUS: a full /dev/shm or a file cut short does that";
+      finding.advice_text = "Look whether /dev/shm is full while it runs.";
+      break;
+    case SIGKILL:
+      finding.title = "it was killed by SIGKILL; these data do not say by whom";
+      finding.advice_text =
+          "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may "
+          "end processes here.";
+      break;
+    case SIGTERM:
+    case SIGINT:
+      finding.title = "it was asked to end (SIGTERM); these data do not say by whom";
+      finding.level = Level::kConsequence;
+      break;
+    case SIGABRT:
+      finding.title = "native code gave up (SIGABRT)";
+      finding.advice_text = "Its reason is in the lines before its end.";
+      break;
+    default:
+      finding.title = "it ended itself, and said nothing that decides why";
+      finding.advice_text = "Look at its last lines.";
+  }
+  return finding;
+}
+
+}  // namespace
+
+bool HasFailed(const Rank& rank) {
+  if (rank.exit_code) return *rank.exit_code != 0;
+  return true;
+}
+
+std::optional<Finding> FindInRank(const Rank& rank) {
+  if (!HasFailed(rank)) return std::nullopt;
+  if (auto status = FindInStatus(rank.reason, rank.message)) {
+    status->time = rank.ended;
+    return status;
+  }
+  std::optional<Finding> found = RankReader(rank).Read();
+  if (!found && !rank.exit_code) return std::nullopt;
+  if (!found) {
+    found = ReadExit(rank);
+    if (rank.was_ended_by_us) found->level = Level::kConsequence;
+  }
+  return found;
+}
+
+}  // namespace answers

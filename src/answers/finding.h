@@ -1,0 +1,36 @@
+// What one rank's end, or the cluster, says of why the job failed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/rule.h"
+#include "answers/traceback.h"
+
+namespace answers {
+
+struct Finding {
+  std::string_view kind, title, advice_text;
+  Advice advice = Advice::kNone;
+  Level level = Level::kDeciding;
+  Confidence confidence = Confidence::kHigh;
+  std::string line;  // that decides it
+  std::optional<base::Time> time;
+  size_t order = 0;
+  Frame frame;                     // the user's; views into the rank's lines
+  std::vector<std::string> words;  // the traceback's end, or the lines around: evidence
+};
+
+// Of a rank that failed: what its status and its log decide, else how it ended. Nothing of one that
+// did not.
+std::optional<Finding> FindInRank(const Rank& rank);
+
+// A container or process that did not end well; one of which no end is known, whose log tells an
+// end by an exception, counts as failed when nobody knows better.
+bool HasFailed(const Rank& rank);
+
+// Of a status, of an event: by Kubernetes' reasons.
+std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message);
+
+}  // namespace answers

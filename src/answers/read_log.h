@@ -1,0 +1,27 @@
+// Logs of whoever launched the job, as evidence.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "answers/evidence.h"
+
+namespace answers {
+
+struct LogFile {
+  std::string name;  // its path below the folder that was asked for
+  std::string_view text;
+};
+
+// The lines of a text without their stamps and prefixes, at most the last `limit` of them. A line
+// over 4 KiB is cut.
+std::vector<Line> ReadLines(std::string_view text, size_t limit);
+
+// A Rank for each rank that the lines' prefixes, or the files' names ("rank_3.log", torchrun's
+// "attempt_0/3/stderr.log"), tell; what no prefix marks is a Rank of the file's own. torchrun's
+// table of failures gives exit codes, hosts and who was first.
+Evidence ReadLogs(const std::vector<LogFile>& files);
+
+}  // namespace answers

@@ -1,0 +1,57 @@
+#include "answers/rule.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace answers {
+
+bool Matches(std::string_view text, std::string_view pattern) {
+  const bool is_anchored = pattern.starts_with('^');
+  if (is_anchored) pattern.remove_prefix(1);
+  size_t from = 0;
+  bool is_first = true;
+  while (true) {
+    const size_t star = pattern.find('*');
+    const std::string_view part = pattern.substr(0, star);
+    const size_t found = text.find(part, from);
+    if (found == std::string_view::npos || (is_first && is_anchored && found != 0)) return false;
+    if (star == std::string_view::npos) return true;
+    from = found + part.size();
+    pattern.remove_prefix(star + 1);
+    is_first = false;
+  }
+}
+
+bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [text](std::string_view pattern) { return Matches(text, pattern); });
+}
+
+std::span<const Rule> AllRules() {
+  static const std::vector<Rule> rules = [] {
+    std::vector<Rule> all;
+    for (auto* family : {MemoryRules, CheckpointRules, CredentialRules, CollectiveRules, GpuRules,
+                         TensorRules, ClusterRules, NetworkRules, PythonRules, StorageRules}) {
+      std::vector<Rule> made = family();
+      std::move(made.begin(), made.end(), std::back_inserter(all));
+    }
+    return all;
+  }();
+  return rules;
+}
+
+const Rule* RuleForException(std::string_view text) {
+  for (const Rule& rule : AllRules()) {
+    if (MatchesAny(text, rule.exceptions)) return &rule;
+  }
+  return nullptr;
+}
+
+const Rule* RuleForLine(std::string_view text) {
+  for (const Rule& rule : AllRules()) {
+    if (MatchesAny(text, rule.lines)) return &rule;
+  }
+  return nullptr;
+}
+
+}  // namespace answers

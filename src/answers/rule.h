@@ -1,0 +1,58 @@
+// What a rule is: texts that decide a class of failure, and what is to be done about it. Each
+// family of rules is a file in rules/, each rule has its fixtures in rules_test.cc.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "answers/verdict.h"
+
+namespace answers {
+
+enum class Level {
+  kDeciding,     // names the cause
+  kSymptom,      // something did not come in time: what held it up is elsewhere
+  kConsequence,  // somebody else went first
+};
+
+// Patterns are texts in which "*" stands for anything; "^" at the beginning: where the text begins.
+// As the programs' sources print them, never as people quote them.
+struct Rule {
+  std::string_view kind;
+  std::string_view title;
+  Advice advice = Advice::kFixFirst;
+  std::string_view advice_text;
+  // Of the exception that ended the program: "Type: message".
+  std::vector<std::string_view> exceptions;
+  // Of a line of the log's end, which no program catches.
+  std::vector<std::string_view> lines{};
+  Level level = Level::kDeciding;
+};
+
+bool Matches(std::string_view text, std::string_view pattern);
+bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patterns);
+
+// In the order in which they are asked: the narrow ones first.
+std::span<const Rule> AllRules();
+// The first that fits; nullptr when none does.
+const Rule* RuleForException(std::string_view text);
+const Rule* RuleForLine(std::string_view text);
+
+// Whether a message of CUDA says that other programs hold more of the GPU than this one.
+bool IsTakenByOthers(std::string_view out_of_memory);
+extern const Rule kGpuTakenByOthers;
+
+// The families, in rules/.
+std::vector<Rule> MemoryRules();
+std::vector<Rule> StorageRules();
+std::vector<Rule> CheckpointRules();
+std::vector<Rule> PythonRules();
+std::vector<Rule> TensorRules();
+std::vector<Rule> GpuRules();
+std::vector<Rule> CollectiveRules();
+std::vector<Rule> NetworkRules();
+std::vector<Rule> CredentialRules();
+std::vector<Rule> ClusterRules();
+
+}  // namespace answers

@@ -1,0 +1,56 @@
+#include "answers/rule.h"
+
+namespace answers {
+
+std::vector<Rule> CheckpointRules() {
+  return {
+      {.kind = "checkpoint-mismatch",
+       .title = "the checkpoint is not of this model",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Load it into the model that wrote it: the message names the keys and sizes "
+                      "that differ (a \"module.\" before them comes from DistributedDataParallel).",
+       .exceptions = {"Error(s) in loading state_dict for",
+                      "loaded state dict contains a parameter group that doesn't match the size",
+                      "loaded state dict has a different number of parameter groups",
+                      "Missing key in checkpoint state_dict",
+                      "ValueError: Size mismatch between saved"}},
+      {.kind = "checkpoint-mismatch",
+       .title = "torch.load refuses what is in the checkpoint",
+       .advice = Advice::kFixFirst,
+       .advice_text = "It holds more than tensors: allow its classes by "
+                      "torch.serialization.add_safe_globals, or load it with weights_only=False if "
+                      "you trust it.",
+       .exceptions = {"Weights only load failed"}},
+      {.kind = "checkpoint-corrupt",
+       .title = "the checkpoint is damaged or was written in part",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Resume from the one before it. Write to another name and rename it, so that a "
+           "stopped job leaves none in part.",
+       .exceptions = {"PytorchStreamReader failed", "The file might be corrupted",
+                      "invalid load key, '", "pickle data was truncated",
+                      "^EOFError: Ran out of input", "Error while deserializing header",
+                      "SafetensorError: *MetadataIncompleteBuffer",
+                      "file in archive is not in a subdirectory", "unexpected EOF, expected"}},
+      {.kind = "checkpoint-write",
+       .title = "the checkpoint could not be written",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Look at the folder's free space, quota and rights; torch does not say which "
+                      "it was.",
+       .exceptions = {"PytorchStreamWriter failed writing", "inline_container.cc*unexpected pos",
+                      "SafetensorError: Error while serializing: IoError"}},
+      {.kind = "checkpoint-missing",
+       .title = "the checkpoint is not there",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Check its path as the job sees it: its folder, its volumes (--data), and "
+                      "whether the run before has written one.",
+       .exceptions = {"FileNotFoundError: *.pt'", "FileNotFoundError: *.pth'",
+                      "FileNotFoundError: *.ckpt", "FileNotFoundError: *.safetensors",
+                      "FileNotFoundError: *checkpoint", "Can't find a valid checkpoint at",
+                      "No valid checkpoint found in output directory",
+                      "does not appear to have a file named",
+                      "CheckpointException*FileNotFoundError"}},
+  };
+}
+
+}  // namespace answers

@@ -1,0 +1,116 @@
+#include "answers/rule.h"
+
+namespace answers {
+
+std::vector<Rule> CollectiveRules() {
+  return {
+      {.kind = "collective-mismatch",
+       .title = "ranks called different collectives, or with different sizes",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Every rank has to call the same collectives in the same order, with tensors "
+                      "of the same size and type: look for a condition on the rank.",
+       .exceptions = {"Detected mismatch between collectives on ranks",
+                      "Mismatch between collective operation types",
+                      "op.preamble.length <= op.nbytes",
+                      "Received data size doesn't match expected size",
+                      "Tensors must be contiguous*collective", "ncclInvalidArgument*mismatch"},
+       .lines = {"Detected mismatch between collectives on ranks",
+                 "op.preamble.length <= op.nbytes"}},
+      {.kind = "collective-mismatch",
+       .title = "DistributedDataParallel waits for parameters that took no part in the loss",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Use every output in the loss, or pass find_unused_parameters=True; "
+                      "TORCH_DISTRIBUTED_DEBUG=DETAIL names the parameters.",
+       .exceptions = {"Expected to have finished reduction in the prior iteration",
+                      "Expected to mark a variable ready only once"}},
+      {.kind = "collective-mismatch",
+       .title = "one rank had fewer inputs than the others",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Give each rank the same number of batches (drop_last, a DistributedSampler), "
+           "or train within Join.",
+       .exceptions = {"Detected at least one rank that exhausted inputs"}},
+      // muster-launch sees it.
+      {.kind = "ended-early",
+       .title = "a rank was done while others still waited for it",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Every rank has to take part in each collective call: look why it was done so "
+           "early (fewer batches, a return on one rank only).",
+       .exceptions = {},
+       .lines = {"rank * had ended with exit code 0 while rank"}},
+      {.kind = "late-peer",
+       .title = "a rank did not come to the barrier",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Look at the rank that the line names: its own log says what it did instead.",
+       .exceptions = {"failed to pass monitoredBarrier in"}},
+      {.kind = "rendezvous",
+       .title = "not all ranks came together in time",
+       .advice = Advice::kRetry,
+       .advice_text = "Look at the ranks that are missing: still queued, still pulling an image, "
+                      "failed before, or without a way to MASTER_ADDR.",
+       .exceptions = {"waiting for clients. ", "RendezvousTimeoutError",
+                      "DistStoreError: *wait timeout after", "DistStoreError: Timed out after",
+                      "DistStoreError: Socket Timeout",
+                      "DistNetworkError: The client socket has timed out"},
+       .lines = {},
+       .level = Level::kSymptom},
+      {.kind = "fabric",
+       .title = "the network between the GPUs has failed",
+       .advice = Advice::kRetryElsewhere,
+       .advice_text =
+           "Have the link that the line names checked (ibstat, ethtool); NCCL_IB_DISABLE=1 "
+           "goes around InfiniBand.",
+       .exceptions = {"ibv_poll_cq failed", "transport retry counter exceeded"},
+       .lines = {"NCCL WARN NET/IB : Got completion * with status=12",
+                 "NCCL WARN NET/IB : Got completion * with status 12",
+                 "NCCL WARN NET/IB : Got async*event : ", "NCCL WARN NET/IB : *Got async event",
+                 "NCCL WARN Call to ibv_", "NCCL WARN NET/OFI Request completed with error",
+                 "NCCL WARN *: Got completion*vendor err", "transport retry counter exceeded",
+                 "local protection error"}},
+      {.kind = "fabric",
+       .title = "NCCL finds no network interface to use",
+       .advice = Advice::kFixFirst,
+       .advice_text = "NCCL_SOCKET_IFNAME names interfaces: it has to fit the ones of every node.",
+       .exceptions = {"no socket interface found"},
+       .lines = {"NCCL WARN Bootstrap : no socket interface found",
+                 "NCCL WARN NET/Socket : no interface found",
+                 "NCCL WARN No NVLink*fabric manager"}},
+      {.kind = "peer-lost",
+       .title = "another rank went away first",
+       .advice = Advice::kNone,
+       .advice_text = "The cause is in the log of the rank that went first.",
+       .exceptions = {"Connection closed by peer", "Connection reset by peer", "Broken pipe",
+                      "remote process exited or there was a network error",
+                      "NCCL communicator was aborted", "failed to recv, got 0 bytes",
+                      "Application timeout caused pair closure", "ncclRemoteError",
+                      "Connection was likely closed. Did the remote server shutdown or crash?",
+                      "TCPStore server has shut down too early", "recvValue failed",
+                      "sendBytes failed",
+                      "successfully reached monitoredBarrier, but received errors",
+                      "SignalException: ", "SignalHandler*death signal", "Socket Timeout*remote",
+                      "Rank * is down", "he node of rank "},
+       .lines = {"Connection closed by peer", "Connection reset by peer",
+                 "remote process exited or there was a network error",
+                 "NCCL communicator was aborted", "death signal, shutting down workers"},
+       .level = Level::kConsequence},
+      {.kind = "collective-timeout",
+       .title = "a collective call was not finished in time",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Some rank did not come: compare the ranks' last lines, and look for one that "
+           "still worked, slept or had ended. A retry alone mostly waits again.",
+       .exceptions = {"atchdog caught collective operation timeout",
+                      "Timed out waiting *for recv operation to complete",
+                      "Timed out waiting *for send operation to complete",
+                      "Timed out waiting for recv", "Operation timed out*work",
+                      "wait timeout after", "Health check failure"},
+       .lines = {"atchdog caught collective operation timeout",
+                 "Heartbeat monitor timed out! Process will be terminated",
+                 "Some NCCL operations have failed or timed out",
+                 "Timed out waiting *for recv operation to complete"},
+       .level = Level::kSymptom},
+  };
+}
+
+}  // namespace answers

@@ -1,0 +1,80 @@
+#include "answers/rule.h"
+
+namespace answers {
+
+std::vector<Rule> GpuRules() {
+  return {
+      {.kind = "gpu-hardware",
+       .title = "the GPU, or its link, has failed",
+       .advice = Advice::kRetryElsewhere,
+       .advice_text = "Run it on another node; have this GPU reset or changed before it gets work.",
+       .exceptions = {"uncorrectable ECC error encountered", "uncorrectable NVLink error",
+                      "GPU has fallen off the bus", "GPU is lost",
+                      "CUDA error: hardware stack error"},
+       // The driver's codes of hardware; others (13, 31, 43, 45) are what programs do.
+       .lines = {"NVRM: Xid (PCI:*): 48,", "NVRM: Xid (PCI:*): 63,", "NVRM: Xid (PCI:*): 64,",
+                 "NVRM: Xid (PCI:*): 74,", "NVRM: Xid (PCI:*): 79,", "NVRM: Xid (PCI:*): 92,",
+                 "NVRM: Xid (PCI:*): 94,", "NVRM: Xid (PCI:*): 95,", "NVRM: Xid (PCI:*): 110,",
+                 "NVRM: Xid (PCI:*): 119,", "NVRM: Xid (PCI:*): 120,", "NVRM: Xid (PCI:*): 140,",
+                 "NVRM: GPU *: GPU has fallen off the bus", "GPU is lost.  Reboot the system",
+                 "*'uncorrectable ECC error encountered'",
+                 "AER: Uncorrected (Fatal) error received"}},
+      {.kind = "python-mismatch",
+       .title = "this torch was not built for this GPU",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Install a torch, and extensions, built for this GPU's compute capability.",
+       .exceptions = {"no kernel image is available for execution on the device",
+                      "device kernel image is invalid"}},
+      {.kind = "driver-mismatch",
+       .title = "the GPU's driver does not fit this CUDA",
+       .advice = Advice::kRetryElsewhere,
+       .advice_text =
+           "Update the node's driver, or use a torch built for the CUDA that it supports.",
+       .exceptions = {"CUDA driver version is insufficient for CUDA runtime version",
+                      "The NVIDIA driver on your system is too old",
+                      "Driver/library version mismatch",
+                      "forward compatibility was attempted on non supported HW",
+                      "compiled with an unsupported toolchain",
+                      "CUDA error: system not yet initialized",
+                      "system has unsupported display driver / cuda driver combination"},
+       .lines = {"Failed to initialize NVML: Driver/library version mismatch",
+                 "NCCL WARN Cuda failure*CUDA driver version is insufficient",
+                 "nvidia-container-cli: requirement error: unsatisfied condition: cuda"}},
+      {.kind = "no-gpu",
+       .title = "the job sees no such GPU",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Ask for GPUs (--gpus), run no more processes than there are, and check "
+                      "CUDA_VISIBLE_DEVICES.",
+       .exceptions = {"No CUDA GPUs are available", "no CUDA-capable device is detected",
+                      "Found no NVIDIA driver on your system",
+                      "Torch not compiled with CUDA enabled", "CUDA error: invalid device ordinal",
+                      "Invalid device id", "Attempting to deserialize object on a CUDA device but",
+                      "Attempting to deserialize object on CUDA device * but",
+                      "ProcessGroupNCCL is only supported with GPUs, no GPUs found"}},
+      {.kind = "collective-mismatch",
+       .title = "two ranks use the same GPU",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Give each process its own: torch.cuda.set_device(LOCAL_RANK) before the first "
+           "collective call.",
+       .exceptions = {"Duplicate GPU detected"},
+       .lines = {"NCCL WARN Duplicate GPU detected"}},
+      {.kind = "device-assert",
+       .title = "a GPU kernel found a wrong index or value",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Mostly a label or token id out of range. CUDA_LAUNCH_BLOCKING=1 makes the "
+                      "traceback show the true line.",
+       .exceptions = {"CUDA error: device-side assert triggered"}},
+      {.kind = "cuda-error",
+       .title = "a GPU kernel went wrong",
+       .advice = Advice::kFixFirst,
+       .advice_text = "CUDA_LAUNCH_BLOCKING=1 makes the traceback show the true line; a custom "
+                      "kernel is the first suspect, then the GPU (look for an Xid).",
+       .exceptions = {"CUDA error: an illegal memory access was encountered",
+                      "CUDA error: misaligned address", "CUDA error: an illegal instruction",
+                      "CUDA error: unspecified launch failure",
+                      "CUDA error: the launch timed out"}},
+  };
+}
+
+}  // namespace answers

@@ -1,0 +1,117 @@
+#include <cstdlib>
+
+#include "answers/rule.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// "20.00 GiB" in MiB; 0 when it is none.
+double MebibytesOf(std::string_view text) {
+  const std::string number(text.substr(0, 24));
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  const std::string_view unit = std::string_view(end).substr(0, 4);
+  return unit == " GiB" ? value * 1024 : unit == " MiB" ? value : 0;
+}
+
+double SizeBehind(std::string_view text, std::string_view words) {
+  const size_t found = text.find(words);
+  return found == std::string_view::npos ? 0 : MebibytesOf(text.substr(found + words.size()));
+}
+
+double SizeBefore(std::string_view text, std::string_view words) {
+  const size_t found = text.find(words);
+  if (found == std::string_view::npos) return 0;
+  const size_t begin = text.substr(0, found).find_last_of(";,(");
+  return begin == std::string_view::npos ? 0 : MebibytesOf(base::Trim(text.substr(begin + 1)));
+}
+
+}  // namespace
+
+const Rule kGpuTakenByOthers = {
+    .kind = "cuda-out-of-memory-others",
+    .title = "other programs hold the GPU's memory",
+    .advice = Advice::kRetryElsewhere,
+    .advice_text = "nvidia-smi names them: wait for their end, or take another GPU.",
+    .exceptions = {}};
+
+bool IsTakenByOthers(std::string_view text) {
+  // Since torch 2.1: "Process 7 has 20.00 GiB memory in use. Including non-PyTorch memory, this
+  // process has 2.34 GiB memory in use."
+  const double own = SizeBehind(text, "this process has ");
+  double others = 0;
+  for (size_t at = text.find("Process "); at != std::string_view::npos;
+       at = text.find("Process ", at + 1)) {
+    others += SizeBehind(text.substr(at, 64), " has ");
+  }
+  if (own > 0 || others > 0) return others > own;
+  // Before: "(GPU 0; 7.79 GiB total capacity; 5 GiB already allocated; 10 MiB free; 5.7 GiB
+  // reserved in total by PyTorch)"
+  const double total = SizeBefore(text, " total capacity");
+  const double reserved = SizeBefore(text, " reserved in total");
+  constexpr double kContext = 1024;  // CUDA's own, of this process
+  return total > 0 && reserved > 0 &&
+         total - SizeBefore(text, " free") - reserved - kContext > reserved;
+}
+
+std::vector<Rule> MemoryRules() {
+  return {
+      {.kind = "cuda-out-of-memory",
+       .title = "the GPU has no memory left",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Use less: a smaller batch, gradient accumulation or checkpointing, a sharded "
+           "optimizer. A retry fails the same way.",
+       .exceptions = {"CUDA out of memory", "HIP out of memory", "XPU out of memory",
+                      "MPS backend out of memory", "CUDA error: out of memory",
+                      "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
+                      "Cuda failure 2 'out of memory'"},
+       .lines = {"NCCL WARN Cuda failure*'out of memory'"}},
+      {.kind = "shm-too-small",
+       .title = "shared memory (/dev/shm) is too small",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Make it larger (--shm-size, an emptyDir of medium Memory at /dev/shm), or "
+                      "use fewer data loader workers.",
+       .exceptions = {"is killed by signal: Bus error",
+                      "out of shared memory. Please try to raise your shared memory limit",
+                      "unable to allocate shared memory(shm)*No space left on device",
+                      "unable to open shared memory object*No space left on device",
+                      "unable to write to file </torch_", "unable to mmap*/dev/shm",
+                      "No space left on device*/dev/shm", "/dev/shm*No space left on device"},
+       .lines = {"Unexpected bus error encountered in worker",
+                 "NCCL WARN Error while creating shared memory segment",
+                 "NCCL WARN Call to posix_fallocate failed : No space left on device",
+                 "NCCL WARN Call to ftruncate failed : No space left on device"}},
+      {.kind = "too-many-open-files",
+       .title = "the process has too many open files",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Raise the limit (ulimit -n), or share tensors by file system: "
+                      "torch.multiprocessing.set_sharing_strategy('file_system').",
+       .exceptions = {"[Errno 24] Too many open files", "Too many open files (24)",
+                      "received 0 items of ancdata"}},
+      {.kind = "process-limit",
+       .title = "no more threads or processes can be started",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Raise the limit (ulimit -u, pids.max of the cgroup), or start fewer: "
+                      "OMP_NUM_THREADS, data loader workers.",
+       .exceptions = {"RuntimeError: can't start new thread",
+                      "BlockingIOError: [Errno 11] Resource temporarily unavailable"},
+       .lines = {"libgomp: Thread creation failed: Resource temporarily unavailable",
+                 "blas_thread_init: pthread_create failed"}},
+      {.kind = "host-out-of-memory",
+       .title = "the machine, or the pod's limit, has no memory left",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Give the job more memory, or use less: smaller batches, fewer data loader "
+                      "workers, no whole dataset in memory.",
+       .exceptions = {"DefaultCPUAllocator: can't allocate memory",
+                      "DefaultCPUAllocator: not enough memory", "^MemoryError",
+                      "ArrayMemoryError: Unable to allocate", "[Errno 12] Cannot allocate memory",
+                      "std::bad_alloc"},
+       .lines = {"Memory cgroup out of memory: Killed process", "Out of memory: Killed process",
+                 "oom-kill:constraint=", "slurmstepd: error: Detected*oom",
+                 "what():  std::bad_alloc", "failed to allocate memory: Cannot allocate memory"}},
+  };
+}
+
+}  // namespace answers

@@ -1,0 +1,55 @@
+#include "answers/rule.h"
+
+namespace answers {
+
+std::vector<Rule> NetworkRules() {
+  return {
+      {.kind = "port-in-use",
+       .title = "the port is taken",
+       .advice = Advice::kRetry,
+       .advice_text = "Choose another port (MASTER_PORT, --master-port), or find who holds it: "
+                      "ss -ltnp.",
+       .exceptions = {"[Errno 98] Address already in use", "EADDRINUSE", "ddress already in use",
+                      "The server socket has failed to bind"},
+       .lines = {"bind: address already in use"}},
+      {.kind = "dns",
+       .title = "a host name is not known",
+       .advice = Advice::kRetry,
+       .advice_text = "Check the name and the node's resolver; of a job that has just begun, the "
+                      "service of its master may not have been there yet.",
+       .exceptions = {"[Errno -2] Name or service not known",
+                      "[Errno -3] Temporary failure in name",
+                      "[Errno -5] No address associated with hostname", "gaierror",
+                      "Name or service not known", "Temporary failure in name resolution",
+                      "Failed to resolve '", "Could not resolve host"},
+       .lines = {"Could not resolve host", "Could not resolve hostname",
+                 "cannot be retrieved (gai error: "}},
+      {.kind = "download",
+       .title = "something could not be fetched from the network",
+       .advice = Advice::kRetry,
+       .advice_text =
+           "Try the address from that node (proxy, firewall), or bring the data with the "
+           "job.",
+       .exceptions = {"Max retries exceeded with url", "We couldn't connect to 'http",
+                      "URLError: ", "HTTPError: HTTP Error 5", "HTTPError: 5", "HTTPError: 429",
+                      "HTTP Error 404", "404 Client Error", "ReadTimeoutError", "IncompleteRead",
+                      "LocalEntryNotFoundError", "OfflineModeIsEnabled"}},
+      {.kind = "unreachable",
+       .title = "nobody answers at that address",
+       .advice = Advice::kRetry,
+       .advice_text =
+           "Check that the other side runs, listens on that address and port, and that no "
+           "firewall or network policy is between them.",
+       .exceptions = {"^ConnectionRefusedError", "[Errno 111] Connection refused",
+                      "[Errno 113] No route to host", "[Errno 101] Network is unreachable",
+                      "Connection refused", "No route to host", "[Errno 110] Connection timed out",
+                      "while trying to connect to"},
+       .lines = {"NCCL WARN *Call to connect * failed : Connection refused",
+                 "NCCL WARN *Call to connect*: Connection refused",
+                 "NCCL WARN *Call to connect*: No route to host",
+                 "NCCL WARN *Call to connect*Connection timed out",
+                 "fatal: unable to access '*': Failed to connect"}},
+  };
+}
+
+}  // namespace answers

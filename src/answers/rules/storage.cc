@@ -1,0 +1,59 @@
+#include "answers/rule.h"
+
+namespace answers {
+
+std::vector<Rule> StorageRules() {
+  return {
+      {.kind = "quota",
+       .title = "the user's disk quota is used up",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Delete something, write elsewhere, or ask for a larger quota: the disk itself "
+           "may have space.",
+       .exceptions = {"[Errno 122]", "Disk quota exceeded"},
+       .lines = {"Disk quota exceeded"}},
+      {.kind = "disk-full",
+       .title = "the disk is full",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Free space on the file system that the error names, or write elsewhere: fewer "
+           "checkpoints, logs, caches.",
+       .exceptions = {"[Errno 28] No space left on device", "No space left on device",
+                      "database or disk is full"},
+       .lines = {": No space left on device"}},
+      {.kind = "read-only",
+       .title = "the file system is read-only",
+       .advice = Advice::kFixFirst,
+       .advice_text =
+           "Write to a folder that is mounted for writing. A disk that became read-only by "
+           "itself has failed: look at the kernel's log.",
+       .exceptions = {"[Errno 30] Read-only file system"},
+       .lines = {": Read-only file system"}},
+      {.kind = "permission",
+       .title = "the job may not use a file",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Check who owns it, its mode, and the user that the job runs as.",
+       .exceptions = {"^PermissionError", "[Errno 13] Permission denied",
+                      "[Errno 1] Operation not permitted"},
+       .lines = {"sh: *: Permission denied", "exec: *: permission denied",
+                 "can't open file '*': [Errno 13] Permission denied"}},
+      {.kind = "input-output",
+       .title = "a device or file server failed to read or write",
+       .advice = Advice::kRetryElsewhere,
+       .advice_text = "Look at the kernel's log of the machine and at the file server.",
+       .exceptions = {"[Errno 5] Input/output error", "[Errno 116] Stale file handle",
+                      "[Errno 107] Transport endpoint is not connected"}},
+      {.kind = "file-missing",
+       .title = "a file is not there",
+       .advice = Advice::kFixFirst,
+       .advice_text = "Check the path as the job sees it: its working folder, the snapshot of your "
+                      "folder, its volumes (--data).",
+       .exceptions = {"^FileNotFoundError", "^NotADirectoryError", "^IsADirectoryError"},
+       .lines = {"can't open file '*': [Errno 2] No such file or directory", "sh: *: not found",
+                 "bash: *: command not found", "bash: *: No such file or directory",
+                 "exec: \"*\": executable file not found in $PATH",
+                 "exec: \"*\": stat *: no such file or directory"}},
+  };
+}
+
+}  // namespace answers

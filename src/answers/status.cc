@@ -1,0 +1,109 @@
+#include <array>
+
+#include "answers/finding.h"
+
+namespace answers {
+namespace {
+
+struct Known {
+  std::string_view reason;   // "^" is no part of these: they are whole
+  std::string_view message;  // a pattern (rule.h); "" is any
+  std::string_view kind, title;
+  Advice advice;
+  std::string_view advice_text;
+};
+
+constexpr std::string_view kAgain = "Submit it again, from the last checkpoint.";
+constexpr std::string_view kOtherNode =
+    "Submit it again, from the last checkpoint; look at the node before it gets work.";
+constexpr std::string_view kImage =
+    "Check the image's name and tag, and that this node's registry "
+    "has it.";
+
+constexpr auto kStatuses = std::to_array<Known>({
+    {"OOMKilled", "", "host-out-of-memory", "the pod reached its memory limit", Advice::kFixFirst,
+     "Give the job more memory (--memory), or use less: smaller batches, fewer data loader "
+     "workers."},
+    {"Evicted", "ephemeral", "disk-full", "the pod was evicted: it wrote more than the node allows",
+     Advice::kFixFirst, "Write to a volume, or ask for ephemeral-storage."},
+    {"Evicted", "emptyDir", "disk-full", "the pod was evicted: a volume of its own is full",
+     Advice::kFixFirst, "Raise the volume's sizeLimit, or write elsewhere."},
+    {"Evicted", "", "evicted", "the node evicted the pod", Advice::kRetry, kAgain},
+    {"EvictionByEvictionAPI", "", "evicted", "somebody had the pod evicted (kubectl drain does)",
+     Advice::kRetry, kAgain},
+    {"Preempted", "", "preempted", "a job of higher priority took its place", Advice::kRetry,
+     kAgain},
+    {"PreemptionByScheduler", "", "preempted", "a job of higher priority took its place",
+     Advice::kRetry, kAgain},
+    {"Preempting", "", "preempted", "a job of higher priority took its place", Advice::kRetry,
+     kAgain},
+    {"NodeLost", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
+    {"NodeShutdown", "", "node-lost", "the node was shut down", Advice::kRetryElsewhere,
+     kOtherNode},
+    {"Terminated", "shutdown", "node-lost", "the node was shut down", Advice::kRetryElsewhere,
+     kOtherNode},
+    {"TerminationByKubelet", "", "node-lost", "the node was shut down", Advice::kRetryElsewhere,
+     kOtherNode},
+    {"DeletionByTaintManager", "", "node-lost", "the node is not ready, and its pods are deleted",
+     Advice::kRetryElsewhere, kOtherNode},
+    {"DeletionByPodGC", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
+    {"NodeNotReady", "", "node-lost", "the node is not ready", Advice::kRetryElsewhere, kOtherNode},
+    {"DeadlineExceeded", "", "deadline", "it ran longer than it was allowed to", Advice::kFixFirst,
+     "Allow more time (--timeout), or save checkpoints and go on from the last one."},
+    {"", "longer than specified deadline", "deadline", "it ran longer than it was allowed to",
+     Advice::kFixFirst, "Allow more time, or save checkpoints and go on from the last one."},
+    {"ClusterStopped", "", "stopped", "the embedded cluster was stopped (`muster down`)",
+     Advice::kRetry, kAgain},
+    {"ErrImagePull", "", "image-pull", "the image could not be pulled", Advice::kFixFirst, kImage},
+    {"ImagePullBackOff", "", "image-pull", "the image could not be pulled", Advice::kFixFirst,
+     kImage},
+    {"InvalidImageName", "", "image-pull", "the image has no valid name", Advice::kFixFirst,
+     kImage},
+    {"ErrImageNeverPull", "", "image-pull", "the image is not on the node, and may not be pulled",
+     Advice::kFixFirst, kImage},
+    {"Failed", "Failed to pull image", "image-pull", "the image could not be pulled",
+     Advice::kFixFirst, kImage},
+    {"CreateContainerConfigError", "", "configuration",
+     "the pod names something that is not there, or not so", Advice::kFixFirst,
+     "Make what the message names: a Secret, a ConfigMap, a key of it."},
+    {"FailedMount", "", "volume", "a volume could not be mounted", Advice::kFixFirst,
+     "Check the claim, Secret or server that the message names."},
+    {"FailedAttachVolume", "", "volume", "a volume could not be attached", Advice::kRetry,
+     "It may be in use by another node: check who holds the claim."},
+    {"UnexpectedAdmissionError", "", "admission", "the node did not admit the pod",
+     Advice::kRetryElsewhere,
+     "A device that it was to get is not there: look at the node's device plugin."},
+    {"", "exceeded quota", "cluster-quota", "the namespace's quota is used up", Advice::kRetry,
+     "Ask for less, end something else, or have the quota raised."},
+    {"", "admission webhook*denied the request", "admission", "a webhook of the cluster refused it",
+     Advice::kFixFirst, "Change what the webhook's message names."},
+    {"FailedScheduling", "", "unschedulable", "no node has room for it", Advice::kRetry,
+     "The message says what is short: ask for less, wait, or add nodes."},
+});
+
+}  // namespace
+
+std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message) {
+  for (const Known& known : kStatuses) {
+    if (!known.reason.empty() && known.reason != reason) continue;
+    if (!known.message.empty() && !Matches(message, known.message)) continue;
+    Finding finding;
+    finding.kind = known.kind;
+    finding.title = known.title;
+    finding.advice = known.advice;
+    finding.advice_text = known.advice_text;
+    // Whose credentials it was, the message may say.
+    const Rule* const rule = known.kind == "image-pull" ? RuleForLine(message) : nullptr;
+    if (rule != nullptr && rule->kind == "registry-credentials") {
+      finding.kind = rule->kind;
+      finding.title = rule->title;
+      finding.advice_text = rule->advice_text;
+    }
+    finding.line = std::string(reason) + (reason.empty() || message.empty() ? "" : ": ");
+    finding.line += message.substr(0, 400);
+    return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace answers

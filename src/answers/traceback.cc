@@ -1,0 +1,198 @@
+#include "answers/traceback.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr std::string_view kHeader = "Traceback (most recent call last):";
+constexpr std::string_view kDuring =
+    "During handling of the above exception, another exception occurred:";
+constexpr std::string_view kDirect =
+    "The above exception was the direct cause of the following exception:";
+constexpr size_t kMostFrames = 200;
+constexpr size_t kMostDetails = 40;
+constexpr size_t kLongestText = 4000;
+
+bool IsIndented(std::string_view text) {
+  return text.empty() || text[0] == ' ' || text[0] == '\t' || text[0] == '|';
+}
+
+// "ValueError: boom", "torch.cuda.OutOfMemoryError: ...", "KeyboardInterrupt".
+bool NamesException(std::string_view text) {
+  const std::string_view type = text.substr(0, text.find(':'));
+  if (type.empty() || type.size() > 120) return false;
+  return std::all_of(type.begin(), type.end(), [](char c) {
+    return base::IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.';
+  });
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const Line> lines) : lines_(lines) {}
+
+  std::vector<Chain> Read() {
+    std::vector<Chain> chains;
+    while (at_ < lines_.size()) {
+      const std::string_view text = Text(at_);
+      if (text.find(kHeader) != std::string_view::npos) {
+        if (Chain chain = ReadChain(); !chain.raised.empty()) chains.push_back(std::move(chain));
+      } else if (!ReadFrame(text).file.empty()) {
+        if (Chain chain = ReadSyntaxError(); !chain.raised.empty()) {
+          chains.push_back(std::move(chain));
+        }
+      } else {
+        ++at_;
+      }
+    }
+    return chains;
+  }
+
+ private:
+  std::string_view Text(size_t index) const { return lines_[index].text; }
+
+  // From a header on. `at_` is behind the exception's line, or where the traceback is cut.
+  bool ReadRaised(Raised& raised) {
+    ++at_;
+    for (; at_ < lines_.size() && IsIndented(Text(at_)); ++at_) {
+      const Frame frame = ReadFrame(Text(at_));
+      if (!frame.file.empty() && raised.frames.size() < kMostFrames) raised.frames.push_back(frame);
+    }
+    if (at_ == lines_.size() || !NamesException(Text(at_))) return false;
+    raised.line = at_;
+    raised.text = Text(at_++);
+    for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
+      const std::string_view more = Text(at_);
+      if (more.empty() || !IsIndented(more) || more.find(kHeader) != std::string_view::npos) break;
+      if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);
+    }
+    return true;
+  }
+
+  // Whether another exception of the same chain begins within the next lines; skips to its header.
+  bool SkipToNext() {
+    size_t i = at_;
+    for (size_t blanks = 0; i < lines_.size() && blanks < 3; ++i) {
+      const std::string_view text = Text(i);
+      if (text.find("Original Traceback") != std::string_view::npos) {
+        is_inner_ = true;
+        at_ = i;
+        return true;
+      }
+      if (text.starts_with("-- Process ")) {  // of torch.multiprocessing.spawn
+        is_inner_ = true;
+        continue;
+      }
+      if (text == kDuring || text == kDirect) {
+        is_linked_ = true;
+        is_aside_ = text == kDuring;
+        continue;
+      }
+      if (text.find(kHeader) != std::string_view::npos) {
+        if (!is_inner_ && !is_linked_) return false;
+        at_ = i;
+        return true;
+      }
+      if (!text.empty()) return false;
+      ++blanks;
+    }
+    return false;
+  }
+
+  Chain ReadChain() {
+    Chain chain;
+    chain.begin = at_;
+    for (;;) {
+      const bool is_inner = is_inner_;
+      Raised raised;
+      raised.is_aside = is_aside_;
+      is_inner_ = is_linked_ = is_aside_ = false;
+      const bool is_whole = ReadRaised(raised);
+      // What another process raised is the cause of what this one says of it.
+      const size_t place =
+          is_inner && !chain.raised.empty() ? chain.raised.size() - 1 : chain.raised.size();
+      if (is_whole) {
+        chain.raised.insert(chain.raised.begin() + static_cast<ptrdiff_t>(place),
+                            std::move(raised));
+      }
+      if (!is_whole || !SkipToNext()) break;
+    }
+    is_inner_ = is_linked_ = is_aside_ = false;
+    chain.end = at_;
+    return chain;
+  }
+
+  // `  File "x.py", line 3`, the line, a mark, and the exception.
+  Chain ReadSyntaxError() {
+    constexpr size_t kLines = 5;
+    Chain chain;
+    chain.begin = at_;
+    const Frame frame = ReadFrame(Text(at_++));
+    for (size_t i = 0; i < kLines && at_ < lines_.size(); ++i, ++at_) {
+      const std::string_view text = Text(at_);
+      if (IsIndented(text)) continue;
+      for (const std::string_view type : {"SyntaxError: ", "IndentationError: ", "TabError: "}) {
+        if (text.starts_with(type)) chain.raised.push_back({at_, std::string(text), {frame}});
+      }
+      break;
+    }
+    chain.end = chain.raised.empty() ? at_ : ++at_;
+    return chain;
+  }
+
+  std::span<const Line> lines_;
+  size_t at_ = 0;
+  bool is_inner_ = false;
+  bool is_linked_ = false;
+  bool is_aside_ = false;
+};
+
+}  // namespace
+
+bool Frame::IsUsers() const {
+  static constexpr auto kForeign = std::to_array<std::string_view>(
+      {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python", "\\lib\\", "<frozen",
+       "<string>", "<stdin>", "<__array_function__"});
+  return std::none_of(kForeign.begin(), kForeign.end(), [this](std::string_view part) {
+    return file.find(part) != std::string_view::npos;
+  });
+}
+
+std::string_view Raised::Type() const {
+  std::string_view type = text;
+  type = type.substr(0, type.find_first_of(":\n"));
+  const size_t dot = type.rfind('.');
+  return dot == std::string_view::npos ? type : type.substr(dot + 1);
+}
+
+Frame ReadFrame(std::string_view line) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  Frame frame;
+  const size_t file = line.find(kFile);
+  if (file == std::string_view::npos ||
+      line.substr(0, file).find_first_not_of(" |\t") != std::string_view::npos) {
+    return frame;
+  }
+  const size_t name = file + kFile.size();
+  const size_t end = line.find(kLine, name);
+  if (end == std::string_view::npos) return frame;
+  size_t digit = end + kLine.size();
+  int number = 0;
+  for (; digit < line.size() && base::IsDigit(line[digit]) && number < 100'000'000; ++digit) {
+    number = number * 10 + (line[digit] - '0');
+  }
+  frame.file = line.substr(name, end - name);
+  frame.line = number;
+  const size_t in = line.find(" in ", digit);
+  if (in != std::string_view::npos) frame.function = line.substr(in + 4);
+  return frame;
+}
+
+std::vector<Chain> FindChains(std::span<const Line> lines) { return Reader(lines).Read(); }
+
+}  // namespace answers

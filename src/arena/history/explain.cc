@@ -1,0 +1,147 @@
+// `explain`: why a job failed.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "answers/verdict.h"
+#include "api/object.h"
+#include "arena/app/complete_names.h"
+#include "arena/jobs/job_output.h"
+#include "arena/logs/evidence.h"
+#include "arena/verbs.h"
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+struct ExplainFlags {
+  std::string output;
+  std::vector<std::string> logs;
+  bool has_all = false;
+};
+
+text::Json FactToJson(const answers::Fact& fact) {
+  return text::Object{
+      {"time", fact.time ? text::Json(base::FormatRfc3339(*fact.time)) : text::Json(nullptr)},
+      {"source", fact.source},
+      {"text", fact.text}};
+}
+
+text::Json FactsToJson(const std::vector<answers::Fact>& facts) {
+  text::Array array;
+  for (const answers::Fact& fact : facts) array.push_back(FactToJson(fact));
+  return array;
+}
+
+// docs/reference/json.md, "explain".
+text::Json VerdictToJson(const answers::Verdict& verdict, const answers::Evidence& evidence) {
+  text::Json who(nullptr);
+  if (verdict.rank) {
+    const answers::Rank& rank = evidence.ranks[*verdict.rank];
+    who = text::Object{
+        {"rank", rank.rank ? text::Json(*rank.rank) : text::Json(nullptr)},
+        {"instance", rank.name},
+        {"host", rank.host},
+        {"attempt", rank.attempt + 1},
+        {"exitCode", rank.exit_code ? text::Json(*rank.exit_code) : text::Json(nullptr)}};
+  }
+  text::Json where(nullptr);
+  if (!verdict.file.empty()) {
+    where = text::Object{
+        {"file", verdict.file}, {"line", verdict.file_line}, {"function", verdict.function}};
+  }
+  text::Array missing;
+  for (const std::string& witness : verdict.missing) missing.emplace_back(witness);
+  return text::Object{{"class", verdict.kind},
+                      {"title", verdict.title},
+                      {"who", std::move(who)},
+                      {"line", verdict.line},
+                      {"where", std::move(where)},
+                      {"advice", NameOf(verdict.advice)},
+                      {"adviceText", verdict.advice_text},
+                      {"confidence", NameOf(verdict.confidence)},
+                      {"evidence", FactsToJson(verdict.evidence)},
+                      {"consequences", FactsToJson(verdict.consequences)},
+                      {"missing", std::move(missing)}};
+}
+
+// Of one that has not failed: why it waits, or that all is well.
+std::optional<std::string> NotFailed(const RunRecord& run) {
+  const api::TrainingSummary& summary = run.job.summary;
+  if (summary.status == "FAILED" || summary.status == kDeletedStatus) return std::nullopt;
+  if (api::IsWaiting(summary.status) && summary.reason.empty()) return "it waits";
+  if (api::IsWaiting(summary.status)) return summary.reason;
+  return summary.status == "SUCCEEDED" ? "nothing failed" : "nothing has failed yet";
+}
+
+base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::Invocation& call) {
+  TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
+  if (IsForMachines(format)) KeepOutputPure(context);
+  Judged judged;
+  std::string head;
+  if (!flags.logs.empty()) {
+    std::vector<std::string> paths = flags.logs;
+    paths.insert(paths.end(), call.args.begin(), call.args.end());
+    TRY_ASSIGN(judged.evidence, EvidenceIn(paths));
+    judged.verdict = answers::Explain(judged.evidence);
+  } else {
+    TRY_ASSIGN(cluster::Client * client, context.connect(context));
+    TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
+    judged = VerdictOf(*client, context, run);
+    head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
+    const auto well = NotFailed(run);
+    if (well && judged.verdict.kind == answers::kUnknown && !IsForMachines(format)) {
+      TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
+      return 0;
+    }
+  }
+  if (IsForMachines(format)) {
+    TRY(call.out.Write(RenderDocument(VerdictToJson(judged.verdict, judged.evidence), format)));
+    return 0;
+  }
+  if (!head.empty()) TRY(call.out.Write(head + "\n"));
+  TRY(call.out.Write(answers::Render(judged.verdict, judged.evidence, flags.has_all)));
+  return 0;
+}
+
+}  // namespace
+
+void AddExplain(cli::Command& root, Context& context) {
+  cli::Command& verb =
+      root.Add("explain RUN", "Say why a job failed: who was first, what it was, what to do")
+          .Args(cli::MinArgs(0))
+          .Long(
+              "Say why a job failed, by rules: which rank failed first and how, the line that "
+              "decides it,\n"
+              "the line of your own code, what the others did because of it, and what to do: "
+              "fix-first,\n"
+              "retry or retry-elsewhere. What does not decide it is called unknown. RUN is a "
+              "job's\n"
+              "name, or an ID of `history`; with --logs, files and folders of any launcher's logs\n"
+              "(torchrun's, srun's, kubectl's; - is stdin).")
+          .Example(fmt::format("  {0} explain base\n"
+                               "  {0} explain base -o json\n"
+                               "  {0} explain --logs /tmp/torchrun-logs\n"
+                               "  kubectl logs --prefix -l app=x | {0} explain --logs -",
+                               context.program));
+  auto flags = std::make_shared<ExplainFlags>();
+  verb.flags().StringArray(&flags->logs, "logs",
+                           "explain the logs in this file or folder, `PATH`, and in those that "
+                           "follow it; - is stdin");
+  verb.flags().Bool(&flags->has_all, "all", false, "all evidence, not the first lines of it");
+  verb.flags()
+      .String(&flags->output, "output", "", "json or yaml")
+      .Short('o')
+      .Choices({"json", "yaml"});
+  verb.Check([flags](cli::Invocation& call) -> base::Status {
+    TRY(FormatOf(flags->output, call));
+    if (!flags->logs.empty() || call.args.size() == 1) return {};
+    return base::Fail(base::Code::kInvalidArgument,
+                      "explain takes one job, or files of logs after --logs");
+  });
+  verb.CompleteArgs(
+      [&context](cli::Invocation&, std::string_view) { return CompleteJobNames(context); });
+  verb.Run([flags, &context](cli::Invocation& call) { return RunExplain(context, *flags, call); });
+}
+
+}  // namespace arena

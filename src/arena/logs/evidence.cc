@@ -1,0 +1,286 @@
+#include "arena/logs/evidence.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "answers/read_log.h"
+#include "answers/rule.h"
+#include "api/job/replica.h"
+#include "api/names.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "arena/logs/all_logs.h"
+#include "text/projection.h"
+
+namespace arena {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Fail;
+
+constexpr int64_t kMostLines = 2000;     // of each log
+constexpr size_t kMostLogs = 64;         // of pods that failed
+constexpr size_t kMostBytes = 16 << 20;  // of each file
+constexpr size_t kMostFiles = 4096;
+
+// How its program ended: a container that failed comes before one that did not.
+std::optional<api::Terminated> EndOf(const text::Json& pod) {
+  std::optional<api::Terminated> end;
+  for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
+    end.reset();  // an init container that has ended well says nothing
+    for (const api::ContainerStatus& status : statuses) {
+      const auto& ended = status.terminated ? status.terminated : status.last_terminated;
+      if (ended && (!end || (end->exit_code == 0 && ended->exit_code != 0))) end = ended;
+    }
+    if (end && end->exit_code != 0) return end;
+  }
+  return end;
+}
+
+std::string LogOf(cluster::Client& client, const RunRecord& run, const text::Json& pod,
+                  bool is_gone) {
+  const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), "");
+  cluster::LogOptions options;
+  if (container) options.container = *container;
+  options.tail_lines = kMostLines;
+  options.timestamps = true;
+  if (is_gone) options.pod_uid = api::Uid(pod);
+  const auto stream = client.Logs(api::Namespace(run.job.job), api::Name(pod), options);
+  std::string text;
+  while (stream && text.size() < kMostBytes) {
+    const auto bytes = (*stream)->Read();
+    if (!bytes || !*bytes) break;
+    text += **bytes;
+  }
+  return text;
+}
+
+// Only a launcher sees that a rank was done while others waited for it.
+bool Decides(const answers::Rank& launcher) {
+  return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
+    const answers::Rule* const rule = answers::RuleForLine(line.text);
+    return rule != nullptr && rule->kind == "ended-early";
+  });
+}
+
+class Gathering {
+ public:
+  Gathering(cluster::Client& client, const RunRecord& run) : client_(client), run_(run) {
+    has_master_ = text::Find(run.job.job, {"spec", "pytorchReplicaSpecs", api::kMaster}) != nullptr;
+  }
+
+  answers::Evidence Gather() {
+    for (const text::Json& pod : run_.past_pods) AddPod(pod, true);
+    if (!run_.deleted) {
+      for (const text::Json& pod : run_.job.pods) AddPod(pod, false);
+    }
+    AddJob();
+    AddEvents();
+    return std::move(evidence_);
+  }
+
+ private:
+  void AddPod(const text::Json& pod, bool is_gone) {
+    uids_.emplace(api::Uid(pod));
+    answers::Rank rank;
+    rank.rank = api::NodeRank(pod, has_master_);
+    rank.name = api::Name(pod);
+    rank.host = api::NodeName(pod);
+    rank.attempt = attempts_[rank.name]++;
+    rank.reason = text::GetString(pod, {"status", "reason"});
+    rank.message = text::GetString(pod, {"status", "message"});
+    rank.was_ended_by_us = rank.reason == api::kJobEndedReason;
+    if (const auto disruption = api::DisruptionOf(pod)) {
+      rank.reason = disruption->reason;
+      rank.message = disruption->message;
+    }
+    if (const auto end = EndOf(pod)) {
+      rank.exit_code = end->exit_code;
+      rank.ended = end->finished;
+      if (rank.reason.empty()) {
+        rank.reason = end->reason;
+        rank.message = end->message;
+      }
+    } else if (api::Phase(pod) != "Failed" && rank.reason.empty()) {
+      AddWaiting(pod);
+      return;
+    }
+    AddLog(pod, is_gone, rank);
+  }
+
+  // "ErrImagePull" and the like, of a pod that has not failed by itself.
+  void AddWaiting(const text::Json& pod) {
+    for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
+      for (const api::ContainerStatus& status : statuses) {
+        if (!status.is_waiting) continue;
+        evidence_.events.push_back({std::nullopt, fmt::format("pod {}", api::Name(pod)),
+                                    std::string(status.waiting_reason),
+                                    std::string(status.waiting_message)});
+      }
+    }
+  }
+
+  // A container of several ranks is told apart by their prefixes.
+  void AddLog(const text::Json& pod, bool is_gone, answers::Rank& rank) {
+    if (rank.exit_code == 0 || logs_++ >= kMostLogs) {
+      rank.has_log = rank.exit_code == 0;
+      evidence_.ranks.push_back(std::move(rank));
+      return;
+    }
+    std::string log = LogOf(client_, run_, pod, is_gone);
+    // Of a container whose log is gone, its last words.
+    if (log.empty()) log = rank.message;
+    answers::Evidence read = answers::ReadLogs({{rank.name, log}});
+    const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
+                                       [](const answers::Rank& of) { return of.rank.has_value(); });
+    if (!has_ranks) {
+      if (!read.ranks.empty()) rank.lines = std::move(read.ranks.front().lines);
+      evidence_.ranks.push_back(std::move(rank));
+      return;
+    }
+    for (answers::Rank& of : read.ranks) {
+      answers::Rank one = rank;
+      // What no rank has printed is the launcher's, which mostly says again what they did.
+      if (!of.rank && !Decides(of)) continue;
+      one.rank = of.rank;
+      if (of.exit_code) one.exit_code = of.exit_code;
+      one.lines = std::move(of.lines);
+      evidence_.ranks.push_back(std::move(one));
+    }
+    if (read.first_rank) evidence_.first_rank = read.first_rank;
+  }
+
+  void AddJob() {
+    const text::Array* conditions = text::FindArray(run_.job.job, {"status", "conditions"});
+    if (conditions == nullptr) return;
+    for (const text::Json& condition : *conditions) {
+      if (text::GetString(condition, {"type"}) != "Failed" ||
+          text::GetString(condition, {"status"}) != "True") {
+        continue;
+      }
+      evidence_.job_reason = text::GetString(condition, {"reason"});
+      evidence_.job_message = text::GetString(condition, {"message"});
+    }
+  }
+
+  void AddEvents() {
+    if (run_.deleted) return;
+    uids_.emplace(api::Uid(run_.job.job));
+    cluster::ListOptions options;
+    options.namespace_name = api::Namespace(run_.job.job);
+    options.read = [this](std::string_view text) -> base::Result<text::Json> {
+      static const text::Projection kAbout{{"involvedObject", "uid"}, {"type"}};
+      TRY_ASSIGN(const text::Json event, text::ParsePart(text, kAbout));
+      const bool is_ours = uids_.contains(text::GetString(event, {"involvedObject", "uid"})) &&
+                           text::GetString(event, {"type"}) == "Warning";
+      return is_ours ? text::ParseJson(text) : text::Json(nullptr);
+    };
+    const auto list = client_.List(api::kEvents, options);
+    if (!list) return;
+    for (const text::Json& event : list->items) {
+      if (event.is_null()) continue;
+      evidence_.events.push_back(
+          {api::GetTime(event, {"lastTimestamp"}),
+           fmt::format("{} {}", text::GetString(event, {"involvedObject", "kind"}),
+                       text::GetString(event, {"involvedObject", "name"})),
+           std::string(text::GetString(event, {"reason"})),
+           std::string(text::GetString(event, {"message"}))});
+    }
+  }
+
+  cluster::Client& client_;
+  const RunRecord& run_;
+  bool has_master_ = false;
+  answers::Evidence evidence_;
+  std::map<std::string, int> attempts_;
+  std::set<std::string, std::less<>> uids_;
+  size_t logs_ = 0;
+};
+
+// The end of it.
+base::Result<std::string> ReadEnd(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
+  const auto size = static_cast<size_t>(std::max<std::streamoff>(0, file.tellg()));
+  const size_t length = std::min(size, kMostBytes);
+  std::string text(length, '\0');
+  file.seekg(static_cast<std::streamoff>(size - length));
+  file.read(text.data(), static_cast<std::streamsize>(length));
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return text;
+}
+
+std::string ReadStdin() {
+  std::string text;
+  char buffer[65536];
+  ssize_t count = 0;
+  while ((count = ::read(STDIN_FILENO, buffer, sizeof buffer)) > 0) {
+    text.append(buffer, static_cast<size_t>(count));
+    if (text.size() > 2 * kMostBytes) text.erase(0, text.size() - kMostBytes);
+  }
+  return text;
+}
+
+}  // namespace
+
+answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run) {
+  return Gathering(client, run).Gather();
+}
+
+Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run) {
+  Judged judged;
+  judged.evidence = EvidenceOf(client, run);
+  judged.verdict = answers::Explain(judged.evidence);
+  // A copy of the folder that `run` was called in: STATE/runs/NAME/code.
+  std::string& file = judged.verdict.file;
+  constexpr std::string_view kCode = "/code/";
+  const std::string runs = context.environment.StateDir() + "/runs/";
+  const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
+  if (code != std::string::npos) file.erase(0, code + kCode.size());
+  return judged;
+}
+
+base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths) {
+  std::vector<std::pair<std::string, std::string>> contents;
+  const auto add = [&contents](const std::string& name, const std::string& path) -> base::Status {
+    if (contents.size() == kMostFiles) {
+      return Fail(Code::kInvalidArgument, fmt::format("there are over {} files", kMostFiles));
+    }
+    TRY_ASSIGN(std::string text, ReadEnd(path));
+    contents.emplace_back(name, std::move(text));
+    return {};
+  };
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    if (path == "-") {
+      contents.emplace_back("stdin", ReadStdin());
+    } else if (fs::is_directory(path, failed)) {
+      std::set<std::string> files;  // in the order of their names
+      for (auto each = fs::recursive_directory_iterator(path, failed);
+           !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
+        std::error_code unreadable;
+        if (each->is_regular_file(unreadable)) files.insert(each->path().string());
+      }
+      if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
+      for (const std::string& file : files) TRY(add(file.substr(path.size()), file));
+    } else {
+      TRY(add(path, path));
+    }
+  }
+  if (contents.empty()) {
+    return Fail(Code::kNotFound, fmt::format("there is no file in {}", paths.front()));
+  }
+  std::vector<answers::LogFile> files;
+  for (const auto& [name, text] : contents) files.push_back({name, text});
+  return answers::ReadLogs(files);
+}
+
+}  // namespace arena

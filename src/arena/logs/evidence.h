@@ -1,0 +1,28 @@
+// What a cluster, or a folder of logs, tells of a job that failed, for `answers` to judge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "answers/evidence.h"
+#include "answers/verdict.h"
+#include "arena/jobs/records.h"
+#include "cluster/client.h"
+
+namespace arena {
+
+struct Judged {
+  answers::Evidence evidence;
+  answers::Verdict verdict;  // of it; files of the caller's folder by their paths in it
+};
+Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecord& run);
+
+// Pods with how they ended, the end of the log of each that did not end well, the job's events.
+// What cannot be read is left out: a verdict names the logs that are missing.
+answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run);
+
+// Files and all files below folders, "-" is stdin, of each at most the last 16 MiB. kNotFound when
+// one is not there or holds no file.
+base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths);
+
+}  // namespace arena

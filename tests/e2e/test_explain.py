@@ -1,0 +1,149 @@
+"""`explain`: each failure is really injected, and the verdict names it."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# What the program of rank 1 does, the class, who is named, and a part of the deciding line.
+FAULTS = {
+    "exception": ("raise KeyError('lr')", "KeyError: 'lr'"),
+    "file-missing": ("open('nosuch.csv')", "No such file or directory: 'nosuch.csv'"),
+    "checkpoint-missing": ("open('out/last.pt')", "out/last.pt"),
+    "import": ("import no_such_module", "No module named 'no_such_module'"),
+    "native-crash": ("import os; os.kill(os.getpid(), 11)", ""),
+    "unreachable": ("import socket; socket.create_connection(('127.0.0.1', 1))", "Connection refused"),
+    "port-in-use": ("import socket; a = socket.create_server(('127.0.0.1', 0)); "
+                    "socket.create_server(a.getsockname())", "Address already in use"),
+    "dns": ("import socket; socket.getaddrinfo('no.such.invalid', 80)", "gaierror"),
+    "too-many-open-files": ("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9)); "
+                            "kept = [open('/dev/null') for i in range(20)]", "Too many open files"),
+    "host-out-of-memory": ("import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
+                           "bytearray(1 << 31)", "MemoryError"),
+    "disk-full": ("open('/dev/full', 'w').write('x' * 100000)", "No space left on device"),
+    "arguments": ("import argparse; argparse.ArgumentParser('train.py').parse_args(['--lrr', '1'])",
+                  "unrecognized arguments: --lrr"),
+    "checkpoint-corrupt": ("import pickle; pickle.loads(b'')", "Ran out of input"),
+    "unknown": ("import sys; print('bye'); sys.exit(3)", "bye"),
+}
+
+
+def program(cluster, name, fault):
+    """Rank 1 fails when its peer has begun; the peer ends by what its peer's end does to it."""
+    path = cluster.path("home", f"{name}.py")
+    with open(path, "w") as file:
+        file.write("import os, time\n"
+                   "print('step 1 loss 0.5', flush=True)\n"
+                   f"if os.environ['RANK'] == '1':\n    {fault}\n"
+                   "time.sleep(600)\n")
+    os.chmod(path, 0o644)
+    return path
+
+
+def explain(cluster, name, *flags):
+    return json.loads(cluster.run("explain", name, "-o", "json", *flags).stdout)
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_is_named(cluster, kind):
+    fault, line = FAULTS[kind]
+    path = program(cluster, kind, fault)
+    done = cluster.submit("job", f"python3 {path}", "--workers=2", "--wait", code=None)
+    assert done.returncode != 0
+    verdict = explain(cluster, "job")
+    assert verdict["class"] == kind, verdict
+    assert verdict["who"]["instance"] == "job-worker-0" and verdict["who"]["rank"] == 1
+    assert line in verdict["line"]
+    if verdict["where"]:
+        assert (verdict["where"]["file"], verdict["where"]["line"]) == (path, 4)
+    assert ("`muster explain job`: " in done.stderr) == (kind != "unknown")
+
+
+def test_a_run_of_two_ranks_and_after_its_deletion(cluster):
+    folder = cluster.path("home", "work")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "train.py"), "w") as file:
+        file.write("import os, time\nif os.environ['RANK'] == '1':\n    raise ValueError('boom')\n"
+                   "time.sleep(600)\n")
+    done = cluster.run("run", "-n", "2", "--name=two", "train.py", cwd=folder, code=None)
+    assert done.returncode == 1
+    assert "exited with code 1: ValueError: boom" in done.stderr
+    before = explain(cluster, "two")
+    assert (before["class"], before["who"]["rank"]) == ("exception", 1)
+    assert before["where"] == {"file": "train.py", "line": 3, "function": "<module>"}
+    cluster.run("delete", "two")
+    assert explain(cluster, "two") == before
+    screen = cluster.run("explain", "two").stdout
+    assert len(screen.splitlines()) <= 24 and max(map(len, screen.splitlines())) <= 100
+    assert "Where:     train.py:3 in <module>\n" in screen
+
+
+def test_a_deadline_and_a_limit_of_memory(cluster):
+    cluster.submit("late", "exec sleep 600", "--running-timeout=1s")
+    cluster.wait("late", "FAILED")
+    assert explain(cluster, "late")["class"] == "deadline"
+    cluster.submit("fat", "python3 -c 'x = [bytearray(1 << 20) for i in range(4000)]'", "--memory=200Mi", "--wait",
+                   code=None)
+    assert explain(cluster, "fat")["class"] == "host-out-of-memory"
+
+
+def test_what_has_not_failed(cluster):
+    cluster.submit("well", "true", "--wait")
+    assert cluster.run("explain", "well").stdout.endswith(" SUCCEEDED: nothing failed\n")
+    cluster.submit("runs", "exec sleep 600")
+    cluster.wait("runs", "RUNNING")
+    assert cluster.run("explain", "runs").stdout.endswith(" RUNNING: nothing has failed yet\n")
+    cluster.run("stop", "runs")
+    assert " SUSPENDED: " in cluster.run("explain", "runs").stdout
+
+
+TRACE = 'Traceback (most recent call last):\n  File "{0}", line 7, in f\n{1}\n'
+
+
+def test_logs_of_other_launchers(cluster):
+    folder = cluster.path("home", "logs")
+    for rank, text in ((0, TRACE.format("a.py", "RuntimeError: Connection closed by peer")),
+                       (1, TRACE.format("b.py", "ValueError: boom"))):
+        os.makedirs(os.path.join(folder, "attempt_0", str(rank)))
+        with open(os.path.join(folder, "attempt_0", str(rank), "stderr.log"), "w") as file:
+            file.write(text)
+    for flags in (["--logs", folder], [f"--logs={folder}"]):
+        verdict = json.loads(cluster.run("explain", *flags, "-o", "json").stdout)
+        assert (verdict["class"], verdict["who"]["rank"], verdict["where"]["file"]) == ("exception", 1, "b.py")
+    srun = "".join(f"{rank}: {line}\n" for line in TRACE.format("c.py", "MemoryError").splitlines() for rank in (3,))
+    done = subprocess.run([*cluster.command("explain", "--logs", "-", "-o", "json")], input="0: fine\n" + srun,
+                          capture_output=True, text=True, env=cluster.env, check=True)
+    assert json.loads(done.stdout)["class"] == "host-out-of-memory"
+    assert json.loads(done.stdout)["who"]["rank"] == 3
+
+
+def test_bad_input(cluster):
+    empty = cluster.path("home", "empty")
+    os.makedirs(empty)
+    for words, told in ((["explain"], "explain takes one job, or files of logs after --logs"),
+                        (["explain", "a", "b"], "explain takes one job"),
+                        (["explain", "nosuch"], "no run nosuch is known"),
+                        (["explain", "--logs", "/nosuch"], 'open "/nosuch": No such file'),
+                        (["explain", "--logs", empty], "there is no file in")):
+        done = cluster.run(*words, code=None)
+        assert done.returncode != 0 and done.stdout == ""
+        assert told in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    binary = cluster.path("home", "random")
+    with open(binary, "wb") as file:
+        file.write(os.urandom(1 << 20))
+    assert json.loads(cluster.run("explain", "--logs", binary, "-o", "json").stdout)["class"]
+
+
+def test_every_class_is_in_the_manual():
+    kinds = set()
+    for folder in ("src/answers", "src/answers/rules"):
+        for name in os.listdir(os.path.join(ROOT, folder)):
+            if name.endswith(".cc") and not name.endswith("_test.cc"):
+                with open(os.path.join(ROOT, folder, name)) as file:
+                    kinds |= set(re.findall(r'kind = "([a-z-]+)"', file.read()))
+    with open(os.path.join(ROOT, "docs", "explain.md")) as file:
+        listed = set(re.findall(r"^\| `([a-z-]+)` \|", file.read(), re.MULTILINE))
+    assert kinds - listed == {"peer-lost"}, "a consequence, which is never a verdict"
