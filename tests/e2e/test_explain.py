@@ -114,7 +114,7 @@ def test_logs_of_other_launchers(cluster):
         verdict = json.loads(cluster.run("explain", *flags, "-o", "json").stdout)
         assert (verdict["class"], verdict["who"]["rank"], verdict["where"]["file"]) == ("exception", 1, "b.py")
     srun = "".join(f"{rank}: {line}\n" for line in TRACE.format("c.py", "MemoryError").splitlines() for rank in (3,))
-    done = subprocess.run([*cluster.command("explain", "--logs", "-", "-o", "json")], input="0: fine\n" + srun,
+    done = subprocess.run([cluster.binary, "explain", "--logs", "-", "-o", "json"], input="0: fine\n" + srun,
                           capture_output=True, text=True, env=cluster.env, check=True)
     assert json.loads(done.stdout)["class"] == "host-out-of-memory"
     assert json.loads(done.stdout)["who"]["rank"] == 3

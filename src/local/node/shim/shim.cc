@@ -94,10 +94,10 @@ int ShimMain() {
     return 1;
   }
   ::prctl(PR_SET_NAME, "muster-shim");
-  for (const int signal : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT}) {
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT}) {
     process::IgnoreSignal(signal);
   }
-  const auto signals = process::OpenSignalFd({SIGTERM, SIGCHLD});
+  const auto signals = process::OpenSignalFd({SIGTERM, kAtOnceSignal, SIGCHLD});
   auto loop = process::EventLoop::Create(base::SystemClock());
   if (!signals || !loop || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     Answer("set up the shim: out of descriptors");
@@ -114,8 +114,10 @@ int ShimMain() {
   PodRunner runner(**loop, base::SystemClock(), *spec);
   const base::Status watched = (*loop)->Watch(signals->get(), EPOLLIN, [&](uint32_t) {
     while (const auto signal = process::ReadSignal(signals->get())) {
-      if (signal->ssi_signo == SIGTERM) {
-        const bool has_grace = signal->ssi_code == SI_QUEUE;
+      const bool has_grace = signal->ssi_code == SI_QUEUE;
+      if (signal->ssi_signo == kAtOnceSignal && has_grace) {
+        runner.Terminate(std::chrono::seconds(0));
+      } else if (signal->ssi_signo == SIGTERM) {
         runner.Terminate(has_grace ? std::chrono::seconds(signal->ssi_int)
                                    : spec->termination_grace);
       }

@@ -97,6 +97,7 @@ base::Result<ShimIdentity> ReadIdentity(const std::string& directory) {
 
 base::Status ShimHandle::Terminate(std::chrono::seconds grace) {
   base::Status sent = process::SendSignal(pidfd_.get(), SIGTERM, static_cast<int>(grace.count()));
+  if (sent && grace.count() == 0) sent = process::SendSignal(pidfd_.get(), kAtOnceSignal, 0);
   if (sent) sent = process::SendSignal(pidfd_.get(), SIGCONT);
   if (!sent && sent.error().code == base::Code::kNotFound) return {};
   return sent;

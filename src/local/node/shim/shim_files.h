@@ -1,6 +1,7 @@
 // What a shim and those who look for it agree on.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ inline constexpr const char* kDiagnosticsFile = "shim.log";  // the shim's stder
 inline constexpr int kSpecFd = 3;   // the PodSpec as JSON, at offset 0
 inline constexpr int kReadyFd = 4;  // kReadyAnswer once it is in charge, otherwise why not
 inline constexpr std::string_view kReadyAnswer = "ready";
+
+// SIGTERM asks the shim to end its programs, with a grace in seconds as its value. The kernel keeps
+// one of it: a second one, of no grace, is lost while the first is pending. So that one says it too;
+// older shims ignore it.
+inline constexpr int kAtOnceSignal = SIGQUIT;
 
 struct ShimIdentity {
   pid_t pid = 0;

@@ -224,6 +224,18 @@ TEST_F(ShimTest, TerminateKillsAfterTheGrace) {
   EXPECT_EQ(report.containers[0].state.reason, "Error");
 }
 
+TEST_F(ShimTest, AShorterGraceIsHeardBeforeTheLongerOneWasRead) {
+  const PodSpec spec =
+      Pod({Shell("trap '' TERM; touch " + root_ + "/up; while :; do sleep 0.05; done")});
+  ShimHandle handle = Start(spec);
+  AwaitFile(root_ + "/up");
+  // The kernel keeps one SIGTERM: the second says nothing while the first is pending.
+  ASSERT_TRUE(process::SendSignal(handle.pidfd(), SIGSTOP));
+  ASSERT_TRUE(process::SendSignal(handle.pidfd(), SIGTERM, 3600));
+  ASSERT_TRUE(handle.Terminate(std::chrono::seconds(0)));
+  EXPECT_EQ(AwaitEnd(spec, handle).containers[0].state.signal, SIGKILL);
+}
+
 TEST_F(ShimTest, AProgramBehindAShellHasTheGraceToo) {
   // dash dies of the group's SIGTERM; what it started is still saving its work.
   const std::string child = "trap 'sleep 0.3; echo saved; exit 0' TERM; touch " + root_ +
