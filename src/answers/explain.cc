@@ -60,6 +60,15 @@ std::optional<size_t> EndedEarly(const Evidence& evidence) {
   return first;
 }
 
+// Whose lines these are, of several ranks' in one file: torchrun's table says who was first.
+std::optional<size_t> NamedByLauncher(const Evidence& evidence, const Claim& root) {
+  for (size_t i = 0; evidence.first_rank && i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    if (rank.rank == evidence.first_rank && rank.name == evidence.ranks[*root.rank].name) return i;
+  }
+  return root.rank;
+}
+
 std::string EndOf(const Rank& rank) {
   if (!rank.exit_code) return "ended";
   return fmt::format("exited with code {}{}", *rank.exit_code,
@@ -81,20 +90,21 @@ void TakeFinding(Verdict& verdict, const Claim& claim) {
 }
 
 void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) {
-  if (root.rank) {
-    const Rank& rank = evidence.ranks[*root.rank];
+  if (verdict.rank) {
+    const Rank& rank = evidence.ranks[*verdict.rank];
     std::string end = EndOf(rank);
     if (!rank.reason.empty() && rank.reason != "Error") end += ", reason " + rank.reason;
-    verdict.evidence.push_back({rank.ended, root.source, std::move(end)});
+    verdict.evidence.push_back({rank.ended, NameOf(rank), std::move(end)});
   }
   for (const std::string& words : root.finding.words) {
     verdict.evidence.push_back({root.finding.time, root.source, words});
   }
 }
 
-void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,
+                     const Claim& root) {
   for (const Claim& claim : claims) {
-    if (!claim.rank || claim.rank == verdict.rank) continue;
+    if (!claim.rank || claim.rank == verdict.rank || &claim == &root) continue;
     std::string text = EndOf(evidence.ranks[*claim.rank]);
     if (!claim.finding.line.empty()) text += ": " + claim.finding.line;
     verdict.consequences.push_back({claim.finding.time, claim.source, std::move(text)});
@@ -132,9 +142,15 @@ std::string_view NameOf(Confidence confidence) {
 }
 
 std::string NameOf(const Rank& rank) {
-  if (!rank.rank) return rank.name;
-  if (rank.name.empty()) return fmt::format("rank {}", *rank.rank);
-  return fmt::format("rank {} ({})", *rank.rank, rank.name);
+  constexpr size_t kLongest = 40;
+  std::string name = rank.name;
+  if (name.size() > kLongest) {  // of a path, its last folders
+    const size_t slash = name.find('/', name.size() - kLongest);
+    if (slash != std::string::npos) name = "..." + name.substr(slash);
+  }
+  if (!rank.rank) return name;
+  if (name.empty()) return fmt::format("rank {}", *rank.rank);
+  return fmt::format("rank {} ({})", *rank.rank, name);
 }
 
 Verdict Explain(const Evidence& evidence) {
@@ -150,6 +166,7 @@ Verdict Explain(const Evidence& evidence) {
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   TakeFinding(verdict, root);
+  if (root.rank && !evidence.ranks[*root.rank].rank) verdict.rank = NamedByLauncher(evidence, root);
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
   if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {
@@ -168,7 +185,7 @@ Verdict Explain(const Evidence& evidence) {
     verdict.confidence = Confidence::kLow;
     verdict.rank.reset();
   }
-  AddConsequences(verdict, evidence, claims);
+  AddConsequences(verdict, evidence, claims, root);
   return verdict;
 }
 

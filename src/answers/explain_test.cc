@@ -134,6 +134,18 @@ TEST(ReadLogs, TheTableOfTorchrun) {
   EXPECT_EQ(evidence.ranks[*verdict.rank].host, "n7");
 }
 
+TEST(ReadLogs, TheTableNamesTheRankOfLinesWithoutAPrefix) {
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  host      : n7\n"
+      "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 4711)\n";
+  const Evidence evidence = ReadLogs({{"out", kBoom + table}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(NameOf(evidence.ranks[*verdict.rank]), "rank 1 (out)");
+  EXPECT_EQ(verdict.line, "ValueError: boom");
+  EXPECT_TRUE(verdict.consequences.empty());
+}
+
 TEST(ReadLogs, StampsOfOthers) {
   const std::string text =
       "[pod/a-worker-1/pytorch] 2026-01-01T00:00:02.5Z Traceback (most recent call last):\n"

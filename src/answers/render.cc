@@ -54,7 +54,7 @@ std::string TimeOf(const Fact& fact) {
 
 std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all) {
   std::string text;
-  Add(text, "What", fmt::format("{} ({})", verdict.title, verdict.kind));
+  AddParagraph(text, "What", fmt::format("{} ({})", verdict.title, verdict.kind));
   if (verdict.rank) {
     const Rank& rank = evidence.ranks[*verdict.rank];
     Add(text, "Who",

@@ -270,7 +270,10 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
         if (each->is_regular_file(unreadable)) files.insert(each->path().string());
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
-      for (const std::string& file : files) TRY(add(file.substr(path.size()), file));
+      for (const std::string& file : files) {
+        // Reports of launchers say again what the logs say.
+        if (!file.ends_with(".json")) TRY(add(fs::path(file).lexically_relative(path), file));
+      }
     } else {
       TRY(add(path, path));
     }
