@@ -1,24 +1,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "api/object.h"
 #include "arena/app/isolation.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/history.h"
+#include "arena/jobs/job_news.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
 
 struct ListFlags {
   std::string type, output;
-  bool all_namespaces = false, with_gone = false;
+  bool all_namespaces = false, with_gone = false, is_watch = false;
 };
 
 std::string CellText(const text::Json& cell) {
@@ -133,6 +136,44 @@ void HintAtOthers(cluster::Client& client, const Context& context,
       count == 1 ? "it" : "one");
 }
 
+// The table, and then each row of it that has changed, for ever. Ages alone are no news.
+base::Status WatchList(cluster::Client& client, const Context& context, const ListFlags& flags,
+                       Format format, cli::Invocation& call) {
+  constexpr std::chrono::milliseconds kAtLeast{200};
+  const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
+  JobNews news(client, namespace_name);
+  std::map<std::string, ListRow> shown;
+  for (bool is_first = true;; is_first = false) {
+    TRY(news.Await(kAtLeast));
+    TRY_ASSIGN(std::vector<ListRow> rows, FetchRows(client, context, namespace_name, flags.type));
+    std::map<std::string, ListRow> gone = std::exchange(shown, {});
+    std::vector<bool> is_news;
+    for (const ListRow& row : rows) {
+      const std::string key = row.namespace_name + "/" + row.name;
+      const auto before = gone.find(key);
+      is_news.push_back(before == gone.end() || before->second.status != row.status ||
+                        before->second.node != row.node);
+      gone.erase(key);
+      shown.emplace(key, row);
+    }
+    for (auto& [key, row] : gone) {
+      row.status = kDeletedStatus;
+      rows.push_back(std::move(row));
+      is_news.push_back(true);
+    }
+    const std::string table =
+        RenderList(rows, format, flags.all_namespaces, PainterFor(context, call));
+    if (is_first) {
+      TRY(Print(context, call, table));
+      continue;
+    }
+    const std::vector<std::string> lines = base::Split(table, '\n');  // the first is the head
+    for (size_t i = 0; i < is_news.size() && i + 1 < lines.size(); ++i) {
+      if (is_news[i]) TRY(call.out.Write(lines[i + 1] + "\n"));
+    }
+  }
+}
+
 base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (flags.with_gone) {
@@ -142,6 +183,7 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
   if (IsForMachines(format)) KeepOutputPure(context);
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string namespace_name = flags.all_namespaces ? "" : context.Namespace();
+  if (flags.is_watch) return base::Fail(WatchList(*client, context, flags, format, call).error());
   if (!IsForMachines(format)) {
     std::vector<ListRow> rows;
     if (is_pytorch || !context.cluster_is_this_machine) {
@@ -195,6 +237,8 @@ void AddList(cli::Command& root, Context& context) {
       .OldName("allNamespaces");
   if (lists_all) {
     set.Bool(&flags->with_gone, "all", false, "also those that were deleted: as `history`");
+    set.Bool(&flags->is_watch, "watch", false, "go on, and print each job whose state changes")
+        .Short('w');
   }
   set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")
       .Short('o')
@@ -202,7 +246,14 @@ void AddList(cli::Command& root, Context& context) {
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     TRY(MeansPyTorch(flags->type));
-    return {};
+    const char* other = flags->with_gone                                    ? "--all"
+                        : !flags->output.empty() && flags->output != "wide" ? "-o"
+                                                                            : nullptr;
+    if (!flags->is_watch || other == nullptr) return {};
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("--watch prints a table of the jobs that are there: give it without {}",
+                    other));
   });
   verb.Run([flags, &context](cli::Invocation& call) { return RunList(context, *flags, call); });
 }

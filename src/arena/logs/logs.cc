@@ -12,6 +12,7 @@
 #include "arena/jobs/records.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/rank_lines.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -23,7 +24,7 @@ using base::Code;
 using base::Fail;
 
 struct LogFlags {
-  std::string type, since, since_time, instance, container;
+  std::string type, since, since_time, instance, container, ranks, grep;
   int64_t tail = -1;
   bool follow = false, timestamps = false, all = false;
 };
@@ -201,6 +202,78 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const RunRecord& run,
   return 0;
 }
 
+// Calls `print` with flags and an output for the ranks and the text that were asked for.
+template <typename Print>
+base::Result<int> WithChoice(const TrainingJob& job, LogFlags flags, cli::Output& out,
+                             const Print& print) {
+  if (flags.ranks.empty() && flags.grep.empty()) return print(flags, out);
+  ChosenLines::Choice choice{{}, flags.grep, RankMap::Of(job.job), "", flags.timestamps};
+  if (!flags.ranks.empty()) {
+    TRY_ASSIGN(choice.ranks, ParseRanks(flags.ranks));
+    const std::vector<std::string> instances = choice.map.InstancesOf(choice.ranks);
+    if (instances.empty()) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--rank \"{}\" is invalid: the ranks of {} are 0 to {}", flags.ranks,
+                              job.summary.name, choice.map.size() - 1));
+    }
+    flags.all = instances.size() > 1;
+    if (!flags.all) flags.instance = instances.front();
+  }
+  if (!flags.all && flags.instance.empty()) flags.instance = DefaultInstance(job);
+  choice.instance = flags.all ? "" : flags.instance;
+  ChosenLines lines(out, std::move(choice));
+  TRY_ASSIGN(const int code, print(flags, lines));
+  TRY(lines.Finish());
+  return code;
+}
+
+base::Result<int> PrintLogs(cluster::Client& client, const Context& context, const TrainingJob& job,
+                            const LogFlags& flags, const cluster::LogOptions& options,
+                            cli::Output& out) {
+  if (HasKeptLines(job, flags) && (job.pods.empty() || !flags.all)) {
+    TRY(PrintKeptLines(job, out));
+    return 0;
+  }
+  if (flags.all) return RunAllLogs(client, context, job, options, out);
+  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
+  if (instance.empty() && job.pods.empty() && flags.follow) {
+    instance = api::ReplicaName(job.summary.name, api::kMaster, 0);
+  }
+  if (instance.empty()) {
+    if (job.pods.empty()) {
+      return Fail(Code::kNotFound,
+                  fmt::format("not found instances of the job {}", job.summary.name));
+    }
+    std::string names;
+    for (const text::Json& pod : job.pods) {
+      names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
+    }
+    // Arena says this on stdout (compat/arena.md 2.1).
+    TRY(
+        out.Write(fmt::format("There is {} instances have been found:\n\n{}\nplease use '-i' "
+                              "or '--instance' to filter.\n",
+                              job.pods.size(), names)));
+    return cli::kExitFailure;
+  }
+  const bool exists = job.Pod(instance) != nullptr;
+  if (!exists && !(flags.follow && IsPlannedInstance(job.job, instance))) {
+    if (job.pods.empty() && IsPlannedInstance(job.job, instance)) {
+      return Fail(Code::kNotFound,
+                  fmt::format("not found instances of the job {}", job.summary.name));
+    }
+    return Fail(UnknownInstance(context, instance, job.summary.name));
+  }
+  if (!flags.follow) {
+    TRY(PrintLog(client, job, instance, options, out));
+    return 0;
+  }
+  TRY(Follow(client, context,
+             {job.summary.namespace_name, job.summary.name, PodSelector(job.job), instance,
+              flags.container, options},
+             out));
+  return 0;
+}
+
 base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const cluster::LogOptions options, ToOptions(flags));
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
@@ -209,7 +282,11 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
   auto found = FindJobOfLogs(*client, context, name, is_pytorch);
   if (!found && found.error().code == Code::kNotFound && context.program != "arena") {
     TRY_ASSIGN(const auto gone, FindGoneRun(*client, context, name));
-    if (gone) return PrintGoneLogs(*client, *gone, flags, options, call.out);
+    if (gone) {
+      return WithChoice(gone->job, flags, call.out, [&](const LogFlags& chosen, cli::Output& out) {
+        return PrintGoneLogs(*client, *gone, chosen, options, out);
+      });
+    }
   }
   // `logs -- help`, as one of Arena's documents prints it, is no job's name (docs/errata.md).
   if (!found && found.error().code == Code::kNotFound && name == "help" && call.dash == 0u) {
@@ -217,47 +294,9 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     return 0;
   }
   if (!found) return Fail(std::move(found.error()));
-  const TrainingJob& job = *found;
-  if (HasKeptLines(job, flags) && (job.pods.empty() || !flags.all)) {
-    TRY(PrintKeptLines(job, call.out));
-    return 0;
-  }
-  if (flags.all) return RunAllLogs(*client, context, job, options, call.out);
-  std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
-  if (instance.empty() && job.pods.empty() && flags.follow) {
-    instance = api::ReplicaName(name, api::kMaster, 0);
-  }
-  if (instance.empty()) {
-    if (job.pods.empty()) {
-      return Fail(Code::kNotFound, fmt::format("not found instances of the job {}", name));
-    }
-    std::string names;
-    for (const text::Json& pod : job.pods) {
-      names += fmt::format("{}\n", text::GetString(pod, {"metadata", "name"}));
-    }
-    // Arena says this on stdout (compat/arena.md 2.1).
-    TRY(
-        call.out.Write(fmt::format("There is {} instances have been found:\n\n{}\nplease use '-i' "
-                                   "or '--instance' to filter.\n",
-                                   job.pods.size(), names)));
-    return cli::kExitFailure;
-  }
-  const bool exists = job.Pod(instance) != nullptr;
-  if (!exists && !(flags.follow && IsPlannedInstance(job.job, instance))) {
-    if (job.pods.empty() && IsPlannedInstance(job.job, instance)) {
-      return Fail(Code::kNotFound, fmt::format("not found instances of the job {}", name));
-    }
-    return Fail(UnknownInstance(context, instance, name));
-  }
-  if (!flags.follow) {
-    TRY(PrintLog(*client, job, instance, options, call.out));
-    return 0;
-  }
-  TRY(Follow(
-      *client, context,
-      {job.summary.namespace_name, name, PodSelector(job.job), instance, flags.container, options},
-      call.out));
-  return 0;
+  return WithChoice(*found, flags, call.out, [&](const LogFlags& chosen, cli::Output& out) {
+    return PrintLogs(*client, context, *found, chosen, options, out);
+  });
 }
 
 }  // namespace
@@ -274,10 +313,14 @@ void AddLogs(cli::Command& root, Context& context) {
               "master's (rank 0). While the code is fetched, and when that failed, it is the log "
               "of "
               "the fetching.")
-          .Example(fmt::format("  {0} logs mnist -f\n"
-                               "  {0} logs mnist -i mnist-worker-0 -t 5\n"
-                               "  {0} logs mnist --all -f    # every rank, in the order of time",
-                               context.program));
+          .Example(fmt::format(
+              "  {0} logs mnist -f\n"
+              "  {0} logs mnist -i mnist-worker-0 -t 5\n"
+              "  {0} logs mnist --all -f    # every rank, in the order of time{1}",
+              context.program,
+              context.program == "arena"
+                  ? ""
+                  : fmt::format("\n  {} logs mnist --rank 1,4-7 --grep loss", context.program)));
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
   AddTypeFlag(set, &flags->type);
@@ -291,6 +334,10 @@ void AddLogs(cli::Command& root, Context& context) {
                   "the instance; by default what failed first, else the master");
   set.Bool(&flags->all, "all", false,
            "of all instances, in the order of time, each line behind its instance's name");
+  if (context.program != "arena") {
+    set.String(&flags->ranks, "rank", "", "of these `RANKS` alone: 1, or 0,4-7");
+    set.String(&flags->grep, "grep", "", "lines that have this `TEXT` in them alone");
+  }
   set.String(&flags->container, "container", "", "the container of the instance")
       .Short('c')
       .Choices({"pytorch", "init-code"});
@@ -299,6 +346,12 @@ void AddLogs(cli::Command& root, Context& context) {
     TRY(MeansPyTorch(flags->type));
     if (flags->all && !flags->instance.empty()) {
       return Fail(Code::kInvalidArgument, "give either --all or --instance, not both");
+    }
+    if (!flags->ranks.empty()) {
+      if (!flags->instance.empty()) {
+        return Fail(Code::kInvalidArgument, "give either --rank or --instance, not both");
+      }
+      TRY(ParseRanks(flags->ranks));
     }
     TRY(ToOptions(*flags));
     return {};

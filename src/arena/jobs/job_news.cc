@@ -1,0 +1,45 @@
+#include "arena/jobs/job_news.h"
+
+#include <thread>
+
+#include "api/resources.h"
+#include "text/projection.h"
+
+namespace arena {
+
+JobNews::JobNews(cluster::Client& client, const std::string& namespace_name) {
+  cluster::ListOptions options;
+  options.namespace_name = namespace_name;
+  options.read = [](std::string_view job) {
+    static const text::Projection kParts{{"metadata", "namespace"},
+                                         {"metadata", "name"},
+                                         {"metadata", "uid"},
+                                         {"metadata", "resourceVersion"}};
+    return text::ParsePart(job, kParts);
+  };
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](const std::vector<text::Json>&) { Tell({}); };
+  handler.apply = [this](const cluster::WatchEvent&) { Tell({}); };
+  handler.refused = [this](const base::Error& error) { Tell(error); };
+  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
+                                                    std::move(handler));
+}
+
+base::Status JobNews::Await(std::chrono::milliseconds at_least) {
+  std::this_thread::sleep_until(last_ + at_least);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return has_news_ || refusal_; });
+  if (refusal_) return base::Fail(*refusal_);
+  has_news_ = false;
+  last_ = std::chrono::steady_clock::now();
+  return {};
+}
+
+void JobNews::Tell(std::optional<base::Error> refusal) {
+  const std::lock_guard lock(mutex_);
+  has_news_ = true;
+  if (refusal) refusal_ = std::move(refusal);
+  changed_.notify_one();
+}
+
+}  // namespace arena

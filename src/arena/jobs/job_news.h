@@ -1,0 +1,37 @@
+// Waits for something to happen to any job of a namespace.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+
+namespace arena {
+
+class JobNews {
+ public:
+  // "" is every namespace. Borrows the client.
+  JobNews(cluster::Client& client, const std::string& namespace_name);
+
+  // Blocks until a job was made, has changed or has gone since the last call, and no more than that
+  // often. The first call returns when the jobs were listed. An error when the server refuses.
+  base::Status Await(std::chrono::milliseconds at_least);
+
+ private:
+  void Tell(std::optional<base::Error> refusal);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_news_ = false;
+  std::optional<base::Error> refusal_;
+  std::chrono::steady_clock::time_point last_{};
+  // Last, so that its thread ends first.
+  std::unique_ptr<cluster::Reflector> reflector_;
+};
+
+}  // namespace arena
