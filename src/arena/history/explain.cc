@@ -91,7 +91,15 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
     head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
     const auto well = NotFailed(run);
     if (well && judged.verdict.kind == answers::kUnknown && !IsForMachines(format)) {
+      const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
       TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
+      if (!lost.empty()) {
+        TRY(
+            call.out.Write(fmt::format("But a loss is no number any more: {}\nLower the learning "
+                                       "rate, clip gradients, look at "
+                                       "the data of that step.\n",
+                                       api::OneLine(lost))));
+      }
       return 0;
     }
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -17,6 +18,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/logs/all_logs.h"
+#include "base/strings.h"
+#include "text/metrics.h"
 #include "text/projection.h"
 
 namespace arena {
@@ -246,6 +249,20 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
   if (code != std::string::npos) file.erase(0, code + kCode.size());
   return judged;
+}
+
+std::string LostLoss(cluster::Client& client, const RunRecord& run) {
+  for (const text::Json& pod : run.job.pods) {
+    const std::string log = LogOf(client, run, pod, run.deleted.has_value());
+    for (const answers::Line& line : answers::ReadLines(log, kMostLines)) {
+      for (const auto& [name, value] : text::MetricsOf(line.text)) {
+        if (base::ToLower(name).find("loss") != std::string::npos && !std::isfinite(value)) {
+          return fmt::format("{}: {}", api::Name(pod), line.text);
+        }
+      }
+    }
+  }
+  return "";
 }
 
 base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths) {

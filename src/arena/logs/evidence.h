@@ -21,6 +21,10 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
 // What cannot be read is left out: a verdict names the logs that are missing.
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run);
 
+// The first line of its logs' ends that tells of a loss which is no number, or infinite; "" of
+// none.
+std::string LostLoss(cluster::Client& client, const RunRecord& run);
+
 // Files and all files below folders, "-" is stdin, of each at most the last 16 MiB. kNotFound when
 // one is not there or holds no file.
 base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths);

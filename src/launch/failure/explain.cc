@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
+#include "answers/finding.h"
+#include "answers/read_log.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
 #include "launch/failure/json.h"
@@ -16,57 +19,27 @@ namespace {
 constexpr size_t kStackLines = 14;
 constexpr size_t kTailLines = 8;
 constexpr size_t kWidestLine = 160;
+constexpr size_t kJudgedLines = 500;
+constexpr std::string_view kHeader = "Traceback (most recent call last):\n";
 
-// What a line of an error means. The first that fits counts, so the narrow ones stand first.
+// What a launcher's own flags have to do with; `answers` knows the rest.
 struct KnownError {
   std::string_view text;
   std::string_view kind;
   std::string_view advice;
 };
 constexpr std::array kKnownErrors = std::to_array<KnownError>({
-    {"CUDA out of memory", "gpu-out-of-memory",
-     "the GPU is full: a smaller batch, gradient accumulation or checkpointing; nvidia-smi shows "
-     "who else uses it"},
-    {"OutOfMemoryError", "gpu-out-of-memory",
-     "the GPU is full: a smaller batch, gradient accumulation or checkpointing; nvidia-smi shows "
-     "who else uses it"},
     {"unrecognized arguments: --local-rank", "arguments",
      "the script does not know --local-rank: read LOCAL_RANK from the environment and start it "
      "with --use-env"},
     {"unrecognized arguments: --local_rank", "arguments",
      "the script does not know --local_rank: read LOCAL_RANK from the environment and start it "
      "with --use-env"},
-    {"unrecognized arguments", "arguments",
-     "the script does not take these arguments; the launcher's own flags go before the script"},
     {"No module named 'torch'", "import",
      "this interpreter has no torch: activate the environment that has it, or name it with "
      "--python"},
-    {"ModuleNotFoundError", "import",
-     "install the module into this interpreter's environment, or name another one with --python"},
-    {"ImportError", "import", "the module is there but cannot be loaded: see the line above"},
-    {"Address already in use", "port",
-     "another process holds the port: choose another --master-port, or --standalone for a free "
-     "one"},
-    {"EADDRINUSE", "port",
-     "another process holds the port: choose another --master-port, or --standalone for a free "
-     "one"},
-    {"invalid device ordinal", "gpu",
-     "there are fewer GPUs than processes: lower --nproc-per-node, or check CUDA_VISIBLE_DEVICES"},
-    {"NCCL", "communication",
-     "run again with NCCL_DEBUG=INFO and look at the first rank that complains"},
-    {"Connection closed by peer", "peer-lost",
-     "another rank went away first; its own error is the cause"},
-    {"Connection reset by peer", "peer-lost",
-     "another rank went away first; its own error is the cause"},
-    {"DistStoreError", "communication",
-     "not every rank joined: look for ranks that failed earlier"},
-    {"No space left on device", "disk-full", "free space on the file system that the error names"},
-    {"Bus error", "shared-memory", "make /dev/shm larger, or use fewer data loader workers"},
     {"can't find '__main__' module", "arguments",
      "a folder or an archive is started by its __main__.py, and it has none"},
-    {"SyntaxError: ", "syntax", "this Python cannot read the program: see the line above"},
-    {"IndentationError: ", "syntax", "this Python cannot read the program: see the line above"},
-    {"can't open file", "arguments", "the script's path is wrong for this working directory"},
 });
 
 const KnownError* FindKnownError(std::string_view text) {
@@ -74,6 +47,26 @@ const KnownError* FindKnownError(std::string_view text) {
       kKnownErrors.begin(), kKnownErrors.end(),
       [&](const KnownError& known) { return text.find(known.text) != std::string_view::npos; });
   return found == kKnownErrors.end() ? nullptr : &*found;
+}
+
+// The class and the advice of what it printed, where a rule decides them.
+void Judge(const std::string& text, int exit_code, Explanation& explanation) {
+  if (const KnownError* const known = FindKnownError(text)) {
+    explanation.kind = known->kind;
+    explanation.advice = known->advice;
+    return;
+  }
+  answers::Rank rank;
+  rank.exit_code = exit_code;
+  rank.lines = answers::ReadLines(text, kJudgedLines);
+  const auto finding = answers::FindInRank(rank);
+  if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
+  explanation.kind = finding->kind;
+  explanation.advice = finding->advice_text;
+  // Advice of ours is a part of a sentence.
+  explanation.advice[0] =
+      static_cast<char>(std::tolower(static_cast<unsigned char>(explanation.advice[0])));
+  if (explanation.advice.ends_with('.')) explanation.advice.pop_back();
 }
 
 std::string TracebackText(const Failure& failure) {
@@ -203,15 +196,16 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
             ? "fix what the last line says; --max-restarts helps only with errors that go away"
             : "the program ended itself: its own output says why";
     const std::string text =
-        (root.report ? root.report->message + "\n" : std::string()) +
-        (traceback.empty() ? base::Join(LastLines(root.stderr_tail, kTailLines), "\n") : traceback);
+        traceback.empty()
+            ? (root.report ? std::string(kHeader) + root.report->message + "\n" : std::string()) +
+                  base::Join(LastLines(root.stderr_tail, kTailLines), "\n")
+            : traceback;
     if (text.empty() && context.is_log_disk_full) {
       explanation.kind = "disk-full";
       explanation.cause += ", and the log folder's disk is full";
       explanation.advice = "free space, or name another folder with --log-dir";
-    } else if (const KnownError* const known = FindKnownError(text)) {
-      explanation.kind = known->kind;
-      explanation.advice = known->advice;
+    } else {
+      Judge(text, ExitCodeOf(root), explanation);
       if (explanation.kind == "import" && !context.python.empty()) {
         explanation.advice += fmt::format(" (it was {})", context.python);
       }

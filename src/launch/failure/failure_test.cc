@@ -212,7 +212,7 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
   const std::vector<Case> cases = {
       {traceback + "ValueError: boom\n", 1, "exception", "ValueError: boom"},
       {traceback + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried ...\n", 1,
-       "gpu-out-of-memory", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried ..."},
+       "cuda-out-of-memory", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried ..."},
       {traceback + "ModuleNotFoundError: No module named 'torch'\n", 1, "import",
        "ModuleNotFoundError: No module named 'torch'"},
       {"usage: x\nx.py: error: unrecognized arguments: --local-rank=0\n", 2, "arguments",
@@ -235,6 +235,12 @@ TEST(ExplainFailure, NamesCauseEvidenceAndAdvice) {
   Failure killed = FailureOf(0, -SIGKILL, 1);
   killed.was_out_of_memory = true;
   EXPECT_EQ(Explain(killed, {}).kind, "out-of-memory");
+}
+
+TEST(ExplainFailure, JudgesAReportThatHasNoTraceback) {
+  Failure failure = FailureOf(0, 1, 1);
+  failure.report = ErrorReport{"RuntimeError: CUDA out of memory. Tried to allocate", "", 9};
+  EXPECT_EQ(Explain(failure, {}).kind, "cuda-out-of-memory");
 }
 
 TEST(ExplainFailure, SilenceOnAFullDiskIsTheDisks) {
