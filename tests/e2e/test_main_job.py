@@ -2,6 +2,7 @@
 import re
 
 import pytest
+from places import ONE_THREAD
 
 
 # As the tests' own user: tests/e2e/test_documents.py trains the same.
@@ -11,7 +12,7 @@ def test_trains_two_processes_from_git(user, repository, request):
     name = "pytorch-dist-git"
     done = cluster.submit(
         name, "python /root/code/mnist-pytorch/mnist.py --backend gloo", "--workers=2",
-        "--sync-mode=git", f"--sync-source=file://{repository}")
+        "--sync-mode=git", f"--sync-source=file://{repository}", ONE_THREAD)
     assert done.stdout == (f"configmap/{name}-pytorchjob created\n"
                            f"configmap/{name}-pytorchjob labeled\n"
                            f"pytorchjob.kubeflow.org/{name} created\n")
@@ -55,9 +56,8 @@ def test_trains_two_processes_from_git(user, repository, request):
 
 
 def test_alone_trains_on_one_process(cluster, repository):
-    # Threads that meet after each small step wait for the busiest processor: beside other tests two take minutes, one 10 s.
     cluster.submit("alone", "python /root/code/mnist-pytorch/mnist.py --backend nccl",
-                   "--sync-mode=git", f"--sync-source=file://{repository}", env={"OMP_NUM_THREADS": "1"})
+                   "--sync-mode=git", f"--sync-source=file://{repository}", ONE_THREAD)
     log = cluster.run("logs", "alone", "-f", timeout=300).stdout
     assert "gloo instead of nccl" in log
     assert "accuracy=0.9" in log

@@ -162,6 +162,12 @@ def test_what_cannot_run_here_is_refused(cluster, opctl):
     assert not os.path.exists(cluster.path("state", "muster", "cluster.db"))
 
 
+def one_thread(text):
+    """Of a train.yaml: as tests/support/places.py says."""
+    assert "        env:\n" in text
+    return text.replace("        env:\n", "        env:\n          - name: OMP_NUM_THREADS\n            value: '1'\n")
+
+
 def test_the_example_trains(cluster, opctl):
     pytest.importorskip("torch", reason="python3-torch is in the demo set of scripts/install-packages")
     for name in ("train.py", "cifar.py", "train.yaml"):
@@ -171,7 +177,7 @@ def test_the_example_trains(cluster, opctl):
     # Two epochs as they stand, with the profiler.
     with open(cluster.path("home", "train.yaml")) as file:
         text = file.read()
-    opctl.write("train.yaml", text.replace("args:\n", "args:\n        - --profile\n"))
+    opctl.write("train.yaml", one_thread(text).replace("args:\n", "args:\n        - --profile\n"))
     built = opctl("distributed-training", "build-image", "-t", "1.0", "-reg", "iad.ocir.io/t/i", "-df", dockerfile,
                   "--dry-run").stdout
     assert built == f"docker build --build-arg CODE_DIR=. -t iad.ocir.io/t/i:1.0 -f {dockerfile} .\n"
@@ -211,7 +217,7 @@ def test_the_profile_is_seen(cluster, opctl):
     with open(cluster.path("home", "train.yaml")) as file:
         text = file.read()
     assert "- --epochs\n        - 2\n" in text
-    opctl.write("train.yaml", text.replace("- --epochs\n        - 2\n", "- --profile\n        - --epochs\n        - 1\n"))
+    opctl.write("train.yaml", one_thread(text).replace("- --epochs\n        - 2\n", "- --profile\n        - --epochs\n        - 1\n"))
     opctl("run", "-f", "train.yaml", "-b", "local", "--image", "any", "-t", "1", "-reg", "a/b", "-nobuild", timeout=600)
     [job] = glob.glob(cluster.path("state", "muster", "ads", "*", "work", "sync", "*"))
     runs = sorted(os.path.relpath(folder, job) for folder in glob.glob(os.path.join(job, "*", "logs")))

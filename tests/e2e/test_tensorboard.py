@@ -11,7 +11,7 @@ import urllib.request
 import browser
 import pytest
 
-from places import ROOT
+from places import ONE_THREAD, ROOT
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
           "from events import EventWriter; w = EventWriter('{}'); "
@@ -123,14 +123,14 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python):
     os.makedirs(os.path.join(data, "pytorch_data"))
     cluster.run("data", "create", "training-data", "--path", data)
     name = "pytorch-dist"
-    # The document's command line; the URL is ours, and one epoch is enough.
+    # The document's command line; the URL is ours, and one epoch and one thread are enough.
     done = cluster.run(
         "submit", "pytorch", f"--name={name}", "--gpus=1", "--workers=3", "--working-dir=/root",
         "--image=registry.cn-huhehaote.aliyuncs.com/lumo/"
         "pytorch-with-tensorboard:1.5.1-cuda10.1-cudnn7-runtime",
         "--sync-mode=git", f"--sync-source=file://{repository}",
         "--data=training-data:/mnist_data", "--tensorboard",
-        "--logdir=/mnist_data/pytorch_data/logs",
+        "--logdir=/mnist_data/pytorch_data/logs", ONE_THREAD,
         "python /root/code/mnist-pytorch/mnist.py --epochs 1 --backend nccl "
         "--dir /mnist_data/pytorch_data/logs --data /mnist_data/pytorch_data/")
     assert (f"service/{name}-tensorboard created\n"
