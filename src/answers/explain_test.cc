@@ -174,6 +174,10 @@ TEST(Render, FitsAScreen) {
     EXPECT_LE(end - at, 100u) << text.substr(at, end - at);
   }
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  const std::string narrow = Render(Explain(evidence), evidence, true, 80);
+  for (size_t at = 0, end; (end = narrow.find('\n', at)) != std::string::npos; at = end + 1) {
+    EXPECT_LE(end - at, 80u) << narrow.substr(at, end - at);
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace answers {
 namespace {
 
-constexpr size_t kEvidenceLines = 8;
+constexpr size_t kEvidenceLines = 60;
 constexpr int kSignalBase = 128;
 
 bool HasAny(std::string_view text, std::span<const std::string_view> parts) {

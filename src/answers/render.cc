@@ -8,94 +8,112 @@
 namespace answers {
 namespace {
 
-constexpr size_t kWidth = 98;
+constexpr size_t kLeastWidth = 40;
 constexpr size_t kIndent = 11;
-constexpr size_t kShownFacts = 8;
+constexpr size_t kShownWords = 8;  // of the evidence: the end of a traceback
 constexpr size_t kShownOthers = 4;
+constexpr size_t kShownMissing = 3;
+constexpr size_t kShownLines = 3;  // of what is long
 
-// One line of a terminal: no control characters, no more than fits.
-std::string OneLine(std::string_view text) {
-  std::string line;
-  for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-  if (line.size() > kWidth - kIndent) {
-    size_t end = kWidth - kIndent - 3;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
-    line.resize(end);
-    line += "...";
+bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }  // UTF-8
+
+// "Name:      value", line by line.
+class Screen {
+ public:
+  explicit Screen(size_t width) : room_(std::max(width, kLeastWidth) - kIndent) {}
+
+  // What does not fit is cut.
+  void Add(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    text_ += fmt::format("{:<{}}{}\n", name.empty() ? "" : fmt::format("{}:", name), kIndent,
+                         OneLine(value));
   }
-  return line;
-}
 
-void Add(std::string& text, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  text += fmt::format("{:<{}}{}\n", name.empty() ? "" : fmt::format("{}:", name), kIndent,
-                      OneLine(value));
-}
-
-// Broken between words.
-void AddParagraph(std::string& text, std::string_view name, const std::string& words) {
-  std::string line;
-  for (const std::string& word : base::Split(words, ' ')) {
-    if (!line.empty() && line.size() + 1 + word.size() > kWidth - kIndent) {
-      Add(text, name, line);
-      name = "";
-      line.clear();
+  // Broken between words, into at most kShownLines.
+  void AddParagraph(std::string_view name, const std::string& words) {
+    std::string line;
+    size_t lines = 1;
+    for (const std::string& word : base::Split(words, ' ')) {
+      const bool fits = line.size() + 1 + word.size() <= room_;
+      if (!line.empty() && !fits && lines < kShownLines) {
+        Add(name, line);
+        name = "";
+        line.clear();
+        ++lines;
+      }
+      line += (line.empty() ? "" : " ") + word;
     }
-    line += (line.empty() ? "" : " ") + word;
+    Add(name, line);
   }
-  Add(text, name, line);
-}
+
+  std::string Take() { return std::move(text_); }
+
+ private:
+  // No control characters, no more than there is room.
+  std::string OneLine(std::string_view text) const {
+    std::string line;
+    for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+    if (line.size() <= room_) return line;
+    size_t end = room_ - 3;
+    while (end > 0 && IsInsideCharacter(line[end])) --end;
+    return line.substr(0, end) + "...";
+  }
+
+  const size_t room_;
+  std::string text_;
+};
 
 std::string TimeOf(const Fact& fact) {
   return fact.time ? base::FormatRfc3339(*fact.time) + " " : "";
 }
 
+std::string Who(const Rank& rank) {
+  return fmt::format("{}{}{}", NameOf(rank), rank.host.empty() ? "" : " on " + rank.host,
+                     rank.attempt == 0 ? "" : fmt::format(", attempt {}", rank.attempt + 1));
+}
+
+std::string Where(const Verdict& verdict) {
+  if (verdict.file.empty()) return "";
+  return fmt::format("{}:{}{}", verdict.file, verdict.file_line,
+                     verdict.function.empty() ? "" : " in " + verdict.function);
+}
+
 }  // namespace
 
-std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all) {
-  std::string text;
-  AddParagraph(text, "What", fmt::format("{} ({})", verdict.title, verdict.kind));
-  if (verdict.rank) {
-    const Rank& rank = evidence.ranks[*verdict.rank];
-    Add(text, "Who",
-        fmt::format("{}{}{}", NameOf(rank), rank.host.empty() ? "" : " on " + rank.host,
-                    rank.attempt == 0 ? "" : fmt::format(", attempt {}", rank.attempt + 1)));
-  }
-  Add(text, verdict.kind == kUnknown ? "Last line" : "Why", verdict.line);
-  if (!verdict.file.empty()) {
-    Add(text, "Where",
-        fmt::format("{}:{}{}", verdict.file, verdict.file_line,
-                    verdict.function.empty() ? "" : " in " + verdict.function));
-  }
-  const size_t facts =
-      has_all ? verdict.evidence.size() : std::min(kShownFacts + 1, verdict.evidence.size());
-  std::string source;
-  for (size_t i = 0; i < facts; ++i) {
-    const Fact& fact = verdict.evidence[i];
+std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all, size_t width) {
+  Screen screen(width);
+  screen.AddParagraph("What", fmt::format("{} ({})", verdict.title, verdict.kind));
+  if (verdict.rank) screen.Add("Who", Who(evidence.ranks[*verdict.rank]));
+  screen.AddParagraph(verdict.kind == kUnknown ? "Last line" : "Why", verdict.line);
+  screen.Add("Where", Where(verdict));
+
+  // How it ended, and then the end of what it said.
+  const std::vector<Fact>& facts = verdict.evidence;
+  const size_t left_out =
+      has_all || facts.size() <= kShownWords + 1 ? 0 : facts.size() - kShownWords - 1;
+  for (size_t i = 0; i < facts.size(); i += i == 0 ? 1 + left_out : 1) {
     if (i == 0) {
-      Add(text, "Evidence", TimeOf(fact) + fact.source + ": " + fact.text);
+      screen.Add("Evidence", TimeOf(facts[i]) + facts[i].source + ": " + facts[i].text);
     } else {
-      Add(text, "", "  " + fact.text);
+      screen.Add("", "  " + facts[i].text);
     }
   }
-  const size_t others =
-      has_all ? verdict.consequences.size() : std::min(kShownOthers, verdict.consequences.size());
-  for (size_t i = 0; i < others; ++i) {
-    const Fact& fact = verdict.consequences[i];
-    Add(text, i == 0 ? "Others" : "", fact.source + " " + fact.text);
+
+  const std::vector<Fact>& others = verdict.consequences;
+  const size_t shown = has_all ? others.size() : std::min(kShownOthers, others.size());
+  for (size_t i = 0; i < shown; ++i) {
+    screen.Add(i == 0 ? "Others" : "", others[i].source + " " + others[i].text);
   }
-  if (verdict.consequences.size() > others) {
-    Add(text, "", fmt::format("and {} more", verdict.consequences.size() - others));
+  if (others.size() > shown) screen.Add("", fmt::format("and {} more", others.size() - shown));
+
+  const std::string advice =
+      verdict.advice == Advice::kNone ? "" : fmt::format("[{}] ", NameOf(verdict.advice));
+  screen.AddParagraph("Do", advice + verdict.advice_text);
+  screen.Add("Sure", NameOf(verdict.confidence));
+  for (size_t i = 0; i < std::min(kShownMissing, verdict.missing.size()); ++i) {
+    screen.Add(i == 0 ? "Missing" : "", verdict.missing[i]);
   }
-  AddParagraph(
-      text, "Do",
-      (verdict.advice == Advice::kNone ? "" : fmt::format("[{}] ", NameOf(verdict.advice))) +
-          verdict.advice_text);
-  Add(text, "Sure", fmt::format("{}", NameOf(verdict.confidence)));
-  for (size_t i = 0; i < std::min<size_t>(3, verdict.missing.size()); ++i) {
-    Add(text, i == 0 ? "Missing" : "", verdict.missing[i]);
-  }
-  return text;
+  return screen.Take();
 }
 
 }  // namespace answers

@@ -50,7 +50,10 @@ Verdict Explain(const Evidence& evidence);
 // "rank 1 (pt-worker-0)"
 std::string NameOf(const Rank& rank);
 
-// One screen for people, of lines that fit 100 columns; with `has_all`, all evidence.
-std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all);
+// One screen for people, of lines that fit `width` columns (no less than 40); with `has_all`, all
+// evidence.
+inline constexpr size_t kUsualWidth = 98;
+std::string Render(const Verdict& verdict, const Evidence& evidence, bool has_all,
+                   size_t width = kUsualWidth);
 
 }  // namespace answers

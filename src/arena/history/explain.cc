@@ -107,8 +107,10 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
     TRY(call.out.Write(RenderDocument(VerdictToJson(judged.verdict, judged.evidence), format)));
     return 0;
   }
+  const int columns = call.out.Width();
+  const size_t width = columns > 0 ? static_cast<size_t>(columns) : answers::kUsualWidth;
   if (!head.empty()) TRY(call.out.Write(head + "\n"));
-  TRY(call.out.Write(answers::Render(judged.verdict, judged.evidence, flags.has_all)));
+  TRY(call.out.Write(answers::Render(judged.verdict, judged.evidence, flags.has_all, width)));
   return 0;
 }
 

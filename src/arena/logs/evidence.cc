@@ -48,8 +48,9 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-std::string LogOf(cluster::Client& client, const RunRecord& run, const text::Json& pod,
-                  bool is_gone) {
+// nullopt where there is none any more, or none can be had.
+std::optional<std::string> LogOf(cluster::Client& client, const RunRecord& run,
+                                 const text::Json& pod, bool is_gone) {
   const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), "");
   cluster::LogOptions options;
   if (container) options.container = *container;
@@ -57,8 +58,9 @@ std::string LogOf(cluster::Client& client, const RunRecord& run, const text::Jso
   options.timestamps = true;
   if (is_gone) options.pod_uid = api::Uid(pod);
   const auto stream = client.Logs(api::Namespace(run.job.job), api::Name(pod), options);
+  if (!stream) return std::nullopt;
   std::string text;
-  while (stream && text.size() < kMostBytes) {
+  while (text.size() < kMostBytes) {
     const auto bytes = (*stream)->Read();
     if (!bytes || !*bytes) break;
     text += **bytes;
@@ -138,9 +140,10 @@ class Gathering {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
-    std::string log = LogOf(client_, run_, pod, is_gone);
+    const auto read_log = LogOf(client_, run_, pod, is_gone);
+    rank.has_log = read_log.has_value();
     // Of a container whose log is gone, its last words.
-    if (log.empty()) log = rank.message;
+    const std::string log = read_log.value_or(rank.message);
     answers::Evidence read = answers::ReadLogs({{rank.name, log}});
     const bool has_ranks = std::any_of(read.ranks.begin(), read.ranks.end(),
                                        [](const answers::Rank& of) { return of.rank.has_value(); });
@@ -253,8 +256,8 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
 
 std::string LostLoss(cluster::Client& client, const RunRecord& run) {
   for (const text::Json& pod : run.job.pods) {
-    const std::string log = LogOf(client, run, pod, run.deleted.has_value());
-    for (const answers::Line& line : answers::ReadLines(log, kMostLines)) {
+    const auto log = LogOf(client, run, pod, run.deleted.has_value());
+    for (const answers::Line& line : answers::ReadLines(log.value_or(""), kMostLines)) {
       for (const auto& [name, value] : text::MetricsOf(line.text)) {
         if (base::ToLower(name).find("loss") != std::string::npos && !std::isfinite(value)) {
           return fmt::format("{}: {}", api::Name(pod), line.text);
