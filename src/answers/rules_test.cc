@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "answers/finding.h"
 #include "answers/read_log.h"
 
@@ -251,11 +253,61 @@ constexpr Fixture kLines[] = {
      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO "
      "PREEMPTION ***"},
     {"nan", "Loss is nan, stopping training"},
+    {"registry-credentials", "Error: pull access denied for x/y, repository does not exist"},
+    {"node-lost", "srun: error: Node failure on n7"},
+    {"stopped", "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***"},
+    {"process-limit", "libgomp: Thread creation failed: Resource temporarily unavailable"},
+    {"ended-early", "rank 0 had ended with exit code 0 while rank 1 still waited for it (gloo)"},
+    {"fabric", "mlx5_0: transport retry counter exceeded"},
+    {"unreachable",
+     "n1:7:9 [0] NCCL WARN socketStartConnect: Call to connect to 10.0.0.2<4791> "
+     "failed : Connection refused"},
+    {"dns", "fatal: unable to access 'https://x.org/a/': Could not resolve host: x.org"},
 };
 
 TEST(Rules, ByALineThatNoProgramCatches) {
   for (const auto& [kind, text] : kLines)
     EXPECT_EQ(Kind(std::string(text) + "\n", 1), kind) << text;
+}
+
+// Kubernetes' reasons and messages.
+struct Status {
+  const char* kind;
+  const char* reason;
+  const char* message;
+};
+constexpr Status kStatuses[] = {
+    {"host-out-of-memory", "OOMKilled", ""},
+    {"evicted", "Evicted", "The node was low on resource: memory."},
+    {"disk-full", "Evicted", "Pod ephemeral local storage usage exceeds the total limit"},
+    {"preempted", "PreemptionByScheduler", "default-scheduler: preempting to accommodate"},
+    {"node-lost", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"},
+    {"deadline", "DeadlineExceeded", "Pod was active on the node longer than specified deadline"},
+    {"image-pull", "ErrImagePull", "rpc error: code = NotFound desc = manifest unknown"},
+    {"registry-credentials", "ErrImagePull", "failed to authorize: failed to fetch oauth token"},
+    {"configuration", "CreateContainerConfigError", "secret \"x\" not found"},
+    {"volume", "FailedMount", "MountVolume.SetUp failed for volume \"x\""},
+    {"admission", "FailedCreate", "admission webhook \"v.x.io\" denied the request: no"},
+    {"cluster-quota", "FailedCreate", "pods \"x\" is forbidden: exceeded quota: q"},
+    {"unschedulable", "FailedScheduling",
+     "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."},
+    {"stopped", "ClusterStopped", "the cluster was stopped"},
+};
+
+TEST(Rules, ByAStatusOrAnEvent) {
+  for (const auto& [kind, reason, message] : kStatuses) {
+    const auto found = FindInStatus(reason, message);
+    EXPECT_EQ(found ? found->kind : "none", kind) << reason << ": " << message;
+  }
+  EXPECT_FALSE(FindInStatus("BackOff", "Back-off restarting failed container"));
+  EXPECT_FALSE(FindInStatus("Error", ""));
+}
+
+TEST(Rules, EachClassHasAFixture) {
+  std::set<std::string_view> known;
+  for (const Fixture& fixture : kExceptions) known.insert(fixture.kind);
+  for (const Fixture& fixture : kLines) known.insert(fixture.kind);
+  for (const Rule& rule : AllRules()) EXPECT_TRUE(known.contains(rule.kind)) << rule.kind;
 }
 
 TEST(Rules, ByTheExitAlone) {
