@@ -14,11 +14,12 @@ struct Claim {
   Finding finding;
   std::optional<size_t> rank;
   std::string source;
+  bool was_replaced = false;  // the rank was tried again, and the job failed by something later
 
   auto Place(const Evidence& evidence) const {
     const bool is_hinted =
         rank && evidence.first_rank && evidence.ranks[*rank].rank == evidence.first_rank;
-    return std::tuple(finding.level, finding.kind == kUnknown,
+    return std::tuple(finding.level, finding.kind == kUnknown, was_replaced,
                       finding.time.value_or(base::Time::max()), !is_hinted, finding.order,
                       rank.value_or(SIZE_MAX));
   }
@@ -28,7 +29,12 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
     if (auto finding = FindInRank(evidence.ranks[i])) {
-      claims.push_back({std::move(*finding), i, NameOf(evidence.ranks[i])});
+      const Rank& rank = evidence.ranks[i];
+      const bool was_replaced =
+          std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
+            return other.name == rank.name && other.attempt > rank.attempt && HasFailed(other);
+          });
+      claims.push_back({std::move(*finding), i, NameOf(rank), was_replaced});
     }
   }
   // What the cluster says of itself decides where no program has said anything.
@@ -36,13 +42,13 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
   });
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
-    claims.push_back({std::move(*job), std::nullopt, "the job's status"});
+    claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }
   for (const Event& event : evidence.events) {
     auto finding = FindInStatus(event.reason, event.message);
     if (!finding || has_cause) continue;
     finding->time = event.time;
-    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object});
+    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
   }
   return claims;
 }

@@ -85,6 +85,20 @@ TEST(Explain, ARankThatItsJobHasEndedIsNoCause) {
   EXPECT_EQ(Explain({.ranks = {ended, RankOf(1, 1, 2, kBoom)}}).rank, 1u);
 }
 
+TEST(Explain, OfSeveralAttemptsTheLast) {
+  Rank first = RankOf(0, 143, 1, "step 1 loss 1\n");
+  first.reason = "PreemptionByScheduler";
+  Rank second = RankOf(0, 1, 9, kBoom);
+  second.attempt = 1;
+  EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "exception");
+  second.exit_code = 0;
+  EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
+  // A peer that only lost its connection says less than the one that was tried again.
+  second = RankOf(0, 1, 9, kPeer);
+  second.attempt = 1;
+  EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
+}
+
 TEST(Explain, TheClusterWhereNoProgramHasSpoken) {
   Evidence evidence;
   evidence.events = {{At(1), "pod a", "FailedMount", "secret \"x\" not found"}};

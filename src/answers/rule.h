@@ -1,5 +1,5 @@
 // What a rule is: texts that decide a class of failure, and what is to be done about it. Each
-// family of rules is a file in rules/, each rule has its fixtures in rules_test.cc.
+// family of rules is a file in rules/, each class has its fixtures in rules_test.cc.
 #pragma once
 
 #include <span>
