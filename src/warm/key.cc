@@ -22,10 +22,10 @@
 namespace warm {
 namespace {
 
-constexpr std::array<std::string_view, 11> kOfOneRank = {
+constexpr std::array<std::string_view, 12> kOfOneRank = {
     "RANK",       "LOCAL_RANK",       "WORLD_SIZE", "LOCAL_WORLD_SIZE",
     "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",  "ROLE_WORLD_SIZE",
-    "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT"};
+    "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT", "MUSTER_STACKS"};
 
 // Read when a device is first used, not before.
 constexpr std::array<std::string_view, 3> kReadLater = {
@@ -110,7 +110,7 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
     text += fmt::format("{}:{}\n", part.size(), part);
   };
   for (const std::string_view part : {kWarmResident, kWarmFrames, kWarmIdle, kWarmImports,
-                                      kWarmMemory, kWarmPod, kWarmRank, kWarmSettings})
+                                      kWarmMemory, kWarmPod, kWarmRank, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

@@ -19,6 +19,7 @@ extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;
 extern const std::string_view kWarmSettings;
+extern const std::string_view kWarmStacks;
 
 // Set by the launcher, another for each rank: the resident interpreter does not have it.
 bool IsOfOneRank(std::string_view name);

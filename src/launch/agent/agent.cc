@@ -86,6 +86,7 @@ base::Status Agent::Prepare() {
   if (options_.passes_local_rank) has_dashed_local_rank_ = UsesDashedLocalRank(executable_);
   SaySettings();
   for (const std::string& warning : options_.warnings) Say(fmt::format("warning: {}", warning));
+  PrepareStacks();
   SetVariablesOfTorch(options_, executable_, environment_);
   const std::string said = SetSharedVariables(options_, UsableCpus(), environment_);
   if (!said.empty()) Say(said);
@@ -195,6 +196,7 @@ base::Status Agent::StartAttempt() {
   const Group group = MakeGroup();
   TRY(OpenFileTimer());
   WatchKernelSleep();
+  WatchStalls();
   SayGroup(group);
   for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
     TRY(StartWorker(local_rank, group));
@@ -366,6 +368,7 @@ void Agent::OnDrained() {
 
 bool Agent::TryRestart() {
   if (restarts_ >= options_.max_restarts || stuck_ || group_->has_given_up()) return false;
+  if (stalled_ && options_.on_stall == OnStall::kStop) return false;
   const Failure& root = failures_[FindRootCause(failures_)];
   ++restarts_;
   Say(fmt::format(
@@ -393,6 +396,7 @@ void Agent::Finish(int exit_code) {
   if (has_status_ && !is_hurried_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
   file_timer_.reset();
+  stacks_place_.reset();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/stall/stall.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
@@ -17,6 +18,7 @@
 #include "launch/output/log_folder.h"
 #include "launch/output/output.h"
 #include "launch/python/frames.h"
+#include "launch/shim/stacks_place.h"
 #include "launch/shim/warm_keeper.h"
 #include "launch/workers/file_timer.h"
 #include "launch/workers/guardian.h"
@@ -100,6 +102,14 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnGroupGivenUp();
   void SayWhoSleeps();
 
+  // Of ranks that hold the others up: agent/stalls.cc.
+  void PrepareStacks();
+  void WatchStalls();
+  void LookForStallsLater(base::Duration pause);
+  void LookForStalls();
+  void SayStall(const std::map<int, std::string>& dumps = {});
+  void EndStalled(const answers::Stall& stall, const std::string& said);
+
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
   void CollectFailure(const WorkerEnd& end);
@@ -159,6 +169,13 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<PythonFrames> frames_;
   std::optional<KernelSleepWatch> sleep_watch_;
   process::EventLoop::TimerId sleep_timer_ = 0;
+  std::unique_ptr<StacksPlace> stacks_place_;
+  std::string stacks_folder_;  // "" when ranks cannot be asked
+  std::optional<answers::StallWatch> stall_watch_;
+  std::optional<answers::Stall> said_stall_;
+  process::EventLoop::TimerId stall_timer_ = 0;
+  // The rank that was killed for it, and what was said; of the attempt that runs.
+  std::optional<std::pair<pid_t, std::string>> stalled_;
   std::optional<Failure> stuck_;
   int restarts_ = 0;
   int attempt_ = 0;  // names the folder: with several nodes a change of membership is one too

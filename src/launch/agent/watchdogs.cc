@@ -47,11 +47,11 @@ void Agent::GiveUpOn(const KernelSleepWatch::Stuck& stuck) {
   const std::string place = WaitChannel(stuck.pid);
   // SIGKILL: its end, should it have one.
   Failure failure = FailureOf({stuck.local_rank, stuck.pid, -SIGKILL, clock_.Now(), false});
-  failure.kernel_sleep =
+  failure.standstill =
       fmt::format("in uninterruptible sleep (state D{}{}) for {:.1f} s", place.empty() ? "" : ", ",
                   place, std::chrono::duration<double>(stuck.time).count());
   const std::string said = fmt::format("rank {} (pid {}) is {}: no restarts on this machine",
-                                       failure.rank, failure.pid, failure.kernel_sleep);
+                                       failure.rank, failure.pid, failure.standstill);
   stuck_ = std::move(failure);
   const auto grace = GraceAfterFailure();
   // Other nodes may go on without this one.
@@ -67,7 +67,7 @@ void Agent::AddStuckWorker() {
   if (!stuck_) return;
   for (Failure& failure : failures_) {
     if (failure.local_rank != stuck_->local_rank) continue;
-    failure.kernel_sleep = stuck_->kernel_sleep;
+    failure.standstill = stuck_->standstill;
     failure.time = stuck_->time;
     failure.was_stopped_by_us = false;
     failure.report.reset();

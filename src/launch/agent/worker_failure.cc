@@ -62,6 +62,10 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   Failure failure = FailureOf(end);
   failure.was_out_of_memory =
       end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
+  if (stalled_ && stalled_->first == end.pid) {
+    failure.standstill = stalled_->second;
+    failure.has_stalled = true;
+  }
   failures_.push_back(std::move(failure));
   SayDetail(fmt::format("failed (exitcode: {}) local_rank: {} (pid: {}) of binary: {}",
                         end.exit_code, end.local_rank, end.pid, executable_));

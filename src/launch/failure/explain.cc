@@ -101,8 +101,15 @@ std::string AdviceForSignal(int signal) {
 }
 
 Explanation ExplainSignal(const Failure& root) {
-  if (!root.kernel_sleep.empty()) {
-    return {root.kernel_sleep,
+  if (root.has_stalled) {
+    return {root.standstill,
+            "stalled",
+            {},
+            "look at the stacks above: ranks that take other branches, or wait for a file, a lock "
+            "or a server, keep the others waiting"};
+  }
+  if (!root.standstill.empty()) {
+    return {root.standstill,
             "uninterruptible-sleep",
             {},
             "the kernel waits for a device or a file server: look at its log (dmesg), the GPU's "
@@ -185,7 +192,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
   const std::string traceback = TracebackText(root);
   Explanation explanation;
   const bool is_signals = root.IsSignal() && !WasEndingByException(root);
-  if (is_signals || !root.kernel_sleep.empty()) {
+  if (is_signals || !root.standstill.empty()) {
     explanation = ExplainSignal(root);
   } else {
     explanation.cause = CauseOf(root, traceback);

@@ -54,7 +54,7 @@ enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
 
 Guilt GuiltOf(const Failure& failure) {
   // An exception that it recorded before is its own, however late its process ended.
-  if (!failure.was_stopped_by_us || !failure.kernel_sleep.empty() ||
+  if (!failure.was_stopped_by_us || !failure.standstill.empty() ||
       (failure.report && failure.report->timestamp)) {
     return ExceptionHas(kWordsOfPeersEnd, failure) ? Guilt::kPeersEnd : Guilt::kOwnEnd;
   }

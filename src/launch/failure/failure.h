@@ -35,7 +35,8 @@ struct Failure {
   bool was_stopped_by_us = false;
   bool was_out_of_memory = false;  // the kernel killed it
   bool is_elsewhere = false;       // on another node, which said so
-  std::string kernel_sleep;        // "in uninterruptible sleep ...": why it was given up
+  std::string standstill;          // "in uninterruptible sleep ...": why it was given up
+  bool has_stalled = false;        // `standstill` is of a stall (answers/stall/stall.h)
   std::string host;
   std::string error_file;  // "" when it wrote none
   std::string error_file_text;

@@ -26,7 +26,7 @@ std::string LocalTime(base::Time time) {
 }
 
 std::string TracebackOf(const Failure& failure) {
-  if (!failure.kernel_sleep.empty()) return failure.kernel_sleep;
+  if (!failure.standstill.empty()) return failure.standstill;
   if (failure.report) {
     if (failure.report->call_stack.empty()) return failure.report->message;
     std::string indented;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/strings.h"
 #include "base/uid.h"
@@ -189,6 +190,17 @@ base::Status ReadEnd(const CommandLine& line, Options& options) {
     }
     options.shutdown_timeout = std::chrono::seconds(std::min<int64_t>(seconds, INT32_MAX));
   }
+  static const std::map<std::string, OnStall> kOnStall = {{"off", OnStall::kOff},
+                                                          {"report", OnStall::kReport},
+                                                          {"stacks", OnStall::kStacks},
+                                                          {"restart", OnStall::kRestart},
+                                                          {"stop", OnStall::kStop}};
+  options.on_stall = kOnStall.at(line.Text("on-stall"));
+  const int64_t stall = IntegerOf(line, "stall-after");
+  if (stall < 1 || stall > kLongestIdle) {
+    return Invalid(fmt::format("--stall-after {}: must be from 1 to {} seconds", stall, kLongestIdle));
+  }
+  options.stall_after = std::chrono::seconds(stall);
   options.signals_to_handle = line.Text("signals-to-handle");
   for (const std::string& part : base::Split(options.signals_to_handle, ',')) {
     const std::string name(base::Trim(part));

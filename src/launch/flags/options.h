@@ -15,6 +15,9 @@
 
 namespace launch {
 
+// What is done about a rank that holds the others up.
+enum class OnStall { kOff, kReport, kStacks, kRestart, kStop };
+
 enum class ProgramKind { kScript, kModule, kProgram, kRunPath };
 
 struct Options {
@@ -61,6 +64,9 @@ struct Options {
   std::set<int> shown_ranks;  // empty is all
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
+
+  OnStall on_stall = OnStall::kReport;
+  std::chrono::seconds stall_after{3};
 
   bool explains = true;
   bool shows_status = true;  // on a terminal

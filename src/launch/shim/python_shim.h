@@ -14,6 +14,9 @@ namespace launch {
 // The hook, as a module of Python. `chains`: it is a sitecustomize, and lets the next one run.
 std::string HookText(std::string_view launcher, bool chains);
 
+// Of the ranks of a launcher (stacks_place.h).
+std::string StacksHookText();
+
 // Whether the hook hands this module of -m to the launcher.
 bool IsHandedOver(std::string_view module);
 

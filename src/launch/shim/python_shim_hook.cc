@@ -2,6 +2,7 @@
 
 #include "launch/failure/json.h"
 #include "launch/shim/python_shim.h"
+#include "warm/key.h"
 
 namespace launch {
 namespace {
@@ -218,6 +219,27 @@ def _next():
 _next()
 )python";
 
+// Nothing of this is left for the program to see.
+constexpr std::string_view kStacksBegin = R"python(# Written by muster launch: its ranks can say where they stand.
+import os
+import sys
+
+
+def _hide():
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if path != here]
+    others = os.environ.get("PYTHONPATH", "").partition(":")[2]
+    if others:
+        os.environ["PYTHONPATH"] = others
+    else:
+        os.environ.pop("PYTHONPATH", None)
+
+
+_hide()
+)python";
+
+constexpr std::string_view kStacksEnd = "\n\nmuster_stacks()\n";
+
 }  // namespace
 
 bool IsHandedOver(std::string_view module) {
@@ -226,8 +248,12 @@ bool IsHandedOver(std::string_view module) {
 
 std::string HookText(std::string_view launcher, bool chains) {
   std::string text = fmt::format(fmt::runtime(kHook), fmt::arg("launcher", JsonQuote(launcher)));
-  if (chains) text += kChain;
+  if (chains) text += fmt::format("\n\n{}{}{}", warm::kWarmStacks, kStacksEnd, kChain);
   return text;
+}
+
+std::string StacksHookText() {
+  return fmt::format("{}\n\n{}{}{}", kStacksBegin, warm::kWarmStacks, kStacksEnd, kChain);
 }
 
 }  // namespace launch

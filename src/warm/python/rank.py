@@ -8,6 +8,8 @@ import signal
 import struct
 import sys
 
+from muster_warm_stacks import muster_stacks
+
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 PR_SET_PDEATHSIG, PR_SET_MM, PR_SET_MM_MAP = 1, 35, 14
 libc = ctypes.CDLL(None, use_errno=True)
@@ -225,4 +227,5 @@ def become(request, keeper, layout, changed, program):
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = request.words
     forget_the_past()
+    muster_stacks()
     program.set(*request.main)

@@ -23,6 +23,7 @@ import muster_warm_memory
 import muster_warm_pod
 import muster_warm_rank
 import muster_warm_settings
+import muster_warm_stacks
 from muster_warm_rank import Refused, libc
 
 LISTENER = 3
@@ -338,7 +339,7 @@ def hide():
     sys.path[:] = [path for path in sys.path if path != here]
     sys.path_importer_cache.pop(here, None)
     for name in ("muster_warm_frames", "muster_warm_idle", "muster_warm_imports", "muster_warm_memory",
-                 "muster_warm_pod", "muster_warm_rank", "muster_warm_settings"):
+                 "muster_warm_pod", "muster_warm_rank", "muster_warm_settings", "muster_warm_stacks"):
         del sys.modules[name]
     if settings["pythonpath"]:
         os.environ["PYTHONPATH"] = settings["pythonpath"][1:]

@@ -336,6 +336,10 @@ class PodPlanner {
     // An interpreter that is warm has rights and a cgroup already, and they are not the
     // container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
+    // By the same hook, and by whoever forks them, its programs can say where they stand.
+    if (!Has(env, "MUSTER_STACKS")) {
+      env.emplace_back("MUSTER_STACKS", StacksFolder(facts_, api::Uid(pod_)));
+    }
     if (facts_.launcher.modules.empty()) return;
     const std::string_view others = ValueIn(env, "PYTHONPATH");
     env.emplace_back("PYTHONPATH", others.empty()
@@ -473,6 +477,10 @@ std::string PodPath(const text::Json& pod, const NodeFacts& facts) {
 
 std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid) {
   return fmt::format("{}/pods/{}", facts.state_directory, pod_uid);
+}
+
+std::string StacksFolder(const NodeFacts& facts, std::string_view pod_uid) {
+  return PodDirectory(facts, pod_uid) + "/stacks";
 }
 
 std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid) {

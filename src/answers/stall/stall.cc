@@ -1,0 +1,280 @@
+#include "answers/stall/stall.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Slow is said later than hung: an epoch's end, a checkpoint and a compilation take that long.
+constexpr seconds kSlow{10};
+constexpr milliseconds kLongestPause{60'000};
+constexpr uint64_t kIdleTicks = 10;  // in a second: ten per cent
+constexpr size_t kMostDescribed = 3;
+constexpr size_t kLongestSource = 80;
+
+// "rank 3", "ranks 0-2, 5".
+std::string NameRanks(const std::vector<int>& ranks) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < ranks.size();) {
+    size_t end = at;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    if (end >= at + 2) {
+      parts.push_back(fmt::format("{}-{}", ranks[at], ranks[end]));
+    } else {
+      for (size_t each = at; each <= end; ++each) parts.push_back(fmt::format("{}", ranks[each]));
+    }
+    at = end + 1;
+  }
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::Join(parts, ", "));
+}
+
+// Threads that keep a connection alive, or show a bar, use a per cent or two of a CPU for ever.
+bool HasWorked(const Activity& before, const Activity& now) {
+  return now.ticks > before.ticks + kIdleTicks;
+}
+
+bool HasMoved(const Activity& before, const Activity& now) {
+  return now.switches != before.switches || now.transfers != before.transfers ||
+         HasWorked(before, now) || now.state == 'R' || now.state == 'D';
+}
+
+struct Found {
+  int rank = 0;
+  int pid = 0;
+  bool has_ended = false;
+  bool has_started = true;
+  bool is_still = false;
+  char state = '?';
+  Doing doing;
+  std::string source;  // the line of its own code
+
+  bool IsWaiting() const {
+    return is_still && doing.kind == Doing::Kind::kWaiting && state != 'T' && state != 't';
+  }
+  std::string Wait() const { return fmt::format("{} ({})", doing.what, doing.where); }
+};
+
+std::string Describe(const Found& found) {
+  if (found.has_ended) return "has ended with exit code 0";
+  if (!found.has_started) return "has not started";
+  if (found.state == 'T') {
+    return fmt::format("is stopped by a signal: kill -CONT {} lets it go on", found.pid);
+  }
+  if (found.state == 't') return "is held by a debugger";
+  const Doing& doing = found.doing;
+  const std::string source = found.source.empty() ? "" : ": " + found.source;
+  const std::string inner = doing.inner.empty() ? "" : fmt::format(", in {}", doing.inner);
+  const std::string place =
+      fmt::format("at {}{}", doing.where, doing.inner.empty() ? source : inner);
+  switch (doing.kind) {
+    case Doing::Kind::kSilent:
+      return found.state == 'D' ? "is in uninterruptible sleep (state D)"
+                                : "does not say where it is";
+    case Doing::Kind::kSaving:
+      return fmt::format("saves or loads, {}", place);
+    case Doing::Kind::kCompiling:
+      return fmt::format("compiles, {}", place);
+    case Doing::Kind::kDebugging:
+      return fmt::format("is in a debugger, {}", place);
+    case Doing::Kind::kWaiting:
+    case Doing::Kind::kOwn:
+      break;
+  }
+  if (found.state == 'D') return fmt::format("is in uninterruptible sleep (state D), {}", place);
+  if (!found.is_still) return fmt::format("is busy {}", place);
+  return fmt::format("is {}", place);
+}
+
+// Nothing else can be meant than that it does not go on.
+bool IsHung(const Found& found) {
+  if (found.has_ended || !found.has_started || found.state == 'T') return true;
+  if (found.state == 'D' || found.state == 't') return false;
+  return found.is_still &&
+         (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
+}
+
+std::vector<int> RanksOf(const std::vector<Found>& found) {
+  std::vector<int> ranks;
+  for (const Found& each : found) ranks.push_back(each.rank);
+  return ranks;
+}
+
+// `wait`: where most of those stand who wait.
+std::string SayMissing(const std::vector<Found>& missing, const std::string& wait) {
+  const bool has_one = missing.size() == 1;
+  std::string text =
+      fmt::format("{} {} not entered {}", NameRanks(RanksOf(missing)), has_one ? "has" : "have", wait);
+  for (size_t i = 0; i < std::min(missing.size(), kMostDescribed); ++i) {
+    text += fmt::format("; {} {}", has_one ? "it" : fmt::format("rank {}", missing[i].rank),
+                        Describe(missing[i]));
+  }
+  if (missing.size() > kMostDescribed) {
+    text += fmt::format("; and {} more", missing.size() - kMostDescribed);
+  }
+  return text;
+}
+
+// By where they wait, the smallest group first.
+std::vector<std::vector<Found>> ByWait(const std::vector<Found>& waiting) {
+  std::map<std::string, std::vector<Found>> by_wait;
+  for (const Found& each : waiting) by_wait[each.Wait()].push_back(each);
+  std::vector<std::vector<Found>> groups;
+  for (auto& [wait, group] : by_wait) groups.push_back(std::move(group));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return groups;
+}
+
+std::string SayApart(const std::vector<std::vector<Found>>& groups) {
+  if (groups.size() == 1) {
+    return fmt::format(
+        "{} are all in {} and none goes on: do they pass equal shapes, and reach each other?",
+        NameRanks(RanksOf(groups[0])), groups[0][0].Wait());
+  }
+  std::string text;
+  for (const auto& group : groups) {
+    text += fmt::format("{}{} {} in {}", text.empty() ? "" : ", ", NameRanks(RanksOf(group)),
+                        group.size() == 1 ? "is" : "are", group[0].Wait());
+  }
+  return text + ": they wait for each other";
+}
+
+}  // namespace
+
+std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
+  return fmt::format("{} {} s: {}", stall.kind == Stall::Kind::kStalled ? "stalled" : "waiting",
+                     duration_cast<seconds>(now - stall.since).count(), stall.text);
+}
+
+StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
+    : after_(after), is_whole_(is_whole), world_(world), next_ask_(after) {}
+
+bool StallWatch::IsStill(const Known& known, Instant now) const {
+  return now - known.still_since >= after_;
+}
+
+bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
+  const bool was_disturbed = std::exchange(has_disturbed_, false);
+  std::map<int, Known> seen;
+  for (const RankLook& look : looks) {
+    const auto before = ranks_.find(look.rank);
+    Known known{look, now};
+    if (before != ranks_.end() && before->second.look.pid == look.pid &&
+        before->second.look.has_ended == look.has_ended) {
+      const Activity& last = before->second.look.activity;
+      // Its answer was its own doing: only what it used a CPU for counts.
+      const bool has_moved =
+          was_disturbed ? HasWorked(last, look.activity) : HasMoved(last, look.activity);
+      if (!has_moved || look.has_ended) known.still_since = before->second.still_since;
+    }
+    seen[look.rank] = known;
+  }
+  ranks_ = std::move(seen);
+
+  if (stall_) {
+    const bool go_on = std::any_of(stall_->waiting.begin(), stall_->waiting.end(), [&](int rank) {
+      const auto known = ranks_.find(rank);
+      return known == ranks_.end() || known->second.look.has_ended ||
+             known->second.still_since == now;
+    });
+    if (go_on) stall_.reset();
+  }
+  // The longest that anybody has stood still, and may be waiting.
+  milliseconds longest{0};
+  for (const auto& [rank, known] : ranks_) {
+    if (known.look.has_ended) continue;
+    longest = std::max(longest, duration_cast<milliseconds>(now - known.still_since));
+  }
+  if (longest < after_) {
+    asked_.reset();
+    next_ask_ = after_;
+    return false;
+  }
+  if (asked_ && now - *asked_ < next_ask_) return false;
+  if (asked_) next_ask_ = std::min(next_ask_ * 2, kLongestPause);
+  asked_ = now;
+  return true;
+}
+
+std::vector<RankLook> StallWatch::looks() const {
+  std::vector<RankLook> looks;
+  for (const auto& [rank, known] : ranks_) looks.push_back(known.look);
+  return looks;
+}
+
+void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, LineOf line_of) {
+  has_disturbed_ = true;
+  std::vector<Found> waiting;
+  std::vector<Found> missing;
+  Instant since = now;
+  for (const auto& [rank, known] : ranks_) {
+    Found found;
+    found.rank = rank;
+    found.pid = known.look.pid;
+    found.has_ended = known.look.has_ended;
+    found.is_still = IsStill(known, now);
+    found.state = known.look.activity.state;
+    const auto dump = dumps.find(rank);
+    const auto stacks =
+        dump == dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
+    if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
+    if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
+      found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
+      // The wait for an asynchronous collective has no frame of its own.
+      if (found.doing.kind == Doing::Kind::kOwn && found.source.find(".wait(") != std::string::npos) {
+        found.doing.kind = Doing::Kind::kWaiting;
+        found.doing.what = "wait";
+      }
+      if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
+    }
+    // The views are of a dump that need not last.
+    found.doing.own = {};
+    if (!found.has_ended && found.IsWaiting()) {
+      since = std::min(since, known.still_since);
+      waiting.push_back(std::move(found));
+    } else {
+      missing.push_back(std::move(found));
+    }
+  }
+  for (int rank = 0; is_whole_ && rank < world_; ++rank) {
+    if (ranks_.contains(rank)) continue;
+    Found& found = missing.emplace_back();
+    found.rank = rank;
+    found.has_started = false;
+  }
+  std::sort(missing.begin(), missing.end(),
+            [](const Found& a, const Found& b) { return a.rank < b.rank; });
+  const bool was_said = std::exchange(stall_, std::nullopt).has_value();
+  if (waiting.empty() || (missing.empty() && !is_whole_)) return;
+
+  Stall stall;
+  stall.since = since;
+  stall.waiting = RanksOf(waiting);
+  stall.missing = RanksOf(missing);
+  const auto groups = ByWait(waiting);
+  if (missing.empty()) {
+    stall.text = SayApart(groups);
+    // In the same place: the network may be slow.
+    if (groups.size() == 1) {
+      stall.kind = Stall::Kind::kWaiting;
+    } else if (groups[0].size() < groups.back().size()) {
+      stall.missing = RanksOf(groups[0]);
+    }
+  } else {
+    stall.text = SayMissing(missing, groups.back()[0].Wait());
+    if (!std::all_of(missing.begin(), missing.end(), IsHung)) stall.kind = Stall::Kind::kWaiting;
+  }
+  if (!was_said && stall.kind == Stall::Kind::kWaiting && now - since < kSlow) return;
+  stall_ = std::move(stall);
+}
+
+}  // namespace answers

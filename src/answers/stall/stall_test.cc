@@ -1,0 +1,239 @@
+#include "answers/stall/stall.h"
+
+#include <gtest/gtest.h>
+
+namespace answers {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// As Python 3.11 writes it.
+constexpr const char* kInAllReduce =
+    "Thread 0x00007f1 (most recent call first):\n"
+    "  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
+    "  File \"/usr/lib/python3.11/threading.py\", line 995 in _bootstrap\n"
+    "\n"
+    "Current thread 0x00007f2 (most recent call first):\n"
+    "  File \"/opt/torch/distributed/distributed_c10d.py\", line 1536 in all_reduce\n"
+    "  File \"/opt/torch/distributed/c10d_logger.py\", line 75 in wrapper\n"
+    "  File \"/home/me/train.py\", line 88 in step\n"
+    "  File \"/home/me/train.py\", line 99 in <module>\n";
+constexpr const char* kAsleep =
+    "Current thread 0x00007f2 (most recent call first):\n"
+    "  File \"/home/me/loader.py\", line 31 in load\n"
+    "  File \"/home/me/train.py\", line 99 in <module>\n";
+constexpr const char* kInBarrier =
+    "Current thread 0x00007f2 (most recent call first):\n"
+    "  File \"/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py\", line 30 in "
+    "barrier\n"
+    "  File \"/home/me/train.py\", line 12 in <module>\n";
+
+std::string Source(std::string_view, int) { return "  time.sleep(60)  "; }
+
+class Story {
+ public:
+  explicit Story(int world, bool is_whole = true) : watch_(seconds(3), is_whole, world) {
+    for (int rank = 0; rank < world; ++rank) looks_.push_back({rank, 100 + rank, false, {'S'}});
+  }
+  RankLook& operator[](size_t rank) { return looks_[rank]; }
+  std::vector<RankLook>& looks() { return looks_; }
+
+  // Seconds in which the ranks of `busy` do something. How often it wanted dumps.
+  int Pass(int count, const std::vector<size_t>& busy, const std::map<int, std::string>& dumps) {
+    int asked = 0;
+    for (int i = 0; i < count; ++i) {
+      now_ += seconds(1);
+      for (const size_t rank : busy) looks_[rank].activity.ticks += 90;
+      if (!watch_.See(now_, looks_)) continue;
+      ++asked;
+      watch_.Judge(now_, dumps, Source);
+    }
+    return asked;
+  }
+  std::string Said() const { return watch_.stall() ? Say(*watch_.stall(), now_) : ""; }
+
+ private:
+  StallWatch watch_;
+  std::vector<RankLook> looks_;
+  StallWatch::Instant now_{};
+};
+
+TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
+  Story story(2);
+  EXPECT_EQ(story.Pass(3, {}, {}), 0);
+  EXPECT_EQ(story.Pass(1, {}, {{0, kInAllReduce}, {1, kAsleep}}), 1);
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: "
+            "time.sleep(60)");
+}
+
+TEST(Stall, ThoseWhoWorkAreNotAsked) {
+  Story story(2);
+  EXPECT_EQ(story.Pass(600, {0, 1}, {}), 0);
+  // One waits in each step for a moment.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(story.Pass(2, {0}, {}), 0);
+    EXPECT_EQ(story.Pass(1, {0, 1}, {}), 0);
+  }
+  EXPECT_EQ(story.Said(), "");
+}
+
+TEST(Stall, SlowIsNotHung) {
+  Story story(2);
+  const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
+  story.Pass(9, {1}, dumps);
+  EXPECT_EQ(story.Said(), "");
+  story.Pass(15, {1}, dumps);
+  EXPECT_TRUE(story.Said().starts_with("waiting 2")) << story.Said();
+  EXPECT_NE(story.Said().find("rank 1 has not entered barrier (train.py:12); it is busy at "
+                              "loader.py:31"),
+            std::string::npos)
+      << story.Said();
+}
+
+TEST(Stall, IsOverWhenWhoWaitedGoesOn) {
+  Story story(2);
+  const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
+  story.Pass(6, {}, dumps);
+  EXPECT_NE(story.Said(), "");
+  story.Pass(1, {1}, dumps);
+  EXPECT_NE(story.Said(), "");  // rank 0 still waits
+  story.Pass(1, {0, 1}, dumps);
+  EXPECT_EQ(story.Said(), "");
+}
+
+TEST(Stall, ToAskDoesNotCountAsProgress) {
+  Story story(2);
+  const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
+  story.Pass(4, {}, dumps);
+  story[0].activity.switches += 2;
+  story[1].activity.switches += 2;
+  story[1].activity.transfers += 30;
+  story.Pass(3, {}, dumps);
+  EXPECT_TRUE(story.Said().starts_with("stalled 6 s")) << story.Said();
+}
+
+TEST(Stall, AskedSeldomerAndSeldomer) {
+  Story story(2);
+  EXPECT_LE(story.Pass(3600, {}, {{0, kInBarrier}, {1, kAsleep}}), 66);
+}
+
+TEST(Stall, AStoppedRankIsSaidToBeStopped) {
+  Story story(2);
+  story[1].activity.state = 'T';
+  story.Pass(4, {}, {{0, kInBarrier}});
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 1 has not entered barrier (train.py:12); it is stopped by a signal: "
+            "kill -CONT 101 lets it go on");
+}
+
+TEST(Stall, ARankThatIsDone) {
+  Story story(2);
+  story[1].has_ended = true;
+  story.Pass(4, {}, {{0, kInAllReduce}});
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 1 has not entered all_reduce (train.py:88); it has ended with exit "
+            "code 0");
+}
+
+TEST(Stall, ARankThatHasNotStarted) {
+  Story story(3);
+  story.looks().pop_back();
+  story.Pass(4, {}, {{0, kInBarrier}, {1, kInBarrier}});
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 2 has not entered barrier (train.py:12); it has not started");
+}
+
+TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
+  Story story(4);
+  story.Pass(4, {},
+             {{0, kInAllReduce}, {1, kInAllReduce}, {2, kInBarrier}, {3, kInAllReduce}});
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 2 is in barrier (train.py:12), ranks 0, 1, 3 are in all_reduce "
+            "(train.py:88): they wait for each other");
+}
+
+TEST(Stall, AllInOnePlaceIsSaidLater) {
+  Story story(3);
+  const std::map<int, std::string> dumps = {
+      {0, kInAllReduce}, {1, kInAllReduce}, {2, kInAllReduce}};
+  story.Pass(8, {}, dumps);
+  EXPECT_EQ(story.Said(), "");
+  story.Pass(20, {}, dumps);
+  EXPECT_NE(story.Said().find("ranks 0-2 are all in all_reduce (train.py:88) and none goes on"),
+            std::string::npos);
+}
+
+TEST(Stall, WhoIsMissingMayBeElsewhere) {
+  Story story(2, false);
+  story.Pass(60, {}, {{0, kInAllReduce}, {1, kInAllReduce}});
+  EXPECT_EQ(story.Said(), "");
+}
+
+TEST(Stall, ACheckpointIsNoStall) {
+  Story story(2);
+  story.Pass(8, {},
+             {{0, kInBarrier},
+              {1,
+               "Current thread 0x1 (most recent call first):\n"
+               "  File \"/opt/torch/serialization.py\", line 30 in save\n"
+               "  File \"/home/me/train.py\", line 40 in main\n"}});
+  EXPECT_EQ(story.Said(), "");
+}
+
+TEST(Stall, AJobInWhichNobodyWaitsIsLeftInPeace) {
+  Story story(2);
+  story.Pass(120, {}, {{0, kAsleep}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "");
+}
+
+TEST(Stall, ARankThatSaysNothing) {
+  Story story(2);
+  story.Pass(4, {}, {{0, kInBarrier}, {1, "no dump at all\nCurrent thread"}});
+  EXPECT_EQ(story.Said(),
+            "stalled 3 s: rank 1 has not entered barrier (train.py:12); it does not say where it "
+            "is");
+}
+
+TEST(Stack, TheLastWholeDumpCounts) {
+  const auto stacks = ReadStacks(std::string(kAsleep) + kInAllReduce + "Thread 0x3 (most rec");
+  ASSERT_EQ(stacks.size(), 1u);  // threads before the current one belong to the dump before
+  EXPECT_EQ(WhatItDoes(stacks[0].frames).what, "all_reduce");
+}
+
+TEST(Stack, WhatTheProgramHasCalledIsTheWait) {
+  const auto doing = WhatItDoes(
+      ReadStacks("Current thread 0x1 (most recent call first):\n"
+                 "  File \"/opt/torch/distributed/distributed_c10d.py\", line 7 in "
+                 "_store_based_barrier\n"
+                 "  File \"/opt/torch/distributed/distributed_c10d.py\", line 9 in "
+                 "init_process_group\n"
+                 "  File \"/opt/torch/distributed/c10d_logger.py\", line 9 in wrapper\n"
+                 "  File \"a.py\", line 3 in <module>\n")[0]
+          .frames);
+  EXPECT_EQ(doing.kind, Doing::Kind::kWaiting);
+  EXPECT_EQ(doing.what, "init_process_group");
+  EXPECT_EQ(doing.where, "a.py:3");
+}
+
+TEST(Stack, EqualStacksAreShownOnceAndTheRarestFirst) {
+  EXPECT_EQ(RenderStacks({{"rank 0", kInBarrier, ""},
+                          {"rank 1", kAsleep, ""},
+                          {"rank 2", kInBarrier, ""},
+                          {"rank 3", "", "gave no stack within 2 s"}},
+                         false),
+            "rank 1\n"
+            "  > load  /home/me/loader.py:31\n"
+            "  > <module>  /home/me/train.py:99\n"
+            "\n"
+            "rank 3\n"
+            "  gave no stack within 2 s\n"
+            "\n"
+            "rank 0, rank 2\n"
+            "    barrier  /usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py:30\n"
+            "  > <module>  /home/me/train.py:12\n");
+}
+
+}  // namespace
+}  // namespace answers

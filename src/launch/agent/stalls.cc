@@ -1,0 +1,149 @@
+// The part of Agent that says which rank holds the others up, while it does.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "launch/agent/agent.h"
+#include "launch/machine/process_tree.h"
+#include "launch/shim/python_shim.h"
+#include "witness/stacks.h"
+
+namespace launch {
+namespace {
+
+constexpr base::Duration kLook = std::chrono::seconds(1);
+// Longer than Python takes to write the stacks of some hundred threads.
+constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
+
+}  // namespace
+
+// Several ranks of Python alone: who is by itself waits for nobody. A pod has a folder already.
+void Agent::PrepareStacks() {
+  if (options_.on_stall == OnStall::kOff || options_.kind == ProgramKind::kProgram) return;
+  if (options_.nproc_per_node * options_.max_nodes < 2) return;
+  const auto given = environment_.Get(witness::kStacksVariable);
+  if (given) {
+    stacks_folder_ = *given == "off" ? "" : *given;
+    return;
+  }
+  // Best effort: a job runs as well without.
+  auto place = StacksPlace::Make(environment_);
+  if (!place) return SayDetail(place.error().message);
+  stacks_place_ = std::move(*place);
+  stacks_folder_ = stacks_place_->folder();
+  environment_.Set(witness::kStacksVariable, stacks_folder_);
+  // A fork has no start: it is told by its keeper.
+  if (!warm_) environment_.Set("PYTHONPATH", stacks_place_->PythonPath(environment_));
+}
+
+void Agent::WatchStalls() {
+  loop_->Cancel(std::exchange(stall_timer_, 0));
+  stall_watch_.reset();
+  said_stall_.reset();
+  stalled_.reset();
+  if (stacks_folder_.empty()) return;
+  const Group group = MakeGroup();
+  stall_watch_.emplace(options_.stall_after, group.world_size == options_.nproc_per_node,
+                       group.world_size);
+  LookForStallsLater(kLook);
+}
+
+void Agent::LookForStallsLater(base::Duration pause) {
+  stall_timer_ = loop_->After(pause, [this] {
+    stall_timer_ = 0;
+    LookForStalls();
+  });
+}
+
+void Agent::LookForStalls() {
+  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
+  const std::vector<pid_t> pids = group_->Pids();
+  const int first = MakeGroup().first_rank;
+  std::vector<answers::RankLook> looks;
+  for (size_t i = 0; i < pids.size(); ++i) {
+    answers::RankLook& look = looks.emplace_back();
+    look.rank = first + static_cast<int>(i);
+    look.pid = pids[i];
+    look.has_ended = pids[i] == 0;
+    if (!look.has_ended) look.activity = witness::ActivityOf(pids[i]);
+  }
+  const bool asks = stall_watch_->See(clock_.Steady(), looks);
+  if (!asks) {
+    SayStall();
+    return LookForStallsLater(kLook);
+  }
+  std::vector<pid_t> running;
+  std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
+               [](pid_t pid) { return pid != 0; });
+  auto question = std::make_shared<witness::Question>(stacks_folder_, running);
+  stall_timer_ = loop_->After(kAnswer, [this, question, pids, first] {
+    stall_timer_ = 0;
+    if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
+    std::map<int, std::string> dumps;
+    for (auto& [pid, dump] : question->Answers()) {
+      const auto worker = std::find(pids.begin(), pids.end(), pid);
+      dumps[first + static_cast<int>(worker - pids.begin())] = std::move(dump);
+    }
+    stall_watch_->Judge(clock_.Steady(), dumps, witness::SourceLine);
+    SayStall(dumps);
+    if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
+  });
+}
+
+// Once for each that is different, and when it is over; the status line says it all the time.
+void Agent::SayStall(const std::map<int, std::string>& dumps) {
+  const auto& stall = stall_watch_->stall();
+  if (!stall) {
+    if (!said_stall_) return;
+    Say(fmt::format("they go on, after {} s",
+                    std::chrono::duration_cast<std::chrono::seconds>(clock_.Steady() -
+                                                                     said_stall_->since)
+                        .count()));
+    said_stall_.reset();
+    return ShowStatus("running");
+  }
+  const std::string said = answers::Say(*stall, clock_.Steady());
+  const bool is_new =
+      !said_stall_ || said_stall_->kind != stall->kind || said_stall_->missing != stall->missing;
+  said_stall_ = stall;
+  ShowStatus("running, " + said);
+  if (!is_new) return;
+  Say(said);
+  if (options_.on_stall == OnStall::kReport) return;
+  std::vector<answers::RankStack> stacks;
+  for (const answers::RankLook& look : stall_watch_->looks()) {
+    const auto dump = dumps.find(look.rank);
+    stacks.push_back({fmt::format("rank {} (pid {})", look.rank, look.pid),
+                      dump == dumps.end() ? "" : dump->second,
+                      look.has_ended ? "has ended with exit code 0" : "gave no stack"});
+  }
+  if (!dumps.empty()) Say("stacks, the rarest first:\n" + answers::RenderStacks(stacks, false));
+  if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
+    return;
+  }
+  EndStalled(*stall, said);
+}
+
+// The rank that is missing here, else the first that waits: another node has it.
+void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
+  const int first = MakeGroup().first_rank;
+  const auto pids = group_->Pids();
+  int rank = stall.waiting[0];
+  for (const int missing : stall.missing) {
+    const auto index = static_cast<size_t>(missing - first);
+    if (missing >= first && index < pids.size() && pids[index] != 0) {
+      rank = missing;
+      break;
+    }
+  }
+  // It ends as any failed rank does, here and for the other nodes. A stopped process hears nothing
+  // else.
+  const pid_t pid = pids[static_cast<size_t>(rank - first)];
+  stalled_ = {pid, said};
+  ::kill(pid, SIGKILL);
+}
+
+}  // namespace launch

@@ -1,0 +1,33 @@
+// The folder of a launcher's own in which its ranks say where they stand, and the start-up hook by
+// which Python does so (warm/python/stacks.py).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/environment.h"
+#include "base/result.h"
+
+namespace launch {
+
+// Removes the folder at its end.
+class StacksPlace {
+ public:
+  // In the user's runtime directory, which nobody else can enter.
+  static base::Result<std::unique_ptr<StacksPlace>> Make(const base::Environment& environment);
+  ~StacksPlace();
+  StacksPlace(const StacksPlace&) = delete;
+  StacksPlace& operator=(const StacksPlace&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  // With the hook before what is there already; the hook takes itself out again.
+  std::string PythonPath(const base::Environment& environment) const;
+
+ private:
+  explicit StacksPlace(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+};
+
+}  // namespace launch

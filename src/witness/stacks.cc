@@ -1,0 +1,210 @@
+#include "witness/stacks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "process/procfs.h"
+
+namespace witness {
+namespace {
+
+constexpr size_t kLongestDump = 1 << 20;
+constexpr uint64_t kLongestFile = 4 << 20;
+constexpr uint64_t kLongestSource = 4 << 20;
+constexpr int kMostDescriptors = 4096;
+constexpr int kMostNumber = 1 << 30;
+constexpr std::chrono::milliseconds kPoll{5};
+
+// What the hook registers: SIGRTMAX as Python knows it, less two.
+int StacksSignal() { return SIGRTMAX - 2; }
+
+std::string FileOf(const std::string& folder, pid_t pid) {
+  return fmt::format("{}/{}", folder, pid);
+}
+
+std::string_view FieldOf(std::string_view text, std::string_view name) {
+  const size_t at = text.find(name);
+  if (at == std::string_view::npos) return {};
+  text = base::Trim(text.substr(at + name.size()));
+  return text.substr(0, text.find_first_of(" \n\t"));
+}
+
+int NumberOf(std::string_view text, int otherwise) {
+  const auto number = base::ParseInt(text);
+  return number && *number >= 0 && *number <= kMostNumber ? static_cast<int>(*number) : otherwise;
+}
+
+bool Catches(pid_t pid, int signal) {
+  const auto status = base::ReadFile(fmt::format("/proc/{}/status", pid), 1 << 16);
+  const std::string_view mask = status ? FieldOf(*status, "SigCgt:") : std::string_view();
+  const uint64_t bits = std::strtoull(std::string(mask).c_str(), nullptr, 16);
+  return (bits >> (signal - 1) & 1) != 0;
+}
+
+// The file is opened anew by each program, and closed by an exec.
+bool HasOpen(pid_t pid, const std::string& path) {
+  struct stat file{};
+  if (::lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return false;
+  const std::string fds = fmt::format("/proc/{}/fd", pid);
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(fds.c_str()), ::closedir);
+  if (!dir) return false;
+  for (int i = 0; i < kMostDescriptors; ++i) {
+    const dirent* const entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    struct stat open{};
+    if (::fstatat(::dirfd(dir.get()), entry->d_name, &open, 0) == 0 &&
+        open.st_dev == file.st_dev && open.st_ino == file.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool CanBeAsked(const std::string& folder, pid_t pid) {
+  return Catches(pid, StacksSignal()) && HasOpen(pid, FileOf(folder, pid));
+}
+
+base::Fd OpenRegular(const std::string& path) {
+  base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat info{};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return fd;
+}
+
+// Empty once it ends: no more than `limit` bytes from `offset` on.
+std::string ReadFrom(const std::string& path, uint64_t offset, size_t limit) {
+  const base::Fd fd = OpenRegular(path);
+  std::string text(limit, '\0');
+  size_t size = 0;
+  while (fd && size < limit) {
+    const ssize_t count = ::pread(fd.get(), text.data() + size, limit - size,
+                                  static_cast<off_t>(offset + size));
+    if (count <= 0) break;
+    size += static_cast<size_t>(count);
+  }
+  text.resize(size);
+  return text;
+}
+
+uint64_t SizeOf(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
+}
+
+// Fields 14 to 17 of proc(5): its own time and that of the children that it has reaped.
+uint64_t TicksOf(std::string_view stat) {
+  const size_t name = stat.rfind(')');
+  if (name == std::string_view::npos) return 0;
+  const auto fields = base::Split(base::Trim(stat.substr(name + 1)), ' ');
+  uint64_t ticks = 0;
+  for (size_t field = 11; field < 15 && field < fields.size(); ++field) {
+    ticks += std::strtoull(fields[field].c_str(), nullptr, 10);
+  }
+  return ticks;
+}
+
+}  // namespace
+
+std::vector<Asked> ProcessesIn(const std::string& folder) {
+  std::vector<Asked> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+  if (!dir) return found;
+  while (const dirent* const entry = ::readdir(dir.get())) {
+    Asked asked;
+    asked.pid = NumberOf(entry->d_name, 0);
+    if (asked.pid <= 0 || !CanBeAsked(folder, asked.pid)) continue;
+    const std::string head = ReadFrom(FileOf(folder, asked.pid), 0, 256);
+    const std::string_view line = std::string_view(head).substr(0, head.find('\n'));
+    asked.rank = NumberOf(FieldOf(line, "rank="), -1);
+    asked.world = NumberOf(FieldOf(line, "world="), 0);
+    asked.is_child = FieldOf(line, "parent=") != "0";
+    found.push_back(asked);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Asked& a, const Asked& b) { return a.pid < b.pid; });
+  return found;
+}
+
+Question::Question(std::string folder, const std::vector<pid_t>& pids)
+    : folder_(std::move(folder)) {
+  for (const pid_t pid : pids) {
+    if (!CanBeAsked(folder_, pid)) continue;
+    const std::string path = FileOf(folder_, pid);
+    // The first line says who it is, and is read from the file's beginning.
+    if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
+    sizes_[pid] = SizeOf(path);
+    // The main thread: what it runs is what the user wrote.
+    if (::syscall(SYS_tgkill, pid, pid, StacksSignal()) != 0) sizes_.erase(pid);
+  }
+}
+
+std::map<pid_t, std::string> Question::Answers() const {
+  std::map<pid_t, std::string> answers;
+  for (const auto& [pid, size] : sizes_) {
+    std::string answer = ReadFrom(FileOf(folder_, pid), size, kLongestDump);
+    if (!answer.empty()) answers[pid] = std::move(answer);
+  }
+  return answers;
+}
+
+std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) const {
+  std::map<pid_t, std::string> answers;
+  for (std::chrono::milliseconds waited{0}; waited < limit; waited += kPoll) {
+    std::this_thread::sleep_for(kPoll);
+    auto now = Answers();
+    const bool is_whole = now.size() == sizes_.size() && now == answers;
+    answers = std::move(now);
+    if (is_whole) break;
+  }
+  return answers;
+}
+
+answers::Activity ActivityOf(pid_t pid) {
+  answers::Activity activity;
+  const auto stat = base::ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
+  const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
+  if (!stat || !status) return activity;
+  if (const auto parsed = process::ParseStat(*stat)) activity.state = parsed->state;
+  activity.ticks = TicksOf(*stat);
+  for (const process::ProcessStat& child : process::Descendants(pid)) {
+    const auto text = base::ReadFile(fmt::format("/proc/{}/stat", child.pid), 4096);
+    if (text) activity.ticks += TicksOf(*text);
+  }
+  activity.switches = std::strtoull(
+      std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
+  if (const auto io = base::ReadFile(fmt::format("/proc/{0}/task/{0}/io", pid), 4096)) {
+    for (const std::string_view name : {"syscr: ", "syscw: "}) {
+      activity.transfers +=
+          std::strtoull(std::string(FieldOf(*io, name)).c_str(), nullptr, 10);
+    }
+  }
+  return activity;
+}
+
+std::string SourceLine(std::string_view file, int line) {
+  if (!file.starts_with('/') || !file.ends_with(".py") || line <= 0) return "";
+  const std::string text = ReadFrom(std::string(file), 0, kLongestSource);
+  size_t begin = 0;
+  for (int at = 1; at < line && begin != std::string::npos; ++at) {
+    begin = text.find('\n', begin);
+    if (begin != std::string::npos) ++begin;
+  }
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace witness
