@@ -89,8 +89,8 @@ void AddLaunch(cli::Command& root) {
 void AddGroups(cli::Command& root) {
   root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
                       "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
-      .Group("Runs",
-             {"history", "show", "explain", "compare", "rerun", "code", "files", "cp", "prune"})
+      .Group("Runs", {"history", "show", "explain", "stacks", "compare", "rerun", "code", "files",
+                      "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
                          "install", "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});

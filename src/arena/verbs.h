@@ -12,6 +12,7 @@ void AddList(cli::Command& root, Context& context);
 void AddHistory(cli::Command& root, Context& context);
 void AddShow(cli::Command& root, Context& context);
 void AddExplain(cli::Command& root, Context& context);
+void AddStacks(cli::Command& root, Context& context);
 void AddCompare(cli::Command& root, Context& context);
 void AddRerun(cli::Command& root, Context& context);
 void AddCode(cli::Command& root, Context& context);

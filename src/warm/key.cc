@@ -23,8 +23,8 @@ namespace warm {
 namespace {
 
 constexpr std::array<std::string_view, 12> kOfOneRank = {
-    "RANK",       "LOCAL_RANK",       "WORLD_SIZE", "LOCAL_WORLD_SIZE",
-    "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",  "ROLE_WORLD_SIZE",
+    "RANK",       "LOCAL_RANK",       "WORLD_SIZE",  "LOCAL_WORLD_SIZE",
+    "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",   "ROLE_WORLD_SIZE",
     "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT", "MUSTER_STACKS"};
 
 // Read when a device is first used, not before.

@@ -25,6 +25,7 @@ namespace {
 constexpr size_t kLongestDump = 1 << 20;
 constexpr uint64_t kLongestFile = 4 << 20;
 constexpr uint64_t kLongestSource = 4 << 20;
+constexpr size_t kLongestEnvironment = 8 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
 constexpr std::chrono::milliseconds kPoll{5};
@@ -66,8 +67,8 @@ bool HasOpen(pid_t pid, const std::string& path) {
     const dirent* const entry = ::readdir(dir.get());
     if (entry == nullptr) break;
     struct stat open{};
-    if (::fstatat(::dirfd(dir.get()), entry->d_name, &open, 0) == 0 &&
-        open.st_dev == file.st_dev && open.st_ino == file.st_ino) {
+    if (::fstatat(::dirfd(dir.get()), entry->d_name, &open, 0) == 0 && open.st_dev == file.st_dev &&
+        open.st_ino == file.st_ino) {
       return true;
     }
   }
@@ -91,8 +92,8 @@ std::string ReadFrom(const std::string& path, uint64_t offset, size_t limit) {
   std::string text(limit, '\0');
   size_t size = 0;
   while (fd && size < limit) {
-    const ssize_t count = ::pread(fd.get(), text.data() + size, limit - size,
-                                  static_cast<off_t>(offset + size));
+    const ssize_t count =
+        ::pread(fd.get(), text.data() + size, limit - size, static_cast<off_t>(offset + size));
     if (count <= 0) break;
     size += static_cast<size_t>(count);
   }
@@ -118,6 +119,19 @@ uint64_t TicksOf(std::string_view stat) {
 }
 
 }  // namespace
+
+std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid) {
+  return fmt::format("{}/pods/{}/stacks", state_directory, pod_uid);
+}
+
+std::string FolderOf(pid_t pid) {
+  const auto environ = base::ReadFile(fmt::format("/proc/{}/environ", pid), kLongestEnvironment);
+  const std::string begin = fmt::format("{}=", kStacksVariable);
+  for (const std::string& entry : base::Split(environ ? *environ : std::string(), '\0')) {
+    if (entry.starts_with(begin)) return entry.substr(begin.size());
+  }
+  return "";
+}
 
 std::vector<Asked> ProcessesIn(const std::string& folder) {
   std::vector<Asked> found;
@@ -173,12 +187,13 @@ std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) co
   return answers;
 }
 
-answers::Activity ActivityOf(pid_t pid) {
+answers::Activity ActivityOf(const std::string& folder, pid_t pid) {
   answers::Activity activity;
   const auto stat = base::ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
   const auto status = base::ReadFile(fmt::format("/proc/{0}/task/{0}/status", pid), 1 << 16);
   if (!stat || !status) return activity;
   if (const auto parsed = process::ParseStat(*stat)) activity.state = parsed->state;
+  activity.told = SizeOf(FileOf(folder, pid));
   activity.ticks = TicksOf(*stat);
   for (const process::ProcessStat& child : process::Descendants(pid)) {
     const auto text = base::ReadFile(fmt::format("/proc/{}/stat", child.pid), 4096);
@@ -188,8 +203,7 @@ answers::Activity ActivityOf(pid_t pid) {
       std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(), nullptr, 10);
   if (const auto io = base::ReadFile(fmt::format("/proc/{0}/task/{0}/io", pid), 4096)) {
     for (const std::string_view name : {"syscr: ", "syscw: "}) {
-      activity.transfers +=
-          std::strtoull(std::string(FieldOf(*io, name)).c_str(), nullptr, 10);
+      activity.transfers += std::strtoull(std::string(FieldOf(*io, name)).c_str(), nullptr, 10);
     }
   }
   return activity;

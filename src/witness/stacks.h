@@ -17,6 +17,12 @@ namespace witness {
 
 inline constexpr const char* kStacksVariable = "MUSTER_STACKS";
 
+// Of a pod of the embedded cluster. Its processes make it.
+std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid);
+
+// Where a running process was told to say it; "" when it was not, or belongs to somebody else.
+std::string FolderOf(pid_t pid);
+
 // A process that can be asked.
 struct Asked {
   pid_t pid = 0;
@@ -45,8 +51,9 @@ class Question {
   std::map<pid_t, uint64_t> sizes_;  // of the files, before they were asked
 };
 
-// What the kernel counts of it. All zero, with state '?', when it has gone.
-answers::Activity ActivityOf(pid_t pid);
+// What the kernel counts of it, and what it has told in its folder. All zero, with state '?', when
+// it has gone.
+answers::Activity ActivityOf(const std::string& folder, pid_t pid);
 
 // A line of a source file, the first being 1; "" when it cannot be read. Blocks for a moment, and
 // opens regular files that end with .py alone: the name is what a rank has written.

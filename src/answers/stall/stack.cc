@@ -88,15 +88,14 @@ std::string Render(const std::vector<ThreadStack>& stacks, bool has_all_threads)
   for (const ThreadStack& stack : stacks) {
     if (!stack.is_main && !has_all_threads) continue;
     if (has_all_threads) {
-      text += stack.is_main ? "  main thread\n"
-              : stack.name.empty()
-                  ? "  another thread\n"
-                  : fmt::format("  thread {}\n", stack.name);
+      text += stack.is_main        ? "  main thread\n"
+              : stack.name.empty() ? "  another thread\n"
+                                   : fmt::format("  thread {}\n", stack.name);
     }
     if (stack.frames.empty()) text += "    no Python frame\n";
     for (const Frame& frame : stack.frames) {
-      text += fmt::format("  {} {}  {}:{}\n", IsOwn(frame) ? '>' : ' ', frame.function,
-                          frame.file, frame.line);
+      text += fmt::format("  {} {}  {}:{}\n", IsOwn(frame) ? '>' : ' ', frame.function, frame.file,
+                          frame.line);
     }
   }
   return text;
@@ -134,9 +133,9 @@ std::vector<ThreadStack> ReadStacks(std::string_view text) {
 
 std::string PlaceOf(const Frame& frame) {
   const size_t slash = frame.file.rfind('/');
-  return fmt::format(
-      "{}:{}", slash == std::string_view::npos ? frame.file : frame.file.substr(slash + 1),
-      frame.line);
+  return fmt::format("{}:{}",
+                     slash == std::string_view::npos ? frame.file : frame.file.substr(slash + 1),
+                     frame.line);
 }
 
 Doing WhatItDoes(const std::vector<Frame>& frames) {
@@ -175,9 +174,8 @@ std::string RenderStacks(const std::vector<RankStack>& ranks, bool has_all_threa
     }
     group->second.push_back(rank.name);
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
-  });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::string text;
   for (const auto& [stack, names] : groups) {
     if (!text.empty()) text += '\n';

@@ -26,7 +26,7 @@ std::string PlaceOf(const Frame& frame);
 // What the main thread does, by its frames.
 struct Doing {
   enum class Kind {
-    kSilent,    // no frames
+    kSilent,     // no frames
     kOwn,        // anything of which nothing more is known
     kWaiting,    // for other ranks: in a collective, a rendezvous, a transfer
     kSaving,     // or loading a checkpoint

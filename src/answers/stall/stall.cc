@@ -17,6 +17,8 @@ using std::chrono::seconds;
 // Slow is said later than hung: an epoch's end, a checkpoint and a compilation take that long.
 constexpr seconds kSlow{10};
 constexpr milliseconds kLongestPause{60'000};
+// It goes back to sleep a moment after the last byte.
+constexpr int kDisturbedLooks = 2;
 constexpr uint64_t kIdleTicks = 10;  // in a second: ten per cent
 constexpr size_t kMostDescribed = 3;
 constexpr size_t kLongestSource = 80;
@@ -42,9 +44,13 @@ bool HasWorked(const Activity& before, const Activity& now) {
   return now.ticks > before.ticks + kIdleTicks;
 }
 
-bool HasMoved(const Activity& before, const Activity& now) {
-  return now.switches != before.switches || now.transfers != before.transfers ||
+bool HasDone(const Activity& before, const Activity& now) {
+  return now.switches > before.switches + 1 || now.transfers != before.transfers ||
          HasWorked(before, now) || now.state == 'R' || now.state == 'D';
+}
+
+bool HasMoved(const Activity& before, const Activity& now) {
+  return now.switches != before.switches || HasDone(before, now);
 }
 
 struct Found {
@@ -53,6 +59,7 @@ struct Found {
   bool has_ended = false;
   bool has_started = true;
   bool is_still = false;
+  bool is_idle = false;
   char state = '?';
   Doing doing;
   std::string source;  // the line of its own code
@@ -90,7 +97,7 @@ std::string Describe(const Found& found) {
       break;
   }
   if (found.state == 'D') return fmt::format("is in uninterruptible sleep (state D), {}", place);
-  if (!found.is_still) return fmt::format("is busy {}", place);
+  if (!found.is_idle) return fmt::format("is busy {}", place);
   return fmt::format("is {}", place);
 }
 
@@ -98,7 +105,7 @@ std::string Describe(const Found& found) {
 bool IsHung(const Found& found) {
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
   if (found.state == 'D' || found.state == 't') return false;
-  return found.is_still &&
+  return found.is_idle &&
          (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
 }
 
@@ -111,8 +118,8 @@ std::vector<int> RanksOf(const std::vector<Found>& found) {
 // `wait`: where most of those stand who wait.
 std::string SayMissing(const std::vector<Found>& missing, const std::string& wait) {
   const bool has_one = missing.size() == 1;
-  std::string text =
-      fmt::format("{} {} not entered {}", NameRanks(RanksOf(missing)), has_one ? "has" : "have", wait);
+  std::string text = fmt::format("{} {} not entered {}", NameRanks(RanksOf(missing)),
+                                 has_one ? "has" : "have", wait);
   for (size_t i = 0; i < std::min(missing.size(), kMostDescribed); ++i) {
     text += fmt::format("; {} {}", has_one ? "it" : fmt::format("rank {}", missing[i].rank),
                         Describe(missing[i]));
@@ -150,31 +157,33 @@ std::string SayApart(const std::vector<std::vector<Found>>& groups) {
 
 }  // namespace
 
+std::string_view NameOf(Stall::Kind kind) {
+  return kind == Stall::Kind::kStalled ? "stalled" : "waiting";
+}
+
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
-  return fmt::format("{} {} s: {}", stall.kind == Stall::Kind::kStalled ? "stalled" : "waiting",
+  return fmt::format("{} {} s: {}", NameOf(stall.kind),
                      duration_cast<seconds>(now - stall.since).count(), stall.text);
 }
 
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
     : after_(after), is_whole_(is_whole), world_(world), next_ask_(after) {}
 
-bool StallWatch::IsStill(const Known& known, Instant now) const {
-  return now - known.still_since >= after_;
-}
-
 bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
-  const bool was_disturbed = std::exchange(has_disturbed_, false);
   std::map<int, Known> seen;
   for (const RankLook& look : looks) {
     const auto before = ranks_.find(look.rank);
-    Known known{look, now};
+    Known known{look, now, now};
     if (before != ranks_.end() && before->second.look.pid == look.pid &&
         before->second.look.has_ended == look.has_ended) {
       const Activity& last = before->second.look.activity;
-      // Its answer was its own doing: only what it used a CPU for counts.
-      const bool has_moved =
-          was_disturbed ? HasWorked(last, look.activity) : HasMoved(last, look.activity);
-      if (!has_moved || look.has_ended) known.still_since = before->second.still_since;
+      known.disturbed = look.activity.told != last.told ? kDisturbedLooks
+                                                        : std::max(0, before->second.disturbed - 1);
+      const auto stays = [&](bool (*has)(const Activity&, const Activity&)) {
+        return look.has_ended || !(known.disturbed > 0 ? HasWorked : has)(last, look.activity);
+      };
+      if (stays(HasMoved)) known.still_since = before->second.still_since;
+      if (stays(HasDone)) known.idle_since = before->second.idle_since;
     }
     seen[look.rank] = known;
   }
@@ -212,7 +221,6 @@ std::vector<RankLook> StallWatch::looks() const {
 }
 
 void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, LineOf line_of) {
-  has_disturbed_ = true;
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -221,16 +229,17 @@ void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, Lin
     found.rank = rank;
     found.pid = known.look.pid;
     found.has_ended = known.look.has_ended;
-    found.is_still = IsStill(known, now);
+    found.is_still = now - known.still_since >= after_;
+    found.is_idle = now - known.idle_since >= after_;
     found.state = known.look.activity.state;
     const auto dump = dumps.find(rank);
-    const auto stacks =
-        dump == dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
+    const auto stacks = dump == dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
     if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
       found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
       // The wait for an asynchronous collective has no frame of its own.
-      if (found.doing.kind == Doing::Kind::kOwn && found.source.find(".wait(") != std::string::npos) {
+      if (found.doing.kind == Doing::Kind::kOwn &&
+          found.source.find(".wait(") != std::string::npos) {
         found.doing.kind = Doing::Kind::kWaiting;
         found.doing.what = "wait";
       }

@@ -18,7 +18,8 @@ struct Activity {
   char state = '?';        // of the main thread: R, S, D, T, t
   uint64_t ticks = 0;      // CPU time used, with its children's, in clock ticks
   uint64_t switches = 0;   // how often the main thread gave its CPU away
-  uint64_t transfers = 0;  // calls that read and wrote
+  uint64_t transfers = 0;  // calls of the main thread that read and wrote
+  uint64_t told = 0;       // bytes that it has written about its stacks, whoever asked
 };
 
 struct RankLook {
@@ -39,6 +40,9 @@ struct Stall {
   // "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31: time.sleep(60)"
   std::string text;
 };
+
+// "stalled", "waiting".
+std::string_view NameOf(Stall::Kind kind);
 
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
@@ -69,9 +73,9 @@ class StallWatch {
   struct Known {
     RankLook look;
     Instant still_since;  // nothing of it has changed since
+    Instant idle_since;   // nothing but a look now and then at whether something has come
+    int disturbed = 0;    // looks at which only work counts: being asked has woken it up
   };
-
-  bool IsStill(const Known& known, Instant now) const;
 
   std::chrono::milliseconds after_;
   bool is_whole_;
@@ -80,7 +84,6 @@ class StallWatch {
   std::optional<Stall> stall_;
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;
-  bool has_disturbed_ = false;  // being asked wakes a rank up
 };
 
 }  // namespace answers

@@ -107,10 +107,14 @@ TEST(Stall, ToAskDoesNotCountAsProgress) {
   Story story(2);
   const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
   story.Pass(4, {}, dumps);
-  story[0].activity.switches += 2;
-  story[1].activity.switches += 2;
-  story[1].activity.transfers += 30;
-  story.Pass(3, {}, dumps);
+  for (const size_t rank : {0, 1}) {
+    story[rank].activity.told += 900;
+    story[rank].activity.switches += 1;
+    story[rank].activity.transfers += 30;
+  }
+  story.Pass(1, {}, dumps);
+  story[0].activity.switches += 1;  // a moment later
+  story.Pass(2, {}, dumps);
   EXPECT_TRUE(story.Said().starts_with("stalled 6 s")) << story.Said();
 }
 
@@ -147,8 +151,7 @@ TEST(Stall, ARankThatHasNotStarted) {
 
 TEST(Stall, RanksInDifferentCollectivesWaitForEachOther) {
   Story story(4);
-  story.Pass(4, {},
-             {{0, kInAllReduce}, {1, kInAllReduce}, {2, kInBarrier}, {3, kInAllReduce}});
+  story.Pass(4, {}, {{0, kInAllReduce}, {1, kInAllReduce}, {2, kInBarrier}, {3, kInAllReduce}});
   EXPECT_EQ(story.Said(),
             "stalled 3 s: rank 2 is in barrier (train.py:12), ranks 0, 1, 3 are in all_reduce "
             "(train.py:88): they wait for each other");
@@ -203,15 +206,15 @@ TEST(Stack, TheLastWholeDumpCounts) {
 }
 
 TEST(Stack, WhatTheProgramHasCalledIsTheWait) {
-  const auto doing = WhatItDoes(
-      ReadStacks("Current thread 0x1 (most recent call first):\n"
-                 "  File \"/opt/torch/distributed/distributed_c10d.py\", line 7 in "
-                 "_store_based_barrier\n"
-                 "  File \"/opt/torch/distributed/distributed_c10d.py\", line 9 in "
-                 "init_process_group\n"
-                 "  File \"/opt/torch/distributed/c10d_logger.py\", line 9 in wrapper\n"
-                 "  File \"a.py\", line 3 in <module>\n")[0]
-          .frames);
+  const auto doing =
+      WhatItDoes(ReadStacks("Current thread 0x1 (most recent call first):\n"
+                            "  File \"/opt/torch/distributed/distributed_c10d.py\", line 7 in "
+                            "_store_based_barrier\n"
+                            "  File \"/opt/torch/distributed/distributed_c10d.py\", line 9 in "
+                            "init_process_group\n"
+                            "  File \"/opt/torch/distributed/c10d_logger.py\", line 9 in wrapper\n"
+                            "  File \"a.py\", line 3 in <module>\n")[0]
+                     .frames);
   EXPECT_EQ(doing.kind, Doing::Kind::kWaiting);
   EXPECT_EQ(doing.what, "init_process_group");
   EXPECT_EQ(doing.where, "a.py:3");

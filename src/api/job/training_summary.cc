@@ -9,6 +9,7 @@
 #include "api/job/replica.h"
 #include "api/names.h"
 #include "api/pod.h"
+#include "api/stall.h"
 #include "base/strings.h"
 
 namespace api {
@@ -274,6 +275,7 @@ TrainingSummary Summarize(const text::Json& job, const std::vector<const text::J
   const text::Json* const chief = ChiefOf(pods);
   if (out.status == "FAILED") SummarizeFailure(job, pods, out);
   if (IsWaiting(out.status)) out.reason = WhyPending(job, pods);
+  if (out.status == "RUNNING") out.reason = StallOf(job, now);
 
   std::vector<const text::Json*> ordered = pods;
   const std::string& failed = out.first_failure.instance;

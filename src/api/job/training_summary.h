@@ -33,7 +33,8 @@ struct TrainingSummary {
   std::string name;
   std::string namespace_name;
   std::string status;  // SUCCEEDED, FAILED, RUNNING, QUEUING, SUSPENDED, PENDING
-  std::string reason;  // why it is PENDING or FAILED, one line; "" when there is nothing to say
+  std::string reason;  // why it is PENDING or FAILED, or who holds it up, one line; "" when there
+                       // is nothing to say
   // Of a FAILED job whose pods, or whose reason, tell which replica failed first.
   FailedReplica first_failure;
   std::string last_lines;  // of its log, as far as the cluster has kept them outside of it

@@ -134,6 +134,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddHistory(root, context);
     AddShow(root, context);
     AddExplain(root, context);
+    AddStacks(root, context);
     AddCompare(root, context);
     AddRerun(root, context);
     AddCode(root, context);

@@ -69,8 +69,8 @@ text::Json VerdictToJson(const answers::Verdict& verdict, const answers::Evidenc
 std::optional<std::string> NotFailed(const RunRecord& run) {
   const api::TrainingSummary& summary = run.job.summary;
   if (summary.status == "FAILED" || summary.status == kDeletedStatus) return std::nullopt;
-  if (api::IsWaiting(summary.status) && summary.reason.empty()) return "it waits";
-  if (api::IsWaiting(summary.status)) return summary.reason;
+  if (!summary.reason.empty()) return summary.reason;
+  if (api::IsWaiting(summary.status)) return "it waits";
   return summary.status == "SUCCEEDED" ? "nothing failed" : "nothing has failed yet";
 }
 

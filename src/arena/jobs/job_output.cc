@@ -62,10 +62,7 @@ void AddHead(cli::Table& table, const TrainingJob& job, const StatePainter& pain
   for (const auto& [title, label] : models) {
     if (!Label(job, label).empty()) table.Row({title, std::string(Label(job, label))});
   }
-  const bool has_reason =
-      !summary.reason.empty() &&
-      (api::IsWaiting(summary.status) || summary.status == "FAILED" || summary.status == "QUEUING");
-  if (has_reason) table.Row({"Reason:", summary.reason});
+  if (!summary.reason.empty()) table.Row({"Reason:", summary.reason});
 }
 
 std::string GpusOfJob(const api::TrainingSummary& summary) {
@@ -194,7 +191,7 @@ std::string RenderDocument(const TrainingJob& job, const GetExtras& extras, base
   std::string out = fmt::format("STATUS: {}\nNAMESPACE: {}\nPRIORITY: {}\nTRAINING DURATION: {}\n",
                                 painted(summary.status), summary.namespace_name, summary.priority,
                                 base::ShortDuration(summary.duration));
-  if (!summary.reason.empty() && summary.status != "RUNNING" && summary.status != "SUCCEEDED") {
+  if (!summary.reason.empty()) {
     out += fmt::format("REASON: {}\n", summary.reason);
   }
   out += "\n";

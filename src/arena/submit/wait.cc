@@ -6,7 +6,9 @@
 
 #include "answers/verdict.h"
 #include "api/job/training_summary.h"
+#include "api/names.h"
 #include "api/object.h"
+#include "api/stall.h"
 #include "arena/app/advice.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
@@ -25,6 +27,7 @@ using base::Fail;
 struct Sight {
   bool is_gone = false;
   api::TrainingSummary summary;
+  std::string stall;  // what its annotation says, less the time
 };
 
 Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Context& context) {
@@ -37,6 +40,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
   }
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
   sight.summary.reason = InProgramsName(context, std::move(sight.summary.reason));
+  sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
   return sight;
 }
 
@@ -51,10 +55,12 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
   Sight sight;
   std::string told;
   const auto is_over = [&] { return sight.is_gone || api::IsFinished(sight.summary.status); };
-  const auto is_news = [&] {
+  std::string told_stall;
+  const auto waits = [&] {
     return api::IsWaiting(sight.summary.status) && !sight.summary.reason.empty() &&
            sight.summary.reason != told;
   };
+  const auto is_news = [&] { return waits() || sight.stall != told_stall; };
   do {
     const bool has_changed = watch.Wait(kProbeInterval, [&](const JobWatch::Snapshot& now) {
       sight = SightOf(now, uid, context);
@@ -62,9 +68,18 @@ base::Result<Sight> WatchToEnd(cluster::Client& client, const Context& context,
     });
     if (!has_changed) {
       TRY(probe.Look(watch));
-    } else if (!is_over()) {
+    } else if (is_over()) {
+      break;
+    } else if (waits()) {
       told = sight.summary.reason;
       base::LogInfo("the job {} waits: {}", name, told);
+    } else {
+      told_stall = sight.stall;
+      if (told_stall.empty()) {
+        base::LogInfo("the job {} goes on", name);
+      } else {
+        base::LogWarn("the job {} is {}", name, sight.summary.reason);
+      }
     }
   } while (!is_over());
   return sight;

@@ -68,7 +68,7 @@ void Agent::LookForStalls() {
     look.rank = first + static_cast<int>(i);
     look.pid = pids[i];
     look.has_ended = pids[i] == 0;
-    if (!look.has_ended) look.activity = witness::ActivityOf(pids[i]);
+    if (!look.has_ended) look.activity = witness::ActivityOf(stacks_folder_, pids[i]);
   }
   const bool asks = stall_watch_->See(clock_.Steady(), looks);
   if (!asks) {
@@ -98,10 +98,9 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
     if (!said_stall_) return;
-    Say(fmt::format("they go on, after {} s",
-                    std::chrono::duration_cast<std::chrono::seconds>(clock_.Steady() -
-                                                                     said_stall_->since)
-                        .count()));
+    Say(fmt::format("they go on, after {} s", std::chrono::duration_cast<std::chrono::seconds>(
+                                                  clock_.Steady() - said_stall_->since)
+                                                  .count()));
     said_stall_.reset();
     return ShowStatus("running");
   }

@@ -198,7 +198,8 @@ base::Status ReadEnd(const CommandLine& line, Options& options) {
   options.on_stall = kOnStall.at(line.Text("on-stall"));
   const int64_t stall = IntegerOf(line, "stall-after");
   if (stall < 1 || stall > kLongestIdle) {
-    return Invalid(fmt::format("--stall-after {}: must be from 1 to {} seconds", stall, kLongestIdle));
+    return Invalid(
+        fmt::format("--stall-after {}: must be from 1 to {} seconds", stall, kLongestIdle));
   }
   options.stall_after = std::chrono::seconds(stall);
   options.signals_to_handle = line.Text("signals-to-handle");

@@ -1,6 +1,7 @@
 // `muster python-shim`: has `python -m torch.distributed.run` and `.launch`, which are PyTorch's
-// own modules, start this launcher. A start-up hook of Python looks at the command line and execs; of
-// a program that imports torch.distributed.run, as accelerate does, it replaces the function run.
+// own modules, start this launcher. A start-up hook of Python looks at the command line and execs;
+// of a program that imports torch.distributed.run, as accelerate does, it replaces the function
+// run.
 #pragma once
 
 #include <string>

@@ -220,7 +220,8 @@ _next()
 )python";
 
 // Nothing of this is left for the program to see.
-constexpr std::string_view kStacksBegin = R"python(# Written by muster launch: its ranks can say where they stand.
+constexpr std::string_view kStacksBegin =
+    R"python(# Written by muster launch: its ranks can say where they stand.
 import os
 import sys
 

@@ -41,6 +41,7 @@
 #include "local/daemon/pods/pod_logs.h"
 #include "local/daemon/pods/pod_ports.h"
 #include "local/daemon/scheduling/scheduling.h"
+#include "local/daemon/stall_keeper.h"
 #include "local/daemon/submitter.h"
 #include "local/daemon/upkeep.h"
 #include "local/node/agent/agent.h"
@@ -370,6 +371,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
         TellOf(this_program, environment, {namespace_name, name, event});
       },
       kFirstNotices);
+  const StallKeeper stalls(client, clock, paths.state);
   base::LogInfo("the embedded cluster is up: socket {}, state {}", paths.socket, paths.state);
   malloc_trim(0);
   handover.SayReady();

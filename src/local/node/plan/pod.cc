@@ -17,6 +17,7 @@
 #include "local/node/programs/podman.h"
 #include "local/node/shim/pod_processes.h"
 #include "local/node/shim/shim.h"
+#include "witness/stacks.h"
 
 namespace local::node {
 
@@ -337,8 +338,9 @@ class PodPlanner {
     // container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
     // By the same hook, and by whoever forks them, its programs can say where they stand.
-    if (!Has(env, "MUSTER_STACKS")) {
-      env.emplace_back("MUSTER_STACKS", StacksFolder(facts_, api::Uid(pod_)));
+    if (!Has(env, witness::kStacksVariable)) {
+      env.emplace_back(witness::kStacksVariable,
+                       witness::FolderOfPod(facts_.state_directory, api::Uid(pod_)));
     }
     if (facts_.launcher.modules.empty()) return;
     const std::string_view others = ValueIn(env, "PYTHONPATH");
@@ -477,10 +479,6 @@ std::string PodPath(const text::Json& pod, const NodeFacts& facts) {
 
 std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid) {
   return fmt::format("{}/pods/{}", facts.state_directory, pod_uid);
-}
-
-std::string StacksFolder(const NodeFacts& facts, std::string_view pod_uid) {
-  return PodDirectory(facts, pod_uid) + "/stacks";
 }
 
 std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid) {

@@ -64,8 +64,6 @@ base::Environment SubmittedEnvironment(const text::Json& pod);
 std::string PodPath(const text::Json& pod, const NodeFacts& facts);
 
 std::string PodDirectory(const NodeFacts& facts, std::string_view pod_uid);
-// Where the pod's programs say where they stand (witness/stacks.h); they make it.
-std::string StacksFolder(const NodeFacts& facts, std::string_view pod_uid);
 std::string JobDirectory(const NodeFacts& facts, std::string_view job_uid);
 // uid of the job that the pod belongs to: its controller, unless the pod says another; "" of none.
 std::string JobUidOf(const text::Json& pod);

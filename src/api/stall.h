@@ -1,0 +1,23 @@
+// What a job's annotation says of who holds it up (kStallAnnotation): "stalled
+// 2026-07-30T10:00:00Z rank 1 has not entered all_reduce (train.py:88)".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "text/json.h"
+
+namespace api {
+
+// `kind`: "stalled" or "waiting".
+std::string StallNote(std::string_view kind, base::Time since, std::string_view text);
+
+// Kind and text of a note, less its time; "" of none.
+std::string TextOfStall(std::string_view note);
+
+// Of a job: "stalled 34 s: rank 1 has not ..."; "" when nothing holds it up, or the annotation is
+// malformed.
+std::string StallOf(const text::Json& job, base::Time now);
+
+}  // namespace api

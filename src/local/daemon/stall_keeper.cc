@@ -1,0 +1,194 @@
+#include "local/daemon/stall_keeper.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/names.h"
+#include "api/object.h"
+#include "api/resources.h"
+#include "api/stall.h"
+#include "base/log.h"
+#include "text/projection.h"
+
+namespace local::daemon {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kStandstill{3};
+constexpr std::chrono::milliseconds kLongestAnswer{300};
+
+}  // namespace
+
+std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory) {
+  const std::string_view phase = text::GetString(pod, {"status", "phase"});
+  const std::string_view name = api::Label(pod, api::kJobNameLabel);
+  StallPod read;
+  read.has_succeeded = phase == "Succeeded";
+  if (name.empty() || (phase != "Running" && !read.has_succeeded)) return std::nullopt;
+  read.job_uid = api::ControllerUid(pod);
+  read.job_name = name;
+  read.namespace_name = api::Namespace(pod);
+  read.folder = witness::FolderOfPod(state_directory, api::Uid(pod));
+  if (read.job_uid.empty()) return std::nullopt;
+  return read;
+}
+
+std::map<int, witness::Asked> RanksAmong(const std::vector<witness::Asked>& processes) {
+  std::map<int, witness::Asked> ranks;
+  for (const witness::Asked& process : processes) {
+    if (process.rank >= 0 && !process.is_child) ranks.try_emplace(process.rank, process);
+  }
+  return ranks;
+}
+
+StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory)
+    : client_(client), clock_(clock), state_directory_(std::move(state_directory)) {
+  cluster::ListOptions options;
+  options.label_selector = api::kJobNameLabel;
+  options.read = [](std::string_view pod) {
+    static const text::Projection kParts{{"metadata", "namespace"},
+                                         {"metadata", "name"},
+                                         {"metadata", "uid"},
+                                         {"metadata", "labels"},
+                                         {"status", "phase"},
+                                         {"metadata", "ownerReferences"},
+                                         {"metadata", "resourceVersion"},
+                                         {"metadata", "deletionTimestamp"}};
+    return text::ParsePart(pod, kParts);
+  };
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](std::vector<text::Json> pods) {
+    {
+      const std::lock_guard lock(mutex_);
+      pods_.clear();
+    }
+    for (const text::Json& pod : pods) OnPod(pod, false);
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    OnPod(event.object, event.type == cluster::WatchEvent::Type::kDeleted);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client, api::kPods, std::move(options),
+                                                    std::move(handler));
+  thread_ = std::thread([this] { Run(); });
+}
+
+StallKeeper::~StallKeeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    wake_.notify_one();
+  }
+  thread_.join();
+}
+
+void StallKeeper::OnPod(const text::Json& pod, bool is_gone) {
+  auto read = is_gone || api::IsDeleting(pod) ? std::nullopt : ReadStallPod(pod, state_directory_);
+  const std::lock_guard lock(mutex_);
+  const std::string uid(api::Uid(pod));
+  if (read) {
+    pods_[uid] = std::move(*read);
+  } else {
+    pods_.erase(uid);
+  }
+  wake_.notify_one();
+}
+
+void StallKeeper::Run() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopped_) {
+    std::map<std::string, std::vector<StallPod>> jobs;
+    std::set<std::string> running;
+    for (const auto& [uid, pod] : pods_) {
+      jobs[pod.job_uid].push_back(pod);
+      if (!pod.has_succeeded) running.insert(pod.job_uid);
+    }
+    std::erase_if(jobs, [&](const auto& job) { return !running.contains(job.first); });
+    if (jobs.empty()) {
+      jobs_.clear();
+      wake_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    std::erase_if(jobs_, [&](const auto& job) { return !jobs.contains(job.first); });
+    for (const auto& [uid, pods] : jobs) Look(uid, pods);
+    lock.lock();
+    wake_.wait_for(lock, kLook, [this] { return is_stopped_; });
+  }
+}
+
+void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods) {
+  const bool is_new = !jobs_.contains(uid);
+  Job& job = jobs_[uid];
+  if (is_new) {
+    job.name = pods[0].job_name;
+    job.namespace_name = pods[0].namespace_name;
+    // What a daemon before this one, or an attempt before this one, has left there.
+    const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
+    if (stored) job.noted = api::Annotation(*stored, api::kStallAnnotation);
+  }
+  std::vector<answers::RankLook> looks;
+  std::map<std::string, std::vector<pid_t>> asked;
+  std::map<std::string, bool> has_succeeded;
+  std::set<std::string> busy;  // folders in which a rank still runs
+  std::map<int, std::pair<std::string, pid_t>> now;
+  for (const StallPod& pod : pods) {
+    has_succeeded[pod.folder] = pod.has_succeeded;
+    if (pod.has_succeeded) continue;
+    for (const auto& [rank, process] : RanksAmong(witness::ProcessesIn(pod.folder))) {
+      job.world = std::max(job.world, process.world);
+      now[rank] = {pod.folder, process.pid};
+      busy.insert(pod.folder);
+      asked[pod.folder].push_back(process.pid);
+      looks.push_back({rank, process.pid, false, witness::ActivityOf(pod.folder, process.pid)});
+    }
+  }
+  // Alone it waits for nobody.
+  if (job.world < 2 || now.empty()) return;
+  for (const auto& [rank, place] : job.ranks) {
+    const auto& [folder, pid] = place;
+    // One of several in a pod, or the pod with it.
+    if (now.contains(rank) || !has_succeeded.contains(folder)) continue;
+    if (!has_succeeded[folder] && !busy.contains(folder)) continue;
+    looks.push_back({rank, pid, true, {}});
+    now[rank] = place;
+  }
+  job.ranks = std::move(now);
+  if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
+  if (job.watch->See(clock_.Steady(), looks)) {
+    std::vector<std::pair<std::string, witness::Question>> questions;
+    for (const auto& [folder, pids] : asked)
+      questions.emplace_back(folder, witness::Question(folder, pids));
+    std::map<int, std::string> dumps;
+    for (const auto& [folder, question] : questions) {
+      for (auto& [pid, dump] : question.Await(kLongestAnswer)) {
+        for (const answers::RankLook& look : looks) {
+          if (look.pid == pid && !look.has_ended) dumps[look.rank] = dump;
+        }
+      }
+    }
+    job.watch->Judge(clock_.Steady(), dumps, witness::SourceLine);
+  }
+  Note(job);
+}
+
+void StallKeeper::Note(Job& job) {
+  const auto& stall = job.watch->stall();
+  std::string note;
+  if (stall) {
+    const auto since =
+        clock_.Now() - std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
+    note = api::StallNote(answers::NameOf(stall->kind), since, stall->text);
+  }
+  // The time of what has been noted is not set again and again.
+  if (api::TextOfStall(note) == api::TextOfStall(job.noted)) return;
+  const text::Json value = note.empty() ? text::Json(nullptr) : text::Json(note);
+  const auto patched = client_.Patch(
+      api::kPyTorchJobs, job.namespace_name, job.name, cluster::PatchType::kMerge,
+      text::Object{{"metadata",
+                    text::Object{{"annotations", text::Object{{api::kStallAnnotation, value}}}}}});
+  if (!patched) return base::LogWarn("job {}: {}", job.name, patched.error().message);
+  job.noted = std::move(note);
+}
+
+}  // namespace local::daemon
