@@ -1,0 +1,152 @@
+"""A rank that holds the others up is named while it does; who is only slow is not called stalled."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import faults
+from places import LAUNCHER
+
+PYTHON = "/usr/bin/python3"
+
+
+class Launch:
+    """Two ranks below `launch`; what it says is read until the end."""
+
+    def __init__(self, folder, text, *flags, ranks=2, **variables):
+        script = os.path.join(folder, "train.py")
+        with open(script, "w") as file:
+            file.write(text)
+        self.path = os.path.join(folder, "said")
+        with open(self.path, "w") as said:
+            self.process = subprocess.Popen(
+                [LAUNCHER, "--python", PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
+                stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", **variables})
+
+    def said(self):
+        with open(self.path) as file:
+            return file.read()
+
+    def await_line(self, pattern, timeout=60):
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            found = re.search(pattern, self.said())
+            if found or self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        found = re.search(pattern, self.said())
+        assert found, self.said()
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            for number in (signal.SIGTERM, signal.SIGTERM):
+                self.process.send_signal(number)
+                time.sleep(0.2)
+        self.process.wait(30)
+
+
+@pytest.mark.parametrize("name", faults.STALLS)
+def test_the_rank_its_line_and_the_collective_are_named(tmp_path, name):
+    text, fault, wait = faults.program(name)
+    with Launch(tmp_path, text) as launch:
+        line = launch.await_line(r"muster-launch: (stalled|waiting) \d+ s: .*").group(0)
+    assert "stalled" in line
+    assert re.search(r"\brank 1\b", line)
+    assert f"{faults.STALLS[name][1]} (train.py:{wait})" in line
+    if fault:
+        assert f"train.py:{fault}" in line
+
+
+@pytest.mark.parametrize("name", faults.HEALTHY)
+def test_slow_is_not_called_stalled(tmp_path, name):
+    with Launch(tmp_path, faults.healthy(name, 13), SCRATCH=str(tmp_path / "scratch")) as launch:
+        assert launch.process.wait(120) == 0
+        assert "stalled" not in launch.said()
+
+
+def test_they_go_on(tmp_path):
+    text = faults.program("late-rank")[0].replace("600", "7")
+    with Launch(tmp_path, text) as launch:
+        assert launch.process.wait(60) == 0
+        assert re.search(r"stalled \d+ s: rank 1 .*\n", launch.said())
+        # The end of the job says that, too.
+        assert launch.said().count("stalled") == 1
+
+
+def test_on_stall_stop_says_it_in_the_report(tmp_path):
+    text, fault, _ = faults.program("late-rank")
+    with Launch(tmp_path, text, "--on-stall=stop", "--max-restarts=3") as launch:
+        assert launch.process.wait(60) != 0
+        said = launch.said()
+    assert f"> <module>  {tmp_path}/train.py:{fault}" in said  # the stacks
+    assert re.search(r"why +: stalled \d+ s: rank 1 has not entered all_reduce", said)
+    assert "restart 1" not in said
+
+
+def test_on_stall_restart(tmp_path):
+    text = faults.program("late-rank")[0].replace(
+        "if ODD:", "if ODD and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':")
+    with Launch(tmp_path, text, "--on-stall=restart", "--max-restarts=1") as launch:
+        assert launch.process.wait(60) == 0
+        assert "restart 1 of 1" in launch.said()
+
+
+@pytest.mark.parametrize("flags, variables", [(["--on-stall=off"], {}), ([], {"MUSTER_STACKS": "off"}), (["--warm"], {})])
+def test_the_program_sees_nothing_of_it(tmp_path, flags, variables):
+    text = ("import os, sys, signal\n"
+            "print('path', os.environ.get('PYTHONPATH'), [each for each in sys.path if 'launch-' in each], flush=True)\n")
+    with Launch(tmp_path, text, *flags, PYTHONPATH="/mine:/yours", **variables) as launch:
+        assert launch.process.wait(60) == 0
+        assert launch.said().count("path /mine:/yours []") == 2
+
+
+def test_a_start_up_hook_of_the_users_runs_too(tmp_path):
+    os.mkdir(tmp_path / "mine")
+    (tmp_path / "mine" / "sitecustomize.py").write_text("print('mine', flush=True)\n")
+    with Launch(tmp_path, "print('end')\n", PYTHONPATH=str(tmp_path / "mine")) as launch:
+        assert launch.process.wait(60) == 0
+        assert launch.said().count("mine\n") == 2
+    left = [name for name in os.listdir(tmp_path / "muster" / "run") if name.startswith("launch-")]
+    assert not left
+
+
+@pytest.mark.parametrize("bad", ["--on-stall=panic", "--stall-after=0", "--stall-after=soon"])
+def test_bad_flags(tmp_path, bad):
+    with Launch(tmp_path, "print('never')\n", bad) as launch:
+        assert launch.process.wait(30) in (1, 2)
+        assert bad.split("=")[0] in launch.said() and "never" not in launch.said()
+
+
+def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
+    text, fault, wait = faults.program("late-rank")
+    path = cluster.path("home", "train.py")
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o644)
+    cluster.submit("held", f"{PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    reason = ""
+    end = time.monotonic() + 60
+    while "stalled" not in reason and time.monotonic() < end:
+        time.sleep(0.3)
+        reason = cluster.get("held").get("reason", "")
+    assert re.fullmatch(rf"stalled \d+ s: rank 1 has not entered all_reduce \(train.py:{wait}\); it is at train.py:{fault}: "
+                        r"time.sleep\(600\)  # FAULT", reason)
+    assert "stalled" in cluster.run("explain", "held").stdout
+    stacks = cluster.run("stacks", "held").stdout
+    assert f"> <module>  {path}:{fault}" in stacks and "rank 1 (held-worker-0, pid " in stacks
+    assert "all_reduce" not in cluster.run("stacks", "held", "--rank", "1").stdout
+    assert "no such rank" in cluster.run("stacks", "held", "--rank", "2", code=1).stderr
+    # What a daemon before has noted is noted anew, and once.
+    cluster.kill_daemon()
+    cluster.run("get", "held")
+    cluster.run("suspend", "held", "--force")
+    cluster.wait("held", "SUSPENDED")
+    assert "stalled" not in cluster.get("held").get("reason", "")
+    assert "only what runs" in cluster.run("stacks", "held", code=1).stderr

@@ -1,0 +1,146 @@
+"""Trainings in which one rank, the last, does something else than the others, or something slow. FAULT marks the line that it is at
+meanwhile, WAIT the one at which the others wait for it."""
+
+HEAD = """\
+import ctypes, os, signal, threading, time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+RANK, WORLD = dist.get_rank(), dist.get_world_size()
+ODD = RANK == WORLD - 1
+x = torch.ones(8)
+for step in range(5):
+    dist.all_reduce(x)
+"""
+
+# Name: what follows, the collective that is named. The others come to a standstill, and nothing fails.
+STALLS = {
+    "late-rank": ("""\
+if ODD:
+    time.sleep(600)  # FAULT
+dist.all_reduce(x)  # WAIT
+""", "all_reduce"),
+    "deadlock": ("""\
+lock = threading.Lock()
+lock.acquire()
+if ODD:
+    lock.acquire()  # FAULT
+dist.barrier()  # WAIT
+""", "barrier"),
+    "uneven-inputs": ("""\
+for batch in range(3 if ODD else 4):
+    dist.all_gather([torch.ones(8) for _ in range(WORLD)], x)  # WAIT
+dist.barrier()  # FAULT
+""", "all_gather"),
+    "wrong-order": ("""\
+if ODD:
+    dist.barrier()  # FAULT
+    dist.all_reduce(x)
+else:
+    dist.all_reduce(x)  # WAIT
+    dist.barrier()
+""", "all_reduce"),
+    "stopped": ("""\
+if ODD:
+    os.kill(os.getpid(), signal.SIGSTOP)
+dist.all_reduce(x)  # WAIT
+""", "all_reduce"),
+    "dead-loader": ("""\
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        if ODD and index > 20:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return torch.ones(8)
+for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=1):  # FAULT
+    dist.all_reduce(batch)  # WAIT
+""", "all_reduce"),
+    "gil-held": ("""\
+if ODD:
+    ctypes.PyDLL(None).sleep(600)  # FAULT
+dist.all_reduce(x)  # WAIT
+""", "all_reduce"),
+    "skipped-barrier": ("""\
+if not ODD:
+    dist.barrier()  # WAIT
+dist.all_reduce(x)  # FAULT
+""", "barrier"),
+    "extra-collective": ("""\
+if ODD:
+    dist.all_reduce(x)  # FAULT
+else:
+    time.sleep(0.1)
+dist.barrier()  # WAIT
+""", "barrier"),
+    "asynchronous": ("""\
+if ODD:
+    time.sleep(600)  # FAULT
+work = dist.all_reduce(x, async_op=True)
+work.wait()  # WAIT
+""", "wait"),
+    "backward": ("""\
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+if ODD:
+    threading.Event().wait()  # FAULT
+model(x).sum().backward()  # WAIT
+""", "backward"),
+}
+
+# These end the job, and the verdict says who and what.
+FAILURES = {
+    "lost-peer": ("""\
+if ODD:
+    os.kill(os.getpid(), signal.SIGKILL)
+dist.all_reduce(x)
+""", "signal"),
+}
+
+# Slow, and healthy: nobody is to be called stalled. Seconds of work for one rank while the others wait.
+HEALTHY = {
+    "evaluation": """\
+if ODD:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        torch.ones(300, 300) @ torch.ones(300, 300)
+dist.barrier()
+""",
+    "checkpoint": """\
+if ODD:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        with open(os.environ["SCRATCH"], "wb") as file:
+            torch.save(torch.ones(4 << 20), file)
+            file.flush()
+            os.fsync(file.fileno())
+dist.barrier()
+""",
+    "child": """\
+if ODD:
+    import subprocess
+    subprocess.run(["sh", "-c", "end=$(($(date +%s) + SECONDS)); while [ $(date +%s) -lt $end ]; do :; done"])
+dist.barrier()
+""",
+    "steps": """\
+end = time.monotonic() + SECONDS
+while True:
+    go_on = torch.tensor([float(time.monotonic() < end)])
+    dist.all_reduce(go_on)
+    if go_on < WORLD:
+        break
+    torch.ones(100 + 100 * ODD, 300) @ torch.ones(300, 300)
+""",
+}
+
+
+def program(name):
+    """The text, and the numbers of the lines that are marked FAULT and WAIT; None for one that is not."""
+    text = HEAD + (STALLS.get(name) or FAILURES.get(name))[0]
+    lines = text.splitlines()
+    return text, *(next((number for number, line in enumerate(lines, 1) if line.endswith("# " + mark)), None)
+                   for mark in ("FAULT", "WAIT"))
+
+
+def healthy(name, seconds):
+    return HEAD + HEALTHY[name].replace("SECONDS", str(seconds))
