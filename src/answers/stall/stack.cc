@@ -112,6 +112,8 @@ std::vector<ThreadStack> ReadStacks(std::string_view text) {
     if (end == std::string_view::npos) break;
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
+    // Python escapes what is not ASCII; nobody else is to write to a terminal.
+    if (std::any_of(line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; })) continue;
     ThreadStack stack;
     if (ReadHeader(line, stack)) {
       // Every dump has one current thread, which need not come first.

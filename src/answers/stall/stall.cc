@@ -244,6 +244,9 @@ void StallWatch::Judge(Instant now, const std::map<int, std::string>& dumps, Lin
         found.doing.what = "wait";
       }
       if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
+      for (char& c : found.source) {
+        if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
+      }
     }
     // The views are of a dump that need not last.
     found.doing.own = {};

@@ -247,7 +247,7 @@ std::vector<FlagSpec> OwnFlags() {
        .choices = {"off", "report", "stacks", "restart", "stop"},
        .is_ours = true,
        .group = kOurs,
-       .help = "when a rank holds the others up: say which, show stacks, start anew, end"},
+       .help = "when a rank holds the others up: off, or what is done"},
       {.name = "stall-after",
        .kind = FlagKind::kInteger,
        .value = "S",

@@ -1,0 +1,34 @@
+#include "api/stall.h"
+
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+
+namespace api {
+namespace {
+
+text::Json JobWith(const std::string& note) {
+  return text::Object{
+      {"metadata", text::Object{{"annotations", text::Object{{kStallAnnotation, note}}}}}};
+}
+
+TEST(StallNote, IsReadAsItWasWritten) {
+  const base::Time since = *base::ParseRfc3339("2026-07-30T10:00:00Z");
+  const std::string note = StallNote("stalled", since, "rank 1 has not entered barrier (a.py:2)");
+  EXPECT_EQ(TextOfStall(note), "stalled rank 1 has not entered barrier (a.py:2)");
+  EXPECT_EQ(StallOf(JobWith(note), since + std::chrono::seconds(34)),
+            "stalled 34 s: rank 1 has not entered barrier (a.py:2)");
+  // A clock that was set back.
+  EXPECT_EQ(StallOf(JobWith(note), since - std::chrono::seconds(5)),
+            "stalled 0 s: rank 1 has not entered barrier (a.py:2)");
+}
+
+TEST(StallNote, WhatIsNoneIsNone) {
+  for (const char* note : {"", "stalled", "stalled 2026-07-30T10:00:00Z", "stalled soon rank 1"}) {
+    EXPECT_EQ(TextOfStall(note), "") << note;
+    EXPECT_EQ(StallOf(JobWith(note), {}), "") << note;
+  }
+}
+
+}  // namespace
+}  // namespace api

@@ -1,0 +1,47 @@
+#include "local/daemon/stall_keeper.h"
+
+#include <gtest/gtest.h>
+
+namespace local::daemon {
+namespace {
+
+text::Json Pod(const std::string& phase, const std::string& owner = "job-1") {
+  text::Object metadata{{"name", "a-worker-0"},
+                        {"namespace", "team"},
+                        {"uid", "pod-1"},
+                        {"labels", text::Object{{"training.kubeflow.org/job-name", "a"}}}};
+  if (!owner.empty()) {
+    metadata["ownerReferences"] =
+        text::Array{text::Object{{"uid", owner}, {"controller", true}, {"kind", "PyTorchJob"}}};
+  }
+  return text::Object{{"metadata", std::move(metadata)},
+                      {"status", text::Object{{"phase", phase}}}};
+}
+
+TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
+  const auto running = ReadStallPod(Pod("Running"), "/state");
+  ASSERT_TRUE(running);
+  EXPECT_EQ(running->job_uid, "job-1");
+  EXPECT_EQ(running->job_name, "a");
+  EXPECT_EQ(running->namespace_name, "team");
+  EXPECT_EQ(running->folder, "/state/pods/pod-1/stacks");
+  EXPECT_FALSE(running->has_succeeded);
+  EXPECT_TRUE(ReadStallPod(Pod("Succeeded"), "/state")->has_succeeded);
+  EXPECT_FALSE(ReadStallPod(Pod("Pending"), "/state"));
+  EXPECT_FALSE(ReadStallPod(Pod("Failed"), "/state"));
+  EXPECT_FALSE(ReadStallPod(Pod("Running", ""), "/state"));
+}
+
+TEST(RanksAmong, AreTheirFirstProcesses) {
+  const auto ranks = RanksAmong({{10, 0, 2, false},
+                                 {11, 0, 2, true},
+                                 {12, 1, 2, false},
+                                 {13, 1, 2, false},
+                                 {14, -1, 0, false}});
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks.at(0).pid, 10);
+  EXPECT_EQ(ranks.at(1).pid, 12);
+}
+
+}  // namespace
+}  // namespace local::daemon

@@ -1,0 +1,114 @@
+#include "witness/stacks.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace witness {
+namespace {
+
+class StacksTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/muster-stacks-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+
+  // A process that keeps its file, as the hook has it do; with `answers` it answers.
+  pid_t Fork(bool has_file, bool answers) {
+    int ready[2];
+    EXPECT_EQ(::pipe(ready), 0);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const std::string path = folder_ + "/" + std::to_string(::getpid());
+      if (has_file) {
+        file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+        (void)!::write(file_, "rank=3 world=8 parent=0\n", 24);
+      }
+      if (answers) ::signal(SIGRTMAX - 2, [](int) { (void)!::write(file_, "here I am\n", 10); });
+      (void)!::write(ready[1], "r", 1);
+      while (true) ::pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return pid;
+  }
+  // How it ended, or that it still runs.
+  static void End(pid_t pid) {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, WNOHANG), 0) << "it has ended by itself";
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, &status, 0);
+  }
+
+  std::string folder_;
+  static inline int file_ = -1;
+};
+
+TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
+  const pid_t pid = Fork(true, true);
+  const auto found = ProcessesIn(folder_);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].pid, pid);
+  EXPECT_EQ(found[0].rank, 3);
+  EXPECT_EQ(found[0].world, 8);
+  EXPECT_FALSE(found[0].is_child);
+  const Question question(folder_, {pid});
+  EXPECT_EQ(question.Await(std::chrono::seconds(5)),
+            (std::map<pid_t, std::string>{{pid, "here I am\n"}}));
+  EXPECT_EQ(ActivityOf(folder_, pid).told, 34u);
+  End(pid);
+  EXPECT_TRUE(ProcessesIn(folder_).empty());
+}
+
+// The signal would end it.
+TEST_F(StacksTest, NobodyElseIsSentTheSignal) {
+  const pid_t without_handler = Fork(true, false);
+  const pid_t without_file = Fork(false, true);
+  Write(std::to_string(without_file), "rank=0 world=2 parent=0\n");
+  Write(std::to_string(::getpid()), "rank=0 world=2 parent=0\n");
+  Write("-1", "");
+  Write("1x", "");
+  EXPECT_TRUE(ProcessesIn(folder_).empty());
+  const Question question(folder_, {without_handler, without_file, ::getpid(), 1, 0, -1});
+  EXPECT_TRUE(question.Await(std::chrono::milliseconds(20)).empty());
+  End(without_handler);
+  End(without_file);
+}
+
+TEST_F(StacksTest, ALineOfASourceFile) {
+  Write("a.py", "one\n  two\nthree");
+  Write("a.txt", "secret\n");
+  std::filesystem::create_directory(folder_ + "/d.py");
+  EXPECT_EQ(::mkfifo((folder_ + "/f.py").c_str(), 0600), 0);
+  EXPECT_EQ(SourceLine(folder_ + "/a.py", 2), "  two");
+  EXPECT_EQ(SourceLine(folder_ + "/a.py", 3), "three");
+  EXPECT_EQ(SourceLine(folder_ + "/a.py", 4), "");
+  EXPECT_EQ(SourceLine(folder_ + "/a.py", 0), "");
+  for (const char* name : {"/a.txt", "/d.py", "/f.py", "/none.py"}) {
+    EXPECT_EQ(SourceLine(folder_ + name, 1), "") << name;
+  }
+  EXPECT_EQ(SourceLine("a.py", 1), "");
+}
+
+TEST(ActivityOf, CountsThisProcess) {
+  const auto activity = ActivityOf("/nowhere", ::getpid());
+  EXPECT_NE(activity.state, '?');
+  EXPECT_GT(activity.transfers, 0u);
+  EXPECT_EQ(ActivityOf("/nowhere", 0x3fffffff).state, '?');
+}
+
+}  // namespace
+}  // namespace witness
