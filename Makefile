@@ -54,6 +54,7 @@ bench: build ## speed and size, as ratios to the real peer in the same run
 	@bench/run
 	@bench/pods --limit 8
 	@bench/launch
+	@bench/answers
 	@bench/mnist-cpp
 	@bench/opctl
 	@bench/oci
