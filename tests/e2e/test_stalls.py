@@ -24,7 +24,7 @@ class Launch:
         with open(self.path, "w") as said:
             self.process = subprocess.Popen(
                 [LAUNCHER, "--python", PYTHON, "--standalone", f"--nproc-per-node={ranks}", *flags, script], stderr=said,
-                stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", **variables})
+                stdout=said, env={**os.environ, "XDG_STATE_HOME": str(folder), "XDG_RUNTIME_DIR": "", "TMPDIR": str(folder), **variables})
 
     def said(self):
         with open(self.path) as file:
@@ -101,7 +101,7 @@ def test_on_stall_restart(tmp_path):
 @pytest.mark.parametrize("flags, variables", [(["--on-stall=off"], {}), ([], {"MUSTER_STACKS": "off"}), (["--warm"], {})])
 def test_the_program_sees_nothing_of_it(tmp_path, flags, variables):
     text = ("import os, sys, signal\n"
-            "print('path', os.environ.get('PYTHONPATH'), [each for each in sys.path if 'launch-' in each], flush=True)\n")
+            "print('path', os.environ.get('PYTHONPATH'), [each for each in sys.path if 'muster-launch-' in each], flush=True)\n")
     with Launch(tmp_path, text, *flags, PYTHONPATH="/mine:/yours", **variables) as launch:
         assert launch.process.wait(60) == 0
         assert launch.said().count("path /mine:/yours []") == 2
@@ -113,8 +113,13 @@ def test_a_start_up_hook_of_the_users_runs_too(tmp_path):
     with Launch(tmp_path, "print('end')\n", PYTHONPATH=str(tmp_path / "mine")) as launch:
         assert launch.process.wait(60) == 0
         assert launch.said().count("mine\n") == 2
-    left = [name for name in os.listdir(tmp_path / "muster" / "run") if name.startswith("launch-")]
-    assert not left
+    assert not [name for name in os.listdir(tmp_path) if name.startswith("muster-launch-")]
+
+
+def test_without_a_home(tmp_path):
+    text, fault, _ = faults.program("late-rank")
+    with Launch(tmp_path, text, HOME="/nonexistent", XDG_STATE_HOME="/nonexistent/state") as launch:
+        assert f"train.py:{fault}" in launch.await_line(r"muster-launch: stalled \d+ s: .*").group(0)
 
 
 @pytest.mark.parametrize("bad", ["--on-stall=panic", "--stall-after=0", "--stall-after=soon"])

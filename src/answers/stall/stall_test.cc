@@ -200,7 +200,8 @@ TEST(Stall, ARankThatSaysNothing) {
 }
 
 TEST(Stack, TheLastWholeDumpCounts) {
-  const auto stacks = ReadStacks(std::string(kAsleep) + kInAllReduce + "Thread 0x3 (most rec");
+  const std::string dump = std::string(kAsleep) + kInAllReduce + "Thread 0x3 (most rec";
+  const auto stacks = ReadStacks(dump);
   ASSERT_EQ(stacks.size(), 1u);  // threads before the current one belong to the dump before
   EXPECT_EQ(WhatItDoes(stacks[0].frames).what, "all_reduce");
 }

@@ -293,6 +293,7 @@ void Agent::OfferToHurry() {
 
 void Agent::OnGuardianGone() {
   KillTree();
+  stacks_place_.reset();
   if (folder_) folder_->Finish(!options_.redirects.IsEmpty() || !options_.tee.IsEmpty());
   ::_exit(1);
 }

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+
 #include "base/file.h"
-#include "base/uid.h"
 #include "launch/shim/python_shim.h"
 
 namespace launch {
 
 base::Result<std::unique_ptr<StacksPlace>> StacksPlace::Make(const base::Environment& environment) {
-  const std::string folder =
-      fmt::format("{}/launch-{}-{}", environment.RuntimeDir(), ::getpid(), base::RandomName(8));
+  std::string folder = environment.GetOr("TMPDIR", "/tmp") + "/muster-launch-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    return base::Fail(base::Errno(errno, fmt::format("make a folder \"{}\"", folder)));
+  }
   std::unique_ptr<StacksPlace> place(new StacksPlace(folder));
   TRY(base::MakeDirs(folder + "/python", 0700));
   TRY(base::WriteFileAtomic(folder + "/python/sitecustomize.py", StacksHookText(), 0600,

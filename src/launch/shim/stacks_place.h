@@ -14,7 +14,7 @@ namespace launch {
 // Removes the folder at its end.
 class StacksPlace {
  public:
-  // In the user's runtime directory, which nobody else can enter.
+  // A temporary one, which nobody else can enter.
   static base::Result<std::unique_ptr<StacksPlace>> Make(const base::Environment& environment);
   ~StacksPlace();
   StacksPlace(const StacksPlace&) = delete;
