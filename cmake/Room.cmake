@@ -7,7 +7,7 @@
 #               [TEST_LIBS target...] [EXCLUDE regex...])
 #
 # `name` is the path below src/: local/store, whose target is muster_local_store. FOLDERS are parts of it
-# that are no rooms. LAYERS are such folders in order: each includes only those before it (tests/structure sees to that).
+# that are not rooms. LAYERS are such folders in order: each includes only those before it (tests/structure sees to that).
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
@@ -93,7 +93,7 @@ function(muster_room name)
   endif()
 endfunction()
 
-# What is no room, a program of ours or of the tests, sees those that it names and all that they use.
+# What is not a room, a program of ours or of the tests, sees those that it names and all that they use.
 #
 #   muster_use_rooms(<target> room...)
 function(muster_use_rooms target)

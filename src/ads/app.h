@@ -19,7 +19,7 @@ namespace ads {
 
 // A cluster that a backend starts a PyTorchJob in.
 struct Cluster {
-  cluster::Client* client = nullptr;  // owned by whoever connected
+  cluster::Client* client = nullptr;  // owned by the code that connected
   std::string namespace_name;
 };
 

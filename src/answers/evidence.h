@@ -12,7 +12,7 @@ namespace answers {
 
 struct Line {
   std::optional<base::Time> time;
-  std::string text;  // without the stamps and prefixes of whoever carried it (log_line.h)
+  std::string text;  // without the stamps and prefixes that carriers of the line added (log_line.h)
   size_t order = 0;  // among the lines of one file, whichever rank wrote them
 };
 

@@ -22,11 +22,11 @@ struct Finding {
   std::vector<std::string> words;  // the traceback's end, or the lines around: evidence
 };
 
-// Of a rank that failed: what its status and its log decide, else how it ended. Nothing of one that
-// did not.
+// Of a rank that failed: what its status and its log decide, else how it ended. Nullopt for one
+// that did not.
 std::optional<Finding> FindInRank(const Rank& rank);
 
-// A container or process that did not end well; one of which no end is known, whose log tells an
+// A container or process that did not end well; one whose end is not known, whose log tells an
 // end by an exception, counts as failed when nobody knows better.
 bool HasFailed(const Rank& rank);
 

@@ -1,4 +1,4 @@
-// Logs of whoever launched the job, as evidence.
+// Logs of any launcher of the job, as evidence.
 #pragma once
 
 #include <string>

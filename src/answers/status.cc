@@ -6,7 +6,7 @@ namespace answers {
 namespace {
 
 struct Known {
-  std::string_view reason;   // "^" is no part of these: they are whole
+  std::string_view reason;   // "^" is not part of these: they are whole
   std::string_view message;  // a pattern (rule.h); "" is any
   std::string_view kind, title;
   Advice advice;

@@ -27,7 +27,7 @@ struct Raised {
   std::string_view Type() const;
 };
 
-// Exceptions that came of each other, as Python and those who carry them between processes print
+// Exceptions that caused each other, as Python and whatever carries them between processes prints
 // them. The views are parts of the lines.
 struct Chain {
   size_t begin = 0;

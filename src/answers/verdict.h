@@ -14,7 +14,7 @@ namespace answers {
 enum class Advice { kFixFirst, kRetry, kRetryElsewhere, kStop, kNone };
 std::string_view NameOf(Advice advice);  // "fix-first"
 
-// How sure the class is: kHigh, a fact decides it; kMedium, a fact of which something else may be
+// How sure the class is: kHigh, a fact decides it; kMedium, a fact that something else may also be
 // the cause; kLow, symptoms alone.
 enum class Confidence { kLow, kMedium, kHigh };
 std::string_view NameOf(Confidence confidence);

@@ -32,7 +32,7 @@ base::Result<std::string> ConfigMapValue(const text::Json& config_map, std::stri
 // Short forms in Kubernetes' order: RWO, ROX, RWX, RWOP.
 std::vector<std::string> AccessModes(const text::Json& claim);
 
-// Service: the port of that name, nothing when there is none.
+// Service: the port of that name, nullopt when there is none.
 std::optional<int> ServicePort(const text::Json& service, std::string_view name);
 
 // PriorityClass

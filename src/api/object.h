@@ -25,7 +25,7 @@ std::map<std::string, std::string> Annotations(const text::Json& object);
 // deletionTimestamp is set.
 bool IsDeleting(const text::Json& object);
 std::optional<base::Time> CreationTime(const text::Json& object);
-// RFC 3339 at `path`; nothing when absent or malformed.
+// RFC 3339 at `path`; nullopt when absent or malformed.
 std::optional<base::Time> GetTime(const text::Json& object, text::Path path);
 
 // The one ownerReference with controller: true, else nullptr.

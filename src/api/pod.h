@@ -73,7 +73,7 @@ struct ContainerStatus {
 std::vector<ContainerStatus> ContainerStatuses(const text::Json& pod);
 std::vector<ContainerStatus> InitContainerStatuses(const text::Json& pod);
 
-// Of the terminated container of that name; nothing when it has not terminated.
+// Of the terminated container of that name; nullopt when it has not terminated.
 std::optional<int> ExitCodeOf(const text::Json& pod, std::string_view container);
 // Restarts of all containers and init containers.
 int RestartCount(const text::Json& pod);

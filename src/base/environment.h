@@ -18,7 +18,7 @@ class Environment {
   // A copy of this process's environment.
   static Environment OfProcess();
 
-  // Nothing when unset or empty.
+  // Nullopt when unset or empty.
   std::optional<std::string> Get(std::string_view name) const;
   std::string GetOr(std::string_view name, std::string_view otherwise) const;
   const std::map<std::string, std::string>& values() const { return values_; }

@@ -28,7 +28,7 @@ std::string ShellQuote(std::string_view text);
 // Lower-case hex MD5: an identifier, never a protection (compat/arena.md 1.3.5).
 std::string Md5Hex(std::string_view text);
 std::string Base64Encode(std::string_view bytes);
-// Standard alphabet with padding; nothing when malformed.
+// Standard alphabet with padding; nullopt when malformed.
 std::optional<std::string> Base64Decode(std::string_view text);
 
 }  // namespace base

@@ -80,7 +80,7 @@ class Command {
   Command& Group(std::string heading, std::vector<std::string> names);
   // What a call without a command, on a terminal, does instead of showing help.
   Command& RunAlone(RunFunction run);
-  // In Click's style: -h is no flag of this command.
+  // In Click's style: -h is not a flag of this command.
   Command& WithoutShortHelp();
 
   // The new child; valid as long as this command.

@@ -11,7 +11,7 @@ namespace cli {
 
 void AddCompletionCommand(Command& root);
 
-// For bash, zsh or fish; nothing for other shells.
+// For bash, zsh or fish; nullopt for other shells.
 std::optional<std::string> CompletionScript(std::string_view shell, const std::string& program);
 
 }  // namespace cli

@@ -18,7 +18,7 @@ class InterruptNotice {
 
   // What a signal says from now on.
   void Say(std::string words);
-  // Until Release a signal waits, so that what is being made is whole or not there at all; whoever
+  // Until Release a signal waits, so that what is being made is whole or not there at all; who
   // insists by a second one hears `in_doubt`.
   void Hold(std::string in_doubt);
   // Ends the program when a signal has come meanwhile, with the words of the last Say.

@@ -55,11 +55,11 @@ std::string TitleOf(std::string_view body) {
 
 base::Error FromHtml(int status, std::string_view body) {
   Code code = ErrorFromStatus(status, "").code;
-  // No object is missing: whoever answered knows of none.
+  // No object is missing: what answered knows of none.
   if (code == Code::kNotFound || status < 400) code = Code::kUnavailable;
   return {code,
           fmt::format("a web page came back instead of an answer (HTTP {}{}): is server in the "
-                      "kubeconfig an API server, and is no login page or proxy before it?",
+                      "kubeconfig an API server, and not a login page or a proxy before it?",
                       status, TitleOf(body)),
           0};
 }

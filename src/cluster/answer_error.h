@@ -1,4 +1,4 @@
-// What an answer that is no success means, in one line that says what to do. Pure.
+// What an answer that is not a success means, in one line that says what to do. Pure.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace cluster {
 
-// Of any answer whose status is not 2xx, whoever gave it: the API server, or a proxy before it.
+// Of any answer whose status is not 2xx: the API server's, or that of a proxy before it.
 base::Error ErrorFromAnswer(const net::HttpRequest& request, int status,
                             const net::Headers& headers, std::string_view body);
 

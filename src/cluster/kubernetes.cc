@@ -36,7 +36,8 @@ base::Result<KubeSelection> ServiceAccount(const base::Environment& environment)
   selection.user_name = "service-account";
   std::string host = environment.GetOr("KUBERNETES_SERVICE_HOST", "");
   if (host.empty()) {
-    return Fail(Code::kNotFound, "this is no pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
+    return Fail(Code::kNotFound,
+                "this is not a pod of a cluster: KUBERNETES_SERVICE_HOST is not set");
   }
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
   selection.cluster.server =

@@ -14,7 +14,7 @@
 namespace cluster {
 
 struct KubernetesChoice {
-  // Files, first before next. One that was named by a flag must exist; of a list those that are
+  // Files, first before next. One that was named by a flag must exist; of a list the ones that are
   // missing are passed over, as kubectl does. None: the service account of the pod we are in.
   std::vector<std::string> files;
   bool must_exist = false;

@@ -20,7 +20,8 @@ base::Status AppendItems(const api::Resource& resource, const ListOptions& optio
                          text::Json& page, ObjectList& list) {
   text::Json* items = text::Find(page, {"items"});
   if (items == nullptr || items->is_null()) return {};
-  if (!items->is_array()) return base::Fail(base::Code::kInternal, "the list's items are no array");
+  if (!items->is_array())
+    return base::Fail(base::Code::kInternal, "the list's items are not an array");
   const std::string api_version(resource.api_version());
   text::Array& array = items->get_array();
   list.items.reserve(list.items.size() + array.size());

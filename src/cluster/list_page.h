@@ -13,7 +13,7 @@ namespace cluster {
 
 // Servers leave kind and apiVersion out of a list's items.
 void NameKind(text::Json& item, std::string_view api_version, std::string_view kind);
-// Takes the page's items, named and trimmed. kInternal when they are no array.
+// Takes the page's items, named and trimmed. kInternal when they are not an array.
 base::Status AppendItems(const api::Resource& resource, const ListOptions& options,
                          text::Json& page, ObjectList& list);
 

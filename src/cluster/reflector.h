@@ -19,7 +19,7 @@ struct ReflectorHandler {
   std::function<void(std::vector<text::Json> items)> replace;
   std::function<void(WatchEvent event)> apply;  // never a bookmark
   // The server goes on refusing to list or to watch: no right to, or no such kind. Trying goes on;
-  // whoever waits for something may rather end.
+  // a caller that waits for something may rather end.
   std::function<void(const base::Error& error)> refused{};
   // Before a `replace` whose versions begin anew below those of before.
   std::function<void()> history_lost{};

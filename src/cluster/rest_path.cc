@@ -24,7 +24,7 @@ base::Result<std::string> ObjectPath(const api::Resource& resource, std::string_
   // "." and ".." would be taken for steps of the path.
   if (name.empty() || name == "." || name == "..") {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("\"{}\" is no name of a {}", name, resource.singular));
+                      fmt::format("\"{}\" is not a name of a {}", name, resource.singular));
   }
   std::string path = CollectionPath(resource, namespace_name);
   path += "/" + net::PercentEncode(name);

@@ -10,7 +10,7 @@ namespace {
 
 using base::Code;
 
-// Of an answer that is no metav1.Status.
+// Of an answer that is not a metav1.Status.
 constexpr size_t kMaxQuotedBody = 512;
 
 struct ReasonCode {

@@ -20,7 +20,7 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-// `"a \"b\" c"`; nothing when it does not end.
+// `"a \"b\" c"`; nullopt when it does not end.
 std::optional<std::string> TakeQuotedString(std::string_view& text) {
   if (!text.starts_with('"')) return std::nullopt;
   std::string unescaped;

@@ -10,7 +10,7 @@
 
 namespace process {
 
-// Opens `path` (made with mode 0600 when absent) and locks it. Nothing when somebody else holds it.
+// Opens `path` (made with mode 0600 when absent) and locks it. Nullopt when somebody else holds it.
 base::Result<std::optional<base::Fd>> TryLockFile(const std::string& path);
 
 // Waits for the lock, however long its holder lives: for a child process that may be killed.

@@ -15,7 +15,7 @@ namespace process {
 // non-blocking descriptor that is readable while one is pending.
 base::Result<base::Fd> OpenSignalFd(std::initializer_list<int> signals);
 
-// The next pending signal; nothing when there is none.
+// The next pending signal; nullopt when there is none.
 std::optional<signalfd_siginfo> ReadSignal(int fd);
 
 void IgnoreSignal(int signal);

@@ -5,7 +5,7 @@
 //
 // * The end of a pod. A failed pod is news in every pass that sees it, since that pass replaces it
 //   or ends the job. Of succeeded ones as many are news as the stored count of the type lacks,
-//   those that finished last.
+//   the ones that finished last.
 // * Trouble of a pod that has not ended: waiting for its image, crashing and being restarted,
 //   unschedulable. It is news when it is younger than status.lastReconcileTime, which is then set
 //   to the time of the youngest, or to now if that is later: one status write for each new trouble,

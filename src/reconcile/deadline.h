@@ -9,7 +9,7 @@
 
 namespace reconcile {
 
-// `start` and so many seconds; nothing when that is beyond what a clock will ever show.
+// `start` and so many seconds; nullopt when that is beyond what a clock will ever show.
 std::optional<base::Time> After(base::Time start, int64_t seconds);
 
 // The moment at which the job has been active for too long. Nothing without a deadline, and before

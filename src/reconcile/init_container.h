@@ -20,12 +20,12 @@ enum class InitStep {
 InitStep InitStepOf(const api::PyTorchJob& job, const Options& options);
 
 // Containers to put after the template's own initContainers: one, or what the operator's template
-// says, for the workers of a job that has a master; else none. A template that is no list of
+// says, for the workers of a job that has a master; else none. A template that is not a list of
 // containers yields the built-in one. `master_port` is as in Observed.
 text::Array InitContainers(const api::PyTorchJob& job, std::string_view type,
                            const Options& options, std::optional<int> master_port = {});
 
-// Whether `init_container_template` can be used: for whoever reads it from a file.
+// Whether `init_container_template` can be used: for callers that read it from a file.
 bool IsInitContainerTemplate(std::string_view yaml);
 
 }  // namespace reconcile

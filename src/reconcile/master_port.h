@@ -14,7 +14,7 @@ inline constexpr int kFirstChosenPort = 20'000;
 inline constexpr int kChosenPorts = 10'000;
 
 // As the job's annotation muster.dev/master-port says: a number, or `auto`, one that follows from
-// the job's uid, so that it stays the same whoever asks. Nothing without it.
+// the job's uid, so that it is the same for every asker. Nullopt without it.
 std::optional<int> ChosenMasterPort(const api::PyTorchJob& job);
 
 }  // namespace reconcile

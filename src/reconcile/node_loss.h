@@ -17,10 +17,10 @@ namespace reconcile {
 // Seconds.
 inline constexpr std::string_view kNodeLostAnnotation = "muster.dev/node-lost-seconds";
 
-// How long a node may be gone; nothing where the job does not say.
+// How long a node may be gone; nullopt where the job does not say.
 std::optional<base::Duration> NodePatience(const text::Json& job);
 
-// When the pod is to count as lost; nothing when its node is there, or it has ended. `lost_nodes`:
+// When the pod is to count as lost; nullopt when its node is there, or it has ended. `lost_nodes`:
 // since when the nodes that are gone have been. Without them the pod itself tells, later.
 std::optional<base::Time> LossOf(const text::Json& pod, base::Duration patience,
                                  const std::map<std::string, base::Time>& lost_nodes);

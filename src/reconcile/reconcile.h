@@ -42,7 +42,7 @@ inline constexpr int kMaxCreationsPerPass = 250;
 // What exists, borrowed for the call.
 struct Observed {
   const text::Json* job = nullptr;
-  std::vector<const text::Json*> pods;      // by the job's labels, whoever controls them
+  std::vector<const text::Json*> pods;      // by the job's labels, with any controller or none
   std::vector<const text::Json*> services;  // by the job's labels
   const text::Json* autoscaler = nullptr;   // HorizontalPodAutoscaler of the job's name
   const text::Json* pod_group = nullptr;

@@ -30,7 +30,7 @@ void AnnounceDisruptions(Pass& pass);
 
 // Deletes the failed pods that are to be replaced (the next passes make their successors), sets
 // Restarting, and says so once. Returns whether there was one. Pods that are being deleted already
-// are left alone: they have been spoken of, but for those that are disrupted.
+// are left alone: they have been reported, except for disrupted ones.
 bool ReplaceFailedPods(Pass& pass);
 
 }  // namespace reconcile

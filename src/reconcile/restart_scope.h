@@ -8,7 +8,7 @@
 // A restart is put on record in the job's status before a pod is touched, in the messages of the
 // conditions Restarts and Disruptions ("worker-0=2,worker-3=1"): no webhook stands in the way of a
 // status, and every CRD keeps a condition. Pods carry the count they were made under: those of an
-// older count go, whoever crashes when.
+// older count go, whichever crashes when.
 #pragma once
 
 #include <string_view>
@@ -29,7 +29,7 @@ RestartScope ScopeOf(const api::PyTorchJob& job);
 // Failures do, disruptions only of a job that says so.
 bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod);
 
-// Whether the restarts on record and those that failed pods call for are more than backoffLimit.
+// Whether the restarts on record and the ones that failed pods call for are more than backoffLimit.
 // Never without a scope or a limit.
 bool HasSpentRestarts(const Pass& pass);
 

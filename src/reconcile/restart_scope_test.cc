@@ -26,7 +26,7 @@ std::string OnRecord(const FakeCluster& cluster, std::string_view type = kRestar
   return "";
 }
 
-// The conditions without those that count.
+// The conditions without the counting ones.
 std::string States(const FakeCluster& cluster) {
   std::string types = cluster.Types();
   for (const std::string counter : {"Restarts=True ", "Disruptions=True "}) {

@@ -20,7 +20,7 @@ text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assi
 // A Service's name is a DNS label, of at most 63 characters; a pod's may be longer.
 // Of how many replicas of the type the services can have their names: those of the lowest indexes.
 int32_t NameableServices(const Pass& pass, const Replicas& replicas);
-// Why the job can never begin: rank 0 is found by the service of an index 0. Nothing when it can.
+// Why the job can never begin: rank 0 is found by the service of an index 0. Nullopt when it can.
 std::optional<std::string> FindNamelessRank0(const Pass& pass);
 
 }  // namespace reconcile

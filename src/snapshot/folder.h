@@ -21,7 +21,7 @@ struct Folder {
   int64_t changes = 0;  // files that differ from `commit`, new ones among them
 };
 
-// Follows links in `path`. kNotFound when it is no folder; kInvalidArgument, in git's own words,
+// Follows links in `path`. kNotFound when it is not a folder; kInvalidArgument, in git's own words,
 // when it is in a work tree that git refuses to read.
 base::Result<Folder> FindFolder(const std::string& path, const base::Environment& environment);
 
@@ -37,7 +37,7 @@ struct ListLimits {
   int64_t files = 20'000;
 };
 
-// Sorted by path. In a git work tree: files that git tracks and those that it does not ignore,
+// Sorted by path. In a git work tree: files that git tracks or does not ignore,
 // submodules' too. Elsewhere: all but what .musterignore names, .git, __pycache__, virtual
 // environments and muster's own state. kExhausted when there is more than `limits` allow, with the
 // largest files; kInvalidArgument for a link that leaves the tree.

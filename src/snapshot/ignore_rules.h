@@ -1,4 +1,4 @@
-// What a .musterignore says: gitignore's patterns, for folders that are no git work tree.
+// What a .musterignore says: gitignore's patterns, for folders that are not git work trees.
 #pragma once
 
 #include <string>

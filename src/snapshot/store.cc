@@ -204,7 +204,8 @@ base::Result<Snapshot> Store::Take(const std::string& root, const std::vector<En
 base::Result<Snapshot> Store::Read(const std::string& hash) const {
   const bool is_hash =
       hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!is_hash) return Fail(Code::kNotFound, fmt::format("\"{}\" is no snapshot's hash", hash));
+  if (!is_hash)
+    return Fail(Code::kNotFound, fmt::format("\"{}\" is not the hash of a snapshot", hash));
   auto list = base::ReadFile(directory_ + "/lists/" + hash, kMaxList);
   if (!list) return Fail(list.error());
   Snapshot snapshot;

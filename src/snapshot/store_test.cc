@@ -164,7 +164,7 @@ TEST_F(SnapshotTest, ManyFilesAreWrittenWholeOrNotAtAll) {
     EXPECT_EQ(base::ReadFile(fmt::format("{}/out/{}/{}.py", folder_, i % 7, i)).value_or(""),
               fmt::format("number = {}", i));
   }
-  // One that is missing, whoever's part it is in.
+  // One that is missing, whichever part it is in.
   for (const size_t at : {size_t{0}, taken.files.size() - 1}) {
     Snapshot torn = taken;
     torn.files[at].hash = std::string(64, '0');

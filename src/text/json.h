@@ -46,7 +46,7 @@ const Object* FindObject(const Json& value, Path path);
 std::string_view GetString(const Json& value, Path path);
 // As OpenAPI names it: "string", "integer", "number", "boolean", "array", "object" or "null".
 std::string_view TypeName(const Json& value);
-// Nothing when absent or not a whole number.
+// Nullopt when absent or not a whole number.
 std::optional<int64_t> GetInt(const Json& value, Path path);
 std::optional<bool> GetBool(const Json& value, Path path);
 

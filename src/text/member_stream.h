@@ -48,7 +48,7 @@ class MemberStream {
   base::Status Advance(bool is_all);
   base::Result<bool> WaitForMore(bool is_all);
   std::optional<std::string_view> WholeValue(Scanner& scanner, bool is_all) const;
-  // The next byte that is no blank; 0 when it has not come.
+  // The next byte that is not a blank; 0 when it has not come.
   char Peek();
   base::Error Broken(std::string_view why) const;
 

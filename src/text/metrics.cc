@@ -46,7 +46,7 @@ std::optional<double> NumberOf(std::string_view word) {
   return value;
 }
 
-// "" of what is no name.
+// "" of what is not a name.
 std::string NameOf(std::string_view word) {
   while (!word.empty() && (word.front() == '(' || word.front() == '[' || word.front() == ',')) {
     word.remove_prefix(1);

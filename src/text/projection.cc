@@ -22,7 +22,7 @@ class Reduction {
   }
 
  private:
-  // The value that comes next, of which `node` names what is kept.
+  // The value that comes next, and `node` names what is kept of it.
   base::Status Copy(size_t node, size_t depth) {
     const char first = scanner_.Peek();
     const bool is_container = first == '{' || first == '[';

@@ -45,7 +45,7 @@ class Projection {
 // mistake in it goes unnoticed.
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts);
 
-// The same for many texts of which few outlive the next: `scratch` is theirs by turns, and the
+// The same for many texts, few of which outlive the next: `scratch` is theirs by turns, and the
 // memory of the value is `storage`'s.
 base::Result<Json> ParsePart(std::string_view text, const Projection& parts, std::string& scratch,
                              const boost::json::storage_ptr& storage);

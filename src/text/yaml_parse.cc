@@ -286,8 +286,8 @@ Result<std::string> YamlReader::Key(const Event& event, size_t depth) {
   return std::move(*key);
 }
 
-// Puts the members of `value`, a map or a list of maps of which the first is the strongest, over
-// those that are there, explicit ones too: go-yaml v2 goes by the order in the text alone.
+// Puts the members of `value`, a map or a list of maps (the first wins), over
+// the members that are there, explicit ones too: go-yaml v2 goes by the order in the text alone.
 bool Merge(Json& value, Object& object, std::set<std::string, std::less<>>& merged) {
   if (Object* const from = value.if_object()) {
     for (auto& member : *from) {

@@ -51,7 +51,7 @@ std::optional<Scalar> ResolveWord(std::string_view text) {
   return std::nullopt;
 }
 
-// Go's strconv.ParseInt with base 0, then ParseUint; nothing when the text is no number or too
+// Go's strconv.ParseInt with base 0, then ParseUint; nullopt when the text is not a number or too
 // large.
 std::optional<Json> ParseInteger(std::string_view text) {
   const bool negative = text.starts_with('-');
@@ -91,7 +91,7 @@ bool LooksLikeFloat(std::string_view text) {
   return TakeDigits(text) != 0 && text.empty();
 }
 
-// Nothing when it overflows; what is too small is zero.
+// Nullopt when it overflows; what is too small is zero.
 std::optional<Json> ParseFloat(std::string_view text) {
   if (!LooksLikeFloat(text)) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);

@@ -25,7 +25,7 @@ Scalar ResolvePlain(std::string_view text);
 // what other YAML readers would take for a number (12:30).
 bool ReadsAsString(std::string_view text);
 
-// The key of an object that a scalar becomes; nothing for null. Floats as go-yaml prints a float32.
+// The key of an object that a scalar becomes; nullopt for null. Floats as go-yaml prints a float32.
 std::optional<std::string> KeyText(const Scalar& scalar);
 
 // As kubectl -o yaml prints numbers: whole ones in digits, others as Go's %g.

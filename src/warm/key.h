@@ -1,4 +1,4 @@
-// Which launches may share a resident interpreter: those whose Python, imports, environment and
+// Which launches may share a resident interpreter: the ones whose Python, imports, environment and
 // place on the machine would make the imports come out the same. Pure but for the place.
 #pragma once
 

@@ -90,7 +90,7 @@ base::Status StartResident(const Wish& wish, const Places& places) {
                               base::Durability::kNone));
   }
   const base::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  // What the imports print is no rank's: it must be known that they did.
+  // What the imports print belongs to no rank: it must be known that they did.
   const base::Fd output(::memfd_create("imports", MFD_CLOEXEC));
   if (!null || !output) return base::Fail(base::Errno(errno, "start it"));
 

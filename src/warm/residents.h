@@ -33,7 +33,7 @@ base::Result<base::Fd> OpenResident(const Wish& wish, const std::string& place);
 // Whether the other side of a Unix socket belongs to this process's user.
 bool IsOwnUsers(int fd);
 
-// Made where it is not there; ours alone, since whoever could write there could have our ranks run
+// Made when missing; private, since anybody who could write there could have our ranks run
 // their code. kPermissionDenied when it is not.
 base::Result<base::Fd> OpenPrivateFolder(const std::string& path);
 

@@ -38,7 +38,7 @@ std::vector<Asked> ProcessesIn(const std::string& folder);
 // Several at once. One thread.
 class Question {
  public:
-  // Of those that are none of `folder`, or cannot be signalled, nothing will come.
+  // Processes outside `folder`, or that cannot be signalled, will write nothing.
   Question(std::string folder, const std::vector<pid_t>& pids);
 
   // What has come so far, by pid; complete when nothing more comes for some milliseconds.

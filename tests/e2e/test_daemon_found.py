@@ -167,7 +167,7 @@ def test_nothing_is_open_to_others_whatever_the_umask(cluster):
 
 
 def test_the_daemon_of_another_machine_is_not_waited_for_in_vain():
-    """Nor is a lock that somebody holds who is no muster: the error says what it is."""
+    """Nor is a lock that somebody holds that is not muster: the error says what it is."""
     cluster = Cluster()
     holder = None
     try:

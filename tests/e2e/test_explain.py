@@ -104,7 +104,7 @@ def test_a_loss_that_is_no_number(cluster):
     cluster.submit("lost", "echo step 1 loss 0.5; echo step 2 loss nan; echo step 3 loss nan", "--wait")
     told = cluster.run("explain", "lost").stdout.splitlines()
     assert told[0].endswith(" SUCCEEDED: nothing failed")
-    assert told[1] == "But a loss is no number any more: lost-master-0: step 2 loss nan"
+    assert told[1] == "But a loss is not a number any more: lost-master-0: step 2 loss nan"
 
 
 TRACE = 'Traceback (most recent call last):\n  File "{0}", line 7, in f\n{1}\n'

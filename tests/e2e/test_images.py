@@ -121,11 +121,11 @@ def test_commands_at_once_lose_nothing(cluster, code):
 
 @pytest.mark.parametrize("args,code,words", [
     (["map", "train"], USAGE, "accepts 2 arg"),
-    (["map", "two words", "."], USAGE, '"two words" is no name of an image'),
+    (["map", "two words", "."], USAGE, '"two words" is not a name of an image'),
     (["map", "host", "."], USAGE, "names this machine's own environment"),
     (["map", "train", "."], 0, "image train:latest mapped to"),
     (["map", "train", "/does/not/exist"], FAILURE, '"/does/not/exist": No such file or directory'),
-    (["map", "train", "/etc/passwd"], FAILURE, '"/etc/passwd" is no directory'),
+    (["map", "train", "/etc/passwd"], FAILURE, '"/etc/passwd" is not a directory'),
     (["map", "train", ".", "--workdir=opt"], USAGE, '--workdir is invalid: "opt" must be absolute'),
     (["map", "train", ".", "--workdir=/a/../b"], USAGE, "--workdir is invalid"),
     (["unmap", "absent"], FAILURE, "no directory stands for the image absent"),

@@ -79,15 +79,15 @@ def test_a_pytorchjob_runs_it_as_it_runs_python(program, python, cluster):
 
 
 @pytest.mark.parametrize("flags,env,code,words", [
-    (["--epochs=two"], {}, 2, '--epochs: "two" is no positive number'),
+    (["--epochs=two"], {}, 2, '--epochs: "two" is not a positive number'),
     (["--epochs"], {}, 2, "--epochs: flags are --NAME=VALUE"),
     (["--epoch=2"], {}, 2, "no flag --epoch; there are --epochs"),
-    (["--lr=fast"], {}, 2, '--lr: "fast" is no number'),
+    (["--lr=fast"], {}, 2, '--lr: "fast" is not a number'),
     (["--batch-size=8000"], {}, 2, "--batch-size=8000 is more than the 7185 images"),
     (["--data=/absent"], {}, 1, "/absent/train-images-idx3-ubyte: No such file or directory"),
     (["--init=/absent"], {}, 1, "/absent: cannot be opened"),
     ([], {"RANK": "2", "WORLD_SIZE": "2"}, 1, "RANK=2 is none of the ranks of WORLD_SIZE=2"),
-    ([], {"RANK": "x", "WORLD_SIZE": "2"}, 1, 'RANK="x" is no number'),
+    ([], {"RANK": "x", "WORLD_SIZE": "2"}, 1, 'RANK="x" is not a number'),
     ([], {"RANK": "0", "WORLD_SIZE": "2"}, 1, "MASTER_ADDR and MASTER_PORT name no place to meet")])
 def test_one_clear_line(program, flags, env, code, words):
     said = run(program, *flags, code=code, **env).stderr

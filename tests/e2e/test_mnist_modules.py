@@ -231,8 +231,8 @@ def test_flags_that_are_wrong(example, monkeypatch, capsys, flags, words):
 
 
 @pytest.mark.parametrize("environment,words", [
-    ({"RANK": "one", "WORLD_SIZE": "2"}, 'RANK="one" is no number'),
-    ({"RANK": "0", "WORLD_SIZE": "-2"}, 'WORLD_SIZE="-2" is no number'),
+    ({"RANK": "one", "WORLD_SIZE": "2"}, 'RANK="one" is not a number'),
+    ({"RANK": "0", "WORLD_SIZE": "-2"}, 'WORLD_SIZE="-2" is not a number'),
     ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK=2 is none of the ranks of WORLD_SIZE=2")])
 def test_an_environment_that_is_wrong(example, environment, words):
     with pytest.raises(example.words.Failure, match=words):

@@ -147,7 +147,7 @@ def test_cancel_ends_what_runs_here_without_the_cloud(cluster, opctl):
     assert running.returncode == 1
     # Over or gone, and of no known kind.
     assert opctl("distributed-training", "cancel", "-j", name).stdout == f"No Job runs found for : {name}\n"
-    assert "typo is no OCID" in opctl("distributed-training", "cancel", "-j", "typo", code=1).stderr
+    assert "typo is not an OCID" in opctl("distributed-training", "cancel", "-j", "typo", code=1).stderr
 
 
 def test_what_cannot_run_here_is_refused(cluster, opctl):

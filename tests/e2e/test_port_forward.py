@@ -34,7 +34,7 @@ def test_carries_http(cluster, served):
 def test_what_cannot_be_forwarded_is_named(cluster, served):
     job, port = served
     done = cluster.run("port-forward", job, "http", code=2)
-    assert '"http" is no port' in done.stderr
+    assert '"http" is not a port' in done.stderr
     assert "at least one port is needed" in cluster.run("port-forward", job, code=2).stderr
     done = cluster.run("port-forward", "nobody", "80", code=1)
     assert "Not found training job nobody" in done.stderr

@@ -132,7 +132,7 @@ def test_what_this_machine_does_not_do_is_said_by_submit_and_by_get(cluster):
     assert gpus.startswith("--gpus: the job asks for 2 nvidia.com/gpu, this machine has ")
     assert warnings == [
         "--device has no effect here: this machine hands out no amd.com/gpu",
-        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees those that are there",
+        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees the ones that are there",
         "--selector disk=ssd has no effect here: there is one machine to run on",
         "--scheduler volcano has no effect here: muster's own scheduler places every pod"], done.stderr
     shown = cluster.run("get", "wishes").stderr.splitlines()
@@ -480,11 +480,11 @@ BAD = [
     (["--sync-source=https://h/r.git"], "--sync-mode should be set when --sync-source is set"),
     (["--data=xx:/.."], "invalid dataDir: '/..' must not hold '..'"),
     (["--data-dir=/h://"], "invalid specification: dataDir can't be '/'"),
-    (["--tensorboard", "--logdir=/"], "--logdir is invalid: '/' is no directory for --tensorboard"),
+    (["--tensorboard", "--logdir=/"], "--logdir is invalid: '/' is not a directory for --tensorboard"),
     (["--label=app=mine"], '--label "app" is invalid: jobs are found by it; choose another key'),
     (["--device=amd.com/gpu=1.5"], "device value '1.5' is not a valid quantity, refer to amd.com/gpu=1"),
     (["--image=my image"], '--image "my image" is invalid: the name of an image has no blanks'),
-    (["--sync-mode=git", "--sync-source=https://h/.."], '--sync-source is invalid: "https://h/.." is no address of code'),
+    (["--sync-mode=git", "--sync-source=https://h/.."], '--sync-source is invalid: "https://h/.." is not an address of code'),
     (["true", "--lr", "1"], "unknown flag: --lr: if it is COMMAND's own, put COMMAND in quotes or behind --"),
     (["--model-name=m"], "model version source must be specified when registering a model version"),
 ]

@@ -83,7 +83,7 @@ class Operator:
 
 
 class Refused(Exception):
-    """An answer of the API server that is no success."""
+    """An answer of the API server that is not a success."""
 
     def __init__(self, status, body):
         super().__init__(f"{status}: {body.get('message')}")

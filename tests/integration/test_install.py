@@ -418,7 +418,7 @@ def test_kubeflow_s_operator_is_found_and_hands_over(real_cluster, muster, place
     webhooks = real_cluster.get("validatingwebhookconfiguration",
                                 "validator.training-operator.kubeflow.org")["webhooks"]
     assert [webhook["name"] for webhook in webhooks] == THEIR_WEBHOOKS[1:]
-    # It is no rival any more.
+    # It is not a rival any more.
     muster.run("install", "-n", place)
 
 

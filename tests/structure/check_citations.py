@@ -40,7 +40,7 @@ def main():
         for folder, page, numbers in CITATION.findall(text):
             count += 1
             if folder == "spec" or page not in pages:
-                wrong.append(f"{path} cites {folder}/{page}.md, which is no page of docs/compat")
+                wrong.append(f"{path} cites {folder}/{page}.md, which is not a page of docs/compat")
                 continue
             for number in re.findall(NUMBER, numbers):
                 if number not in pages[page]:

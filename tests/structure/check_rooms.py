@@ -39,7 +39,7 @@ def headers_of(room, folders):
 
 
 def flags_of(build, room):
-    """Of one of its files that is no test's."""
+    """Of one of its files that is not a test's."""
     target = "muster_" + room.replace("/", "_")
     with open(os.path.join(build, "compile_commands.json")) as file:
         for command in json.load(file):

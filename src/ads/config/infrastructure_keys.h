@@ -24,7 +24,7 @@ void NameInfrastructure(PyValue& spec);
 // first wins.
 inline constexpr std::string_view kStorageSizeKeys[] = {"blockStorageSize", "blockStorageSizeGB"};
 
-// Gigabytes: 50, "50", 50GB; nothing for what is no whole number of them.
+// Gigabytes: 50, "50", 50GB; nullopt for what is not a whole number of them.
 std::optional<int64_t> StorageSizeOf(const PyValue& size);
 
 }  // namespace ads

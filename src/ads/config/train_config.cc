@@ -301,7 +301,8 @@ base::Status TrainReader::ReadRuntime(const PyValue& spec) {
 }
 
 base::Result<TrainConfig> TrainReader::Read(const PyValue& document) {
-  if (!document.is_map()) return FailAt(0, "the file is no map of keys; it begins with \"kind:\"");
+  if (!document.is_map())
+    return FailAt(0, "the file is not a map of keys; it begins with \"kind:\"");
   const PyValue* kind = document.Find("kind");
   if (kind == nullptr) return FailAt(0, "KeyError: 'kind': write \"kind: distributed\"");
   if (PyStr(*kind) != "distributed") {

@@ -18,7 +18,7 @@ struct InterfaceAddress {
 // The machine's, in the kernel's order.
 base::Result<std::vector<InterfaceAddress>> ListAddresses();
 
-// The first that lies in `cidr` (10.0.0.0/16); nothing when none does. Pure.
+// The first that lies in `cidr` (10.0.0.0/16); nullopt when none does. Pure.
 std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& addresses,
                                            std::string_view cidr);
 

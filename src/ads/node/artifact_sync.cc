@@ -125,7 +125,8 @@ bool ArtifactSync::AwaitWork() {
   return waited[0].revents != 0;
 }
 
-// What has gone meanwhile is no error; all else that hides files is, and what can be seen is found.
+// What has gone meanwhile is not an error; all else that hides files is, and what can be seen is
+// found.
 void ArtifactSync::ScanFolder(const std::string& folder, std::vector<std::string>& below,
                               Found& found) const {
   const auto note = [&](const std::string& path, int os_errno) {

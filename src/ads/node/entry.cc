@@ -254,7 +254,7 @@ base::Result<int> Entry::EndTogether(int exit_code) {
   TRY(nodes_->Tell(exit_code));
   if (!settings_.IsMain() || exit_code != 0) return exit_code;
   TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGTERM, SIGINT}));
-  // For those that have not begun; the others are known to live.
+  // For nodes that have not begun; the others are known to live.
   const auto deadline = context_.clock.Steady() + settings_.timeout;
   while (true) {
     if (meeting_) meeting_->DrainChanges();

@@ -52,7 +52,7 @@ LocalNodes::~LocalNodes() {
 
 std::string LocalNodes::PathOfOwn() const { return fmt::format("{}/{}", folder_, rank_); }
 
-// It gets its name once it is held: whoever sees it sees a living node.
+// It gets its name once it is held: a visible one is a living node.
 base::Status LocalNodes::MakeOwn() {
   const std::string path = PathOfOwn();
   const std::string fresh = path + ".new";

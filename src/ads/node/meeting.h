@@ -24,7 +24,7 @@ namespace ads {
 class Meeting {
  public:
   // The storage is the job's folder of the work dir; `nodes`, of a job on this machine, tells of
-  // those that were killed (null elsewhere).
+  // the ones that were killed (null elsewhere).
   Meeting(const EntrySettings& settings, ObjectStorage& storage, base::Clock& clock,
           LocalNodes* nodes = nullptr);
 

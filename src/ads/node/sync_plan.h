@@ -33,7 +33,7 @@ class SyncPlan {
 
   // Those whose time has come; they are no longer planned.
   std::vector<std::string> Take(Time now);
-  // When there is something to take; nothing when nothing is planned.
+  // When there is something to take; nullopt when nothing is planned.
   std::optional<Time> Next() const;
 
  private:

@@ -184,7 +184,7 @@ base::Result<text::Array> Api::List(ApiRequest request) {
                                                   : text::FindArray(*value, {"items"});
     if (part == nullptr) {
       return Fail(Code::kUnavailable,
-                  fmt::format("{} of {}: the answer is no list", request.operation,
+                  fmt::format("{} of {}: the answer is not a list", request.operation,
                               ServiceName(options_.service)));
     }
     items.insert(items.end(), part->begin(), part->end());

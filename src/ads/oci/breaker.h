@@ -9,7 +9,7 @@
 
 namespace ads::oci {
 
-// Thread safe. Requests under way and pauses end when it is broken, and those that come after it
+// Thread safe. Requests under way and pauses end when it is broken, and later ones too
 // end at once, until it is mended.
 class Breaker {
  public:

@@ -24,7 +24,7 @@ base::Result<BucketUri> ParseBucketUri(std::string_view uri) {
   const auto refuse = [&] {
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("\"{}\" is no URI of object storage: oci://bucket@namespace/prefix", uri));
+        fmt::format("\"{}\" is not a URI of object storage: oci://bucket@namespace/prefix", uri));
   };
   constexpr std::string_view kScheme = "oci://";
   if (!uri.starts_with(kScheme)) return refuse();
@@ -71,7 +71,7 @@ base::Result<std::string> OwnNamespace(Api& object_storage) {
   if (const auto* text = name.if_string(); text != nullptr && !text->empty()) {
     return std::string(text->data(), text->size());
   }
-  return Fail(Code::kUnavailable, "get_namespace: the answer is no name");
+  return Fail(Code::kUnavailable, "get_namespace: the answer is not a name");
 }
 
 ApiRequest Bucket::PutRequest(const std::string& name, std::string content) const {

@@ -60,7 +60,7 @@ base::Status WritePart(int fd, uint64_t offset, std::string_view part, const std
   return {};
 }
 
-// Nothing of a file that is no small one.
+// Nullopt for a file that is not a small one.
 base::Result<std::optional<std::string>> ReadSmallFile(const std::string& path) {
   const base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about{};
@@ -109,7 +109,7 @@ base::Status Bucket::PutFile(const std::string& name, const std::string& path) {
     return Fail(base::Errno(errno, fmt::format("open \"{}\"", path)));
   }
   if (!S_ISREG(about.st_mode)) {
-    return Fail(Code::kInvalidArgument, fmt::format("\"{}\" is no regular file", path));
+    return Fail(Code::kInvalidArgument, fmt::format("\"{}\" is not a regular file", path));
   }
   const auto size = static_cast<uint64_t>(about.st_size);
   if (size > kPartBytes) return PutParts(name, path, fd.get(), size);

@@ -28,8 +28,8 @@ struct InstanceIdentity {
                                              std::string_view intermediate_pem);
 };
 
-// POST of `path`, signed with the instance's key: a token for who holds `session_key`. `host` is
-// not signed.
+// POST of `path`, signed with the instance's key: a token for the holder of `session_key`. `host`
+// is not signed.
 base::Result<net::HttpRequest> TokenRequest(const InstanceIdentity& identity,
                                             const PrivateKey& session_key, const std::string& path,
                                             const std::string& host, base::Time now);

@@ -15,7 +15,7 @@
 
 namespace ads::oci {
 
-// When a session token (a JWT) runs out: its `exp`. Pure. Nothing when it cannot be read.
+// When a session token (a JWT) runs out: its `exp`. Pure. Nullopt when it cannot be read.
 std::optional<base::Time> TokenExpiry(std::string_view token);
 
 // Thread safe.

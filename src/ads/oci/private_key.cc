@@ -58,7 +58,7 @@ base::Result<std::shared_ptr<const PrivateKey>> PrivateKey::Read(const Secret& p
   std::shared_ptr<const PrivateKey> read(new PrivateKey(key));
   if (::EVP_PKEY_base_id(key) != EVP_PKEY_RSA) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("{}: it is no RSA key; the service takes RSA keys only", what));
+                fmt::format("{}: it is not an RSA key; the service takes RSA keys only", what));
   }
   return read;
 }

@@ -141,11 +141,12 @@ base::Result<net::Url> EndpointOf(Service service, std::string_view region,
   if (const auto url = environment.Get(kAllVariable)) return Override(kAllVariable, *url);
   const Place place = PlaceOf(region, environment);
   if (!IsHostName(place.name, "-")) {
-    return Fail(Code::kInvalidArgument, fmt::format("\"{}\" is no region: us-ashburn-1", region));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("\"{}\" is not a region: us-ashburn-1", region));
   }
   if (!IsHostName(place.domain, "-.")) {
     return Fail(Code::kInvalidArgument,
-                fmt::format("\"{}\" is no domain for region {}: oraclecloud.com", place.domain,
+                fmt::format("\"{}\" is not a domain for region {}: oraclecloud.com", place.domain,
                             place.name));
   }
   const ServiceHost& host = HostOf(service);

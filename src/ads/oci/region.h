@@ -23,7 +23,7 @@ enum class Service {
 // As the errors of Oracle's SDK name it: "data_science".
 std::string_view ServiceName(Service service);
 
-// "iad" -> "us-ashburn-1"; what is no short name stays, in lower case.
+// "iad" -> "us-ashburn-1"; what is not a short name stays, in lower case.
 std::string RegionName(std::string_view region);
 
 // https://datascience.us-ashburn-1.oci.oraclecloud.com. A region that Oracle has made since

@@ -27,7 +27,8 @@ TEST(EndpointOf, FollowsServiceAndRegion) {
             "https://logging.us-gov-ashburn-1.oci.oraclegovcloud.com:443");
   EXPECT_EQ(Endpoint(Service::kSecrets, "xx-new-9"),
             "https://secrets.vaults.xx-new-9.oci.oraclecloud.com:443");
-  EXPECT_EQ(Endpoint(Service::kSecrets, "evil.com/"), "\"evil.com/\" is no region: us-ashburn-1");
+  EXPECT_EQ(Endpoint(Service::kSecrets, "evil.com/"),
+            "\"evil.com/\" is not a region: us-ashburn-1");
 }
 
 TEST(EndpointOf, KnowsEveryRegionByBothNamesAndItsRealm) {
@@ -77,7 +78,7 @@ TEST(EndpointOf, IsToldOfNewRegionsAsOraclesSdkIs) {
             "https://iaas.us-ashburn-1.oraclecloud.com:443");
   environment.Set("OCI_DEFAULT_REALM", "evil.com/?");
   EXPECT_EQ(Endpoint(Service::kNetwork, "xx-new-9", environment),
-            "\"evil.com/?\" is no domain for region xx-new-9: oraclecloud.com");
+            "\"evil.com/?\" is not a domain for region xx-new-9: oraclecloud.com");
 }
 
 TEST(EndpointOf, IsReplacedByTheEnvironment) {

@@ -1,4 +1,4 @@
-// Answers of the services that are no success, and when to ask again (compat/opctl.md 5.4, 5.5).
+// Answers of the services that are not a success, and when to ask again (compat/opctl.md 5.4, 5.5).
 // Pure.
 #pragma once
 
@@ -38,8 +38,8 @@ bool MayBeDone(const base::Error& error);
 bool IsPassing(const base::Error& error);
 
 // How long to wait before the `tries`-th repetition (from 1) of a request that was answered so.
-// `spread` in [0, 1) parts those who failed together; `elapsed` since the first try. As long as the
-// service says (retry-after, seconds or a date), at the least. Nothing: the answer stands, also
+// `spread` in [0, 1) parts clients that failed together; `elapsed` since the first try. As long as
+// the service says (retry-after, seconds or a date), at the least. Nothing: the answer stands, also
 // where it asks for more than kLongestRetrying has left.
 std::optional<base::Duration> PauseAfter(const net::HttpResponse& answer, int tries, double spread,
                                          base::Duration elapsed);

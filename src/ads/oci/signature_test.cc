@@ -105,7 +105,7 @@ TEST(PrivateKey, RefusesWhatIsNoRsaKey) {
       PrivateKey::Read(Secret(std::string("-----BEGIN")), Secret(), "the key").error().message,
       "the key: it holds no private key (PEM)");
   EXPECT_EQ(PrivateKey::Read(Secret(std::string(kTestKeyEc)), Secret(), "the key").error().message,
-            "the key: it is no RSA key; the service takes RSA keys only");
+            "the key: it is not an RSA key; the service takes RSA keys only");
 }
 
 TEST(PrivateKey, KeepsTheProcessFromLeavingACoreDump) {

@@ -34,7 +34,7 @@ class RunEnding {
 
   // Every run of the job, oldest first.
   base::Result<std::vector<oci::JobRun>> RunsOf(const std::string& job_id);
-  // A run that has ended meanwhile is no error.
+  // A run that has ended meanwhile is not an error.
   base::Status Cancel(const std::string& run_id);
   // A step of a run's way to its end: asks for it, unless that is under way, and looks at the run.
   void Urge(EndingRun& run);

@@ -186,9 +186,10 @@ base::Result<int> RunExistingJob(const Context& context, const ExistingJobReques
                                  cli::Output& out, cli::Output& err) {
   const std::string& job_ocid = request.job_ocid;
   if (oci::KindOfOcid(job_ocid) != "datasciencejob") {
-    return Fail(Code::kInvalidArgument, fmt::format("ValueError: --ocid {}: it is no OCID of a job "
-                                                    "(ocid1.datasciencejob...)",
-                                                    job_ocid));
+    return Fail(Code::kInvalidArgument,
+                fmt::format("ValueError: --ocid {}: it is not an OCID of a job "
+                            "(ocid1.datasciencejob...)",
+                            job_ocid));
   }
   OciCloud cloud(context, request.login);
   TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());

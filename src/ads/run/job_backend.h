@@ -17,7 +17,7 @@
 namespace ads {
 
 // Creates the job and its runs one after another. Where a run cannot be created, or Ctrl-C comes,
-// those that were are cancelled: nothing is left that costs money.
+// the created ones are cancelled: nothing is left that costs money.
 std::unique_ptr<Backend> MakeJobBackend(const Context& context);
 
 // A job that was created, and its runs in the order of the specification's.

@@ -44,7 +44,7 @@ class RunWatch {
     // A service that is away is asked for so long; the runs need nobody who watches.
     std::chrono::seconds patience{600};
   };
-  // Several runs have their role before every line. What is no line of theirs goes to `err`.
+  // Several runs have their role before every line. What is not a line of theirs goes to `err`.
   RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options options, base::Clock& clock,
            cli::Output& out, cli::Output& err);
 

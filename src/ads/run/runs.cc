@@ -160,10 +160,11 @@ base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFl
   }
   if (IsLocalTraining(context, job)) return CancelLocalTraining(context, job, call.out);
   if (!job.starts_with("ocid")) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("ValueError: {0} is no OCID, and no job that `run -b local` started "
-                            "here; one of `-b kubernetes` ends by `muster delete {0}`",
-                            job));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("ValueError: {0} is not an OCID, and no job that `run -b local` started "
+                    "here; one of `-b kubernetes` ends by `muster delete {0}`",
+                    job));
   }
   return CancelRunsOf(context, flags.login, job, call.out);
 }

@@ -124,7 +124,7 @@ base::Result<std::unique_ptr<ObjectStorage>> OpenFolder(const std::string& uri) 
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   if (!folder.starts_with('/')) {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("\"{}\" is no folder: file:///path or oci://bucket@namespace/"
+                      fmt::format("\"{}\" is not a folder: file:///path or oci://bucket@namespace/"
                                   "prefix is wanted",
                                   uri));
   }

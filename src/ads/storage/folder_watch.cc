@@ -76,7 +76,7 @@ void FolderWatch::RemoveTree(const std::string& name) {
     inotify_.Unwatch(watched.first);
     return true;
   });
-  // Its own events, those that are still to come too, belong to nobody now.
+  // Its events, pending ones too, belong to nobody now.
 }
 
 void FolderWatch::TakeFolder(const process::Inotify::Event& event, const std::string& path,

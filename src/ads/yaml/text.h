@@ -6,7 +6,7 @@
 
 namespace ads {
 
-// What is no UTF-8 becomes U+FFFD.
+// What is not UTF-8 becomes U+FFFD.
 std::u32string DecodeUtf8(std::string_view text);
 
 // repr() of a str: single quotes unless it holds those and no double ones; what does not print is

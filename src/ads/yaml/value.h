@@ -34,7 +34,7 @@ struct PyValue {
   // What Python's `if` makes of it.
   bool is_truthy() const;
 
-  // The value of a key; nullptr when this is no map or has none of that name.
+  // The value of a key; nullptr when this is not a map or has none of that name.
   const PyValue* Find(std::string_view key) const;
   // Replaces or appends.
   void Set(std::string key, PyValue value);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kOrder = " (most recent call first):";
 
-// "Current thread 0x00007f12 [name] (most recent call first):"; nothing when it is no header.
+// "Current thread 0x00007f12 [name] (most recent call first):"; nothing when it is not a header.
 bool ReadHeader(std::string_view line, ThreadStack& stack) {
   if (!line.ends_with(kOrder)) return false;
   stack.is_main = line.starts_with("Current thread 0x");

@@ -27,7 +27,7 @@ std::string PlaceOf(const Frame& frame);
 struct Doing {
   enum class Kind {
     kSilent,     // no frames
-    kOwn,        // anything of which nothing more is known
+    kOwn,        // anything about which nothing more is known
     kWaiting,    // for other ranks: in a collective, a rendezvous, a transfer
     kSaving,     // or loading a checkpoint
     kCompiling,  // torch.compile

@@ -59,8 +59,8 @@ class StallWatch {
   // Once a second. True when the dumps of all ranks are wanted, for Judge.
   bool See(Instant now, const std::vector<RankLook>& looks);
 
-  // `dumps`: by rank, of those that gave one. `line_of`: the text of a line of a source file, ""
-  // when that cannot be read.
+  // `dumps`: by rank, of the ranks that gave one. `line_of`: the text of a line of a source file,
+  // "" when that cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
   void Judge(Instant now, const std::map<int, std::string>& dumps, LineOf line_of);
 

@@ -36,7 +36,7 @@ base::Status CheckOwner(cluster::Client& client, const Context& context, const t
                         Admins admins);
 
 // `selector` ("" is everything), narrowed to the user's own where the command's namespace keeps
-// users apart and the user is no administrator.
+// users apart and the user is not an administrator.
 base::Result<std::string> OnlyVisible(cluster::Client& client, const Context& context,
                                       std::string_view selector);
 

@@ -13,7 +13,7 @@
 namespace arena {
 
 // The value of -T/--type: by name, alias or shorthand, any case. True: PyTorch jobs are meant
-// ("" means every kind). False: another kind, of which the embedded cluster never has any. An error
+// ("" means every kind). False: another kind, which the embedded cluster never has. An error
 // has Arena's text.
 base::Result<bool> MeansPyTorch(std::string_view type);
 // -T/--type of a verb that has no other kind.

@@ -94,11 +94,11 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
       const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
       TRY(call.out.Write(fmt::format("{}: {}\n", head, *well)));
       if (!lost.empty()) {
-        TRY(
-            call.out.Write(fmt::format("But a loss is no number any more: {}\nLower the learning "
-                                       "rate, clip gradients, look at "
-                                       "the data of that step.\n",
-                                       api::OneLine(lost))));
+        TRY(call.out.Write(
+            fmt::format("But a loss is not a number any more: {}\nLower the learning "
+                        "rate, clip gradients, look at "
+                        "the data of that step.\n",
+                        api::OneLine(lost))));
       }
       return 0;
     }
@@ -136,7 +136,7 @@ void AddExplain(cli::Command& root, Context& context) {
                                context.program));
   auto flags = std::make_shared<ExplainFlags>();
   verb.flags().StringArray(&flags->logs, "logs",
-                           "explain the logs in this file or folder, `PATH`, and in those that "
+                           "explain the logs in this file or folder, `PATH`, and in the ones that "
                            "follow it; - is stdin");
   verb.flags().Bool(&flags->has_all, "all", false, "all evidence, not the first lines of it");
   verb.flags()

@@ -3,7 +3,7 @@
 
 namespace arena {
 
-// Each is "unknown" where the source is no git repository.
+// Each is "unknown" where the source is not a git repository.
 struct BuildInfo {
   const char* commit;  // its full hash
   const char* date;    // of the commit, RFC 3339, UTC

@@ -21,7 +21,7 @@ constexpr std::string_view kSchemeFlag = "enable-scheme";
 // Of a write to an object that others write to as well.
 constexpr int kTriesOnConflict = 5;
 
-// "--enable-scheme=x" -> "x"; nothing for other words.
+// "--enable-scheme=x" -> "x"; nullopt for other words.
 std::optional<std::string_view> SchemeOf(std::string_view word) {
   if (!word.starts_with('-')) return std::nullopt;
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
@@ -191,7 +191,7 @@ base::Result<OtherOperator> FindOtherOperator(cluster::Client& client, KindFinde
 
 base::Status TakeOver(cluster::Client& client, KindFinder& kinds, const OtherOperator& other,
                       std::chrono::milliseconds timeout) {
-  // First: whoever answers it is about to go, and until then nothing could be created.
+  // First: its server is about to go, and nothing could be created in between.
   for (const text::Json& configuration : other.webhook_configurations) {
     TRY_ASSIGN(const api::Resource* resource,
                kinds.Find(kAdmissionApi, "ValidatingWebhookConfiguration"));

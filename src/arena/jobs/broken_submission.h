@@ -1,4 +1,4 @@
-// Submissions to Kubernetes that were broken off. Such a submission is several requests, of which
+// Submissions to Kubernetes that were broken off. Such a submission is several requests;
 // the job's is the first: until the last of them the job is marked with who makes it. Whoever comes
 // upon the mark of one who is gone takes the job back, and with it all that it owns.
 #pragma once

@@ -134,7 +134,7 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
 
 void AddHistory(cli::Command& root, Context& context) {
   cli::Command& verb =
-      root.Add("history", "List the runs: the jobs, and those that were deleted")
+      root.Add("history", "List the runs: the jobs, deleted ones too")
           .Args(cli::NoArgs())
           .Long(
               "List the runs, the newest first: the jobs that are there, and on this machine "

@@ -39,7 +39,7 @@ class JobWatch {
   // nothing else.
   bool Wait(std::chrono::milliseconds timeout, const std::function<bool(const Snapshot&)>& done);
 
-  // Why the server refuses: whoever waits in a loop asks, and ends.
+  // Why the server refuses: for callers that wait in a loop, to end it.
   base::Status Refusal();
 
   // From any thread: Wait looks again, for something else than the job or its pods.
@@ -64,7 +64,7 @@ class JobWatch {
 // restarts is back sooner.
 inline constexpr int kMaxMisses = 6;
 
-// For whoever waits in a loop: whether there is still something to wait for.
+// For callers that wait in a loop: whether there is still something to wait for.
 class JobProbe {
  public:
   JobProbe(cluster::Client& client, std::string namespace_name, std::string job)

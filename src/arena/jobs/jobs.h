@@ -51,7 +51,7 @@ void SortNewestFirst(std::vector<TrainingJob>& jobs);
 // The label selector that finds this job's pods.
 std::string PodSelector(const text::Json& job);
 
-// http://address:port of the job's TensorBoard; nothing when it has none. Never an error: the rest
+// http://address:port of the job's TensorBoard; nullopt when it has none. Never an error: the rest
 // is shown without it.
 std::optional<std::string> TensorboardUrl(cluster::Client& client, const TrainingJob& job);
 

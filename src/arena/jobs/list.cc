@@ -29,7 +29,7 @@ std::string CellText(const text::Json& cell) {
   return cell.is_null() ? "" : text::ToJson(cell);
 }
 
-// The rows of a table that the embedded server rendered; nothing when it has not its columns.
+// The rows of a table that the embedded server rendered; nullopt when it does not have its columns.
 std::optional<std::vector<ListRow>> RowsOfTable(const cluster::Table& table, bool with_namespace) {
   const auto column = [&](std::string_view name) -> std::optional<size_t> {
     for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -136,7 +136,8 @@ void HintAtOthers(cluster::Client& client, const Context& context,
       count == 1 ? "it" : "one");
 }
 
-// The table, and then each row of it that has changed, for ever. Ages alone are no news.
+// The table, and then each row of it that has changed, for ever. A change of ages alone is not
+// shown.
 base::Status WatchList(cluster::Client& client, const Context& context, const ListFlags& flags,
                        Format format, cli::Invocation& call) {
   constexpr std::chrono::milliseconds kAtLeast{200};
@@ -236,7 +237,7 @@ void AddList(cli::Command& root, Context& context) {
       .Short('A')
       .OldName("allNamespaces");
   if (lists_all) {
-    set.Bool(&flags->with_gone, "all", false, "also those that were deleted: as `history`");
+    set.Bool(&flags->with_gone, "all", false, "also deleted ones: as `history`");
     set.Bool(&flags->is_watch, "watch", false, "go on, and print each job whose state changes")
         .Short('w');
   }

@@ -39,7 +39,7 @@ ServedKinds KindsAmong(const std::set<std::string_view>& plurals) {
   return kinds;
 }
 
-// Nothing when there is none, or none that is good: whatever is wrong with it, asking helps.
+// Nullopt when there is none, or none that is good: whatever is wrong with it, asking helps.
 std::optional<ServedKinds> RememberedKinds(const Context& context) {
   const std::string path = KindsFile(context);
   if (path.empty()) return std::nullopt;
@@ -160,7 +160,7 @@ base::Result<std::vector<const api::Resource*>> ServedOtherKinds(cluster::Client
   const auto list = text::ParseJson(*body);
   const text::Array* const resources = list ? text::FindArray(*list, {"resources"}) : nullptr;
   if (resources == nullptr) {
-    return Fail(Code::kInternal, kPath + ": the server's answer is no list of resources");
+    return Fail(Code::kInternal, kPath + ": the server's answer is not a list of resources");
   }
   std::set<std::string_view> plurals;
   for (const text::Json& resource : *resources) {

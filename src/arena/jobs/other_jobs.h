@@ -22,9 +22,9 @@ inline constexpr std::chrono::minutes kKindsLifetime{10};
 
 // The jobs that the value of -T/--type means ("" is every kind), newest first. PyTorchJobs are
 // Arena's, as ListJobs finds them; of another kind they are all that the user may see, whoever made
-// them, one LIST a kind and none for their pods: GPUs are those that the job asks for, all of them
-// allocated while it is RUNNING, and it is on no node. With "" a kind that the user may not list is
-// passed over.
+// them, one LIST a kind and none for their pods: GPUs are the ones that the job asks for, all of
+// them allocated while it is RUNNING, and it is on no node. With "" a kind that the user may not
+// list is passed over.
 base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
                                                       const Context& context,
                                                       const std::string& namespace_name,

@@ -145,7 +145,7 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
   TRY_ASSIGN(std::optional<RunRecord> gone, FindGoneRun(client, context, run));
   if (gone) return std::move(*gone);
   return Fail(Code::kNotFound,
-              fmt::format("no run {} is known{}: `{} history` lists those that are", run,
+              fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
                           context.cluster_is_this_machine
                               ? ""
                               : "; of this cluster only the jobs that are there are",

@@ -1,4 +1,4 @@
-// Runs of now and of before: jobs, and what the embedded cluster remembers of those that were
+// Runs of now and of before: jobs, and what the embedded cluster remembers of jobs that were
 // deleted (local/server/routing/records.h).
 #pragma once
 
@@ -33,7 +33,7 @@ inline constexpr std::string_view kDeletedStatus = "DELETED";
 base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
                                 const std::string& run);
 
-// A gone run of that name or id; nothing when there is none.
+// A gone run of that name or id; nullopt when there is none.
 base::Result<std::optional<RunRecord>> FindGoneRun(cluster::Client& client, const Context& context,
                                                    const std::string& run);
 

@@ -21,7 +21,7 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
 // What cannot be read is left out: a verdict names the logs that are missing.
 answers::Evidence EvidenceOf(cluster::Client& client, const RunRecord& run);
 
-// The first line of its logs' ends that tells of a loss which is no number, or infinite; "" of
+// The first line of its logs' ends that tells of a loss that is NaN or infinite; "" of
 // none.
 std::string LostLoss(cluster::Client& client, const RunRecord& run);
 

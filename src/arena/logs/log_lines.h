@@ -52,7 +52,7 @@ class LogLines {
 
   bool keep_timestamps_;
   bool shows_open_line_ = false;
-  std::string open_line_;    // timestamp of the line of which a part was printed; "" is none
+  std::string open_line_;    // timestamp of the line that was printed in part; "" is none
   size_t open_printed_ = 0;  // how much of its text
   bool has_progress_ = false;
   std::string buffer_;

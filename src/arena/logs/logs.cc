@@ -29,7 +29,7 @@ struct LogFlags {
   bool follow = false, timestamps = false, all = false;
 };
 
-// 1h1m1s in seconds; nothing for anything but digits and h, m, s.
+// 1h1m1s in seconds; nullopt for anything but digits and h, m, s.
 std::optional<int64_t> ParseSince(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {

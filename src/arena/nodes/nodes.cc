@@ -20,7 +20,7 @@ constexpr std::string_view kShareMemory = "aliyun.com/gpu-mem";
 constexpr std::string_view kShareCore = "aliyun.com/gpu-core.percentage";
 constexpr std::string_view kShareCount = "aliyun.com/gpu-count";
 constexpr std::string_view kTopologyLabel = "ack.node.gpu.schedule";
-// More is no number of GPUs, and Arena takes the node for one without any.
+// More is not a number of GPUs, and Arena takes the node for one without any.
 constexpr int64_t kMostExclusiveGpus = 100;
 
 int64_t AmountIn(const text::Json& node, std::string_view where, std::string_view resource) {
@@ -71,7 +71,7 @@ std::map<std::string, int64_t> AllocationOf(const text::Json& pod, std::string_v
   return allocation;
 }
 
-// Nothing when the pod asks for none of what the node's kind has.
+// Nullopt when the pod asks for none of what the node's kind has.
 std::optional<NodeInstance> InstanceOf(const text::Json& pod, NodeKind kind) {
   NodeInstance instance;
   instance.namespace_name = api::Namespace(pod);
@@ -204,7 +204,7 @@ NodeUse Describe(const text::Json& node) {
   return use;
 }
 
-// A GPU once, whoever holds it.
+// Each GPU once, whoever holds it.
 std::vector<GpuMetric> MetricsOfNode(const std::vector<GpuMetric>& metrics,
                                      const std::string& node) {
   std::vector<GpuMetric> found;

@@ -17,7 +17,7 @@ struct TopNodeFlags {
   bool details = false, refresh = false, metric = false;
 };
 
-// -m by letter, mode or type; nothing when it was not given.
+// -m by letter, mode or type; nullopt when it was not given.
 base::Result<std::optional<NodeKind>> ParseMode(std::string_view text) {
   if (text.empty()) return std::optional<NodeKind>();
   for (const NodeKind kind : kNodeKinds) {

@@ -94,7 +94,7 @@ base::Result<int> RunCreate(Context& context, const CreateFlags& flags, cli::Inv
   if (!context.cluster_is_this_machine) {
     return Fail(
         Code::kInvalidArgument,
-        "a directory of this machine is no volume of another cluster: create the claim there "
+        "a directory of this machine is not a volume of another cluster: create the claim there "
         "with kubectl");
   }
   const std::string& name = call.args[0];

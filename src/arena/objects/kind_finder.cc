@@ -36,7 +36,7 @@ base::Result<const KindFinder::Kinds*> KindFinder::KindsOf(const std::string& ap
   auto list = text::ParseJson(body);
   const text::Array* const resources = list ? text::FindArray(*list, {"resources"}) : nullptr;
   if (resources == nullptr) {
-    return Fail(Code::kInternal, fmt::format("{}: the server's answer is no list of resources",
+    return Fail(Code::kInternal, fmt::format("{}: the server's answer is not a list of resources",
                                              DiscoveryPath(api_version)));
   }
   std::set<std::string_view> names;  // "pytorchjobs", "pytorchjobs/status"

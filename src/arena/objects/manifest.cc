@@ -27,7 +27,7 @@ base::Error AtLineOf(const std::string& source, const base::Error& error) {
   return error.Wrap(source);
 }
 
-// Where the JSON object that begins at `begin` ends; nothing when it does not.
+// Where the JSON object that begins at `begin` ends; nullopt when it does not.
 std::optional<size_t> EndOfObject(std::string_view text, size_t begin) {
   size_t depth = 0;
   bool is_in_string = false;

@@ -17,7 +17,7 @@ struct Manifest {
 
 // YAML or JSON, of any number of documents; the objects of a `List` are taken one by one. In the
 // order of the text. `source` is the name of the text in places and errors. kInvalidArgument:
-// `job.yaml:3:7: why` where it is malformed, a place where a document is no object.
+// `job.yaml:3:7: why` where it is malformed, a place where a document is not an object.
 base::Result<std::vector<Manifest>> ParseManifests(std::string_view text,
                                                    const std::string& source);
 

@@ -20,8 +20,8 @@ base::Result<std::string> NeededText(const text::Json& object, text::Path path,
     return Fail(Code::kInvalidArgument, fmt::format("{} is missing", field));
   }
   if (!value->is_string()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: {} is no text: put it into quotes", field, text::ToJson(*value)));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {} is not a string: put it into quotes",
+                                                    field, text::ToJson(*value)));
   }
   const std::string_view text = value->get_string();
   if (text.empty()) return Fail(Code::kInvalidArgument, fmt::format("{} is empty", field));

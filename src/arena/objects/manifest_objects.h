@@ -24,7 +24,7 @@ struct ManifestObject {
 base::Result<ManifestObject> PrepareObject(const Context& context, KindFinder& kinds,
                                            text::Json object);
 
-// The object as it is on the server; nothing when there is none.
+// The object as it is on the server; nullopt when there is none.
 base::Result<std::optional<text::Json>> FindLive(cluster::Client& client,
                                                  const ManifestObject& wanted);
 

@@ -22,7 +22,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Of those that this verb has made; jobs have Secrets of their own, which are theirs.
+// Of Secrets that this verb has made; the ones that belong to jobs are left alone.
 constexpr const char* kMadeHere = "muster.dev/secret";
 constexpr size_t kMaxSecretBytes = 1 << 20;
 

@@ -45,7 +45,7 @@ base::Result<std::map<std::string, std::string>> CallersEnvironment(
     bytes += name.size() + value.size();
     inherited[name] = value;
   }
-  // A log that is no terminal's is seen as it is written.
+  // A log that is not a terminal's is seen as it is written.
   inherited.try_emplace("PYTHONUNBUFFERED", "1");
   if (bytes <= kMaxBytes) return inherited;
   return base::Fail(

@@ -23,7 +23,7 @@ struct PruneFlags {
   int64_t keep = 0, size = 0;
   bool has_since = false, has_keep = false, has_size = false;
   bool all_namespaces = false;
-  bool only_gone = false;  // of those that were deleted: what the daemon asks for
+  bool only_gone = false;  // of deleted jobs: what the daemon asks for
 };
 
 bool HasEnded(const TrainingJob& job) { return api::IsFinished(job.summary.status); }
@@ -197,7 +197,7 @@ void AddPrune(cli::Command& root, Context& context) {
   if (!is_arena) {
     verb.Long(
         "Delete jobs that ended, and forget runs that were deleted, with their logs, files and\n"
-        "code: those that one of --since, --keep and --size does not keep. Jobs that run, wait or\n"
+        "code: the runs that --since, --keep or --size does not keep. Jobs that run, wait or\n"
         "are suspended stay.");
   }
   auto flags = std::make_shared<PruneFlags>();

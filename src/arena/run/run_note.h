@@ -39,7 +39,7 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment);
 // Its files, what MUSTER_RUN_DIR names; "" where they are not, or no longer, on this machine.
 std::string RunFilesOf(const text::Json& job, const base::Environment& environment);
-// What is noted in a run's folder; nullopt where nothing is.
+// What is notted in a run's folder; nullopt where nothing is.
 std::optional<RunNote> NoteIn(const std::string& folder);
 
 }  // namespace arena

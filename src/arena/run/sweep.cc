@@ -36,7 +36,7 @@ base::Error TooMany(size_t max) {
           0};
 }
 
-// "1..3"; nothing of what is no range.
+// "1..3"; nullopt for what is not a range.
 std::optional<std::pair<int64_t, int64_t>> RangeOf(std::string_view text) {
   const size_t dots = text.find("..");
   if (dots == std::string_view::npos) return std::nullopt;

@@ -23,7 +23,7 @@ struct TrialRow {
     if (!result) return "PENDING";
     return result->exit_code == 0 ? "SUCCEEDED" : "FAILED";
   }
-  // Nothing of NaN, which is no measure.
+  // Nullopt for NaN, which is not a measurement.
   std::optional<double> Metric(const std::string& name) const {
     if (!result) return std::nullopt;
     const auto found = result->metrics.find(name);

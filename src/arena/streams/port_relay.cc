@@ -152,7 +152,7 @@ base::Result<PortPair> ParsePortPair(std::string_view text) {
   const auto wrong = [&] {
     return Fail(
         Code::kInvalidArgument,
-        fmt::format("\"{}\" is no port: write REMOTE, LOCAL:REMOTE or :REMOTE, each of 1 to "
+        fmt::format("\"{}\" is not a port: write REMOTE, LOCAL:REMOTE or :REMOTE, each of 1 to "
                     "65535",
                     text));
   };

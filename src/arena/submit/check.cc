@@ -108,8 +108,8 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   }
   for (const std::string& secret : flags.image_pull_secrets) {
     if (!api::IsObjectName(secret)) {
-      return Refuse(
-          fmt::format("--image-pull-secret \"{}\" is invalid: it is no name of a secret", secret));
+      return Refuse(fmt::format(
+          "--image-pull-secret \"{}\" is invalid: it is not a name of a secret", secret));
     }
   }
   const bool is_dry = flags.dry_run != "none";

@@ -120,7 +120,7 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        },
        "--git-branch and --env=GIT_SYNC_BRANCH say the same: leave out one of them"},
       {[](auto& f) { UseGit(f).git_revision = "-x"; },
-       "--git-revision is invalid: \"-x\" is no name of one"},
+       "--git-revision is invalid: \"-x\" is not a name of one"},
       {[](auto& f) { UseGit(f).git_ssh_key = "/k"; },
        "--git-ssh-key is of use with a source over ssh only (git@host:team/repo.git, "
        "ssh://host/path), not with one over http"},
@@ -133,9 +133,9 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
          UseGit(f).git_ssh_key = "/etc/hostname";
          f.sync_source = "git@h:r.git";
        },
-       "--git-ssh-key \"/etc/hostname\" is invalid: it is no private key"},
+       "--git-ssh-key \"/etc/hostname\" is invalid: it is not a private key"},
       {[](auto& f) { UseGit(f).sync_source = "--upload-pack=x"; },
-       "--sync-source is invalid: \"--upload-pack=x\" is no address of code"},
+       "--sync-source is invalid: \"--upload-pack=x\" is not an address of code"},
       {[](auto& f) { f.dry_run = "maybe"; },
        "--dry-run is invalid: none, client, server, not \"maybe\""},
       {[](auto& f) {
@@ -150,7 +150,7 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
       {[](auto& f) { f.image_pull_policy = "Often"; },
        "--image-pull-policy is invalid: Always, IfNotPresent, Never, not \"Often\""},
       {[](auto& f) { f.image_pull_secrets = {"A b"}; },
-       "--image-pull-secret \"A b\" is invalid: it is no name of a secret"},
+       "--image-pull-secret \"A b\" is invalid: it is not a name of a secret"},
       {[](auto& f) { f.working_dir = "w"; }, "--working-dir is invalid: 'w' must be absolute"},
       {[](auto& f) { f.shell = ""; }, "--shell is invalid: it names the program, as sh or bash"},
       {[](auto& f) { f.running_timeout = std::chrono::milliseconds(5); },
@@ -176,11 +176,11 @@ TEST_F(CheckTest, FindsEachBadValueInArenasWords) {
        "'-', "
        "'_' and '.', at most 63 of them"},
       {[](auto& f) { UseGit(f).sync_source = " "; },
-       "--sync-source is invalid: \" \" is no address of code"},
+       "--sync-source is invalid: \" \" is not an address of code"},
       {[](auto& f) { UseGit(f).sync_source = "https://u:hush@h/o/.."; },
-       "--sync-source is invalid: \"https://u@h/o/..\" is no address of code"},
+       "--sync-source is invalid: \"https://u@h/o/..\" is not an address of code"},
       {[](auto& f) { UseGit(f).sync_source = "/"; },
-       "--sync-source is invalid: \"/\" is no address of code"},
+       "--sync-source is invalid: \"/\" is not an address of code"},
       {[](auto& f) { f.devices = {"cpu=1"}; }, "please use '--cpu 1' instead of '--device cpu=1'"},
       {[](auto& f) {
          f.model_name = "a b";

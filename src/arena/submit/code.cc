@@ -114,7 +114,8 @@ class CodeCheck {
         (is_git && (project.empty() || project == "." || project == ".."))) {
       std::string shown = flags_.sync_source;
       TakePasswordOfUrl(shown);
-      return Refuse(fmt::format("--sync-source is invalid: \"{}\" is no address of code", shown));
+      return Refuse(
+          fmt::format("--sync-source is invalid: \"{}\" is not an address of code", shown));
     }
     return {};
   }
@@ -129,7 +130,7 @@ class CodeCheck {
     TRY(Put("--git-depth", depth, "GIT_SYNC_DEPTH", depth));
     for (const std::string* const ref : {&flags_.git_branch, &flags_.git_revision}) {
       if (!ref->starts_with('-')) continue;
-      return Refuse(fmt::format("{} is invalid: \"{}\" is no name of one",
+      return Refuse(fmt::format("{} is invalid: \"{}\" is not a name of one",
                                 ref == &flags_.git_branch ? "--git-branch" : "--git-revision",
                                 *ref));
     }
@@ -154,7 +155,7 @@ class CodeCheck {
       TRY_ASSIGN(std::string key, ReadSecretFile("--git-ssh-key", flags_.git_ssh_key, environment_,
                                                  options_.warnings));
       if (key.find("PRIVATE KEY-----") == std::string::npos) {
-        return Refuse(fmt::format("--git-ssh-key \"{}\" is invalid: it is no private key{}",
+        return Refuse(fmt::format("--git-ssh-key \"{}\" is invalid: it is not a private key{}",
                                   flags_.git_ssh_key,
                                   key.starts_with("ssh-") ? " (but a public one)" : ""));
       }

@@ -205,7 +205,7 @@ base::Result<text::Json> Creation::CreateOrFindJob(const text::Json& job) {
   return WhatBecameOfJob(std::move(created.error()));
 }
 
-// The job is whole. Asked twice, as a lost answer is no reason to take it back.
+// The job is whole. Asked twice, as a lost answer is not a reason to take it back.
 base::Status Creation::RemoveMark() {
   const text::Json patch = text::Object{
       {"metadata",

@@ -16,7 +16,7 @@ namespace arena {
 // Creates the objects of one job. The embedded cluster makes all of them in one write. On
 // Kubernetes there are steps, and when one fails the others are taken back:
 //   1. the PyTorchJob    decides who has the name: of two submissions at once one makes it. It is
-//                        marked (broken_submission.h), for those who find a submission that died
+//                        marked (broken_submission.h), so that a submission that died can be told
 //   2. all the others    at once, owned by the job; pods wait for the Secret and the ConfigMaps
 //                        that they mount
 //   3. the mark goes

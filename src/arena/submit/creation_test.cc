@@ -260,7 +260,7 @@ TEST_P(CreationTest, WhatASubmitterThatDiedLeftDoesNotKeepTheName) {
   }
 }
 
-// A submission that is under way, on this machine or on one of which nothing is known.
+// A submission that is under way, on this machine or on one that nothing is known about.
 TEST_P(CreationTest, ASubmissionUnderWayIsLeftAlone) {
   if (GetParam()) return;
   CreateAndDie(2);

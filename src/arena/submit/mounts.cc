@@ -70,8 +70,8 @@ std::string Plain(std::string_view path) {
 base::Status CheckLogdir(const SubmitFlags& flags) {
   if (!flags.tensorboard) return {};
   if (flags.logdir.empty() || IsRoot(flags.logdir)) {
-    return Refuse(
-        fmt::format("--logdir is invalid: '{}' is no directory for --tensorboard", flags.logdir));
+    return Refuse(fmt::format("--logdir is invalid: '{}' is not a directory for --tensorboard",
+                              flags.logdir));
   }
   if (flags.logdir.starts_with('/') && GoesUp(flags.logdir)) {
     return Refuse(fmt::format("--logdir is invalid: '{}' must not hold '..'", flags.logdir));

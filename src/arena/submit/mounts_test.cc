@@ -55,8 +55,8 @@ TEST(Mounts, TheEventsHaveAPlaceOfTheirOwn) {
     });
   };
   for (const char* none : {"", "/", "//"}) {
-    EXPECT_EQ(with_logdir(none),
-              std::string("--logdir is invalid: '") + none + "' is no directory for --tensorboard");
+    EXPECT_EQ(with_logdir(none), std::string("--logdir is invalid: '") + none +
+                                     "' is not a directory for --tensorboard");
   }
   EXPECT_EQ(with_logdir("/a/.."), "--logdir is invalid: '/a/..' must not hold '..'");
   EXPECT_EQ(with_logdir("/dev/shm"), "--share-memory and --logdir would both be at /dev/shm");

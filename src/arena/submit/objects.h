@@ -18,7 +18,7 @@ inline constexpr std::string_view kChartVersion = "0.5.2";
 struct Submission {
   std::string namespace_name;
   std::string user;
-  std::string image;           // of every replica that has none of its own
+  std::string image;           // of every replica without one of its own
   std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
   bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
   // Containers say in their status what they said last when they fail; Arena's chart is silent.
@@ -34,7 +34,7 @@ std::optional<text::Json> RenderTensorboardService(const SubmitOptions& options,
                                                    const Submission& submission);
 std::optional<text::Json> RenderTensorboardDeployment(const SubmitOptions& options,
                                                       const Submission& submission);
-// Holds what only the container that fetches the code may see; nothing when there is nothing.
+// Holds what only the container that fetches the code may see; nullopt when there is nothing.
 std::optional<text::Json> RenderCodeSecret(const SubmitOptions& options,
                                            const Submission& submission);
 // Holds SubmitOptions::callers_env; none when that is empty.

@@ -35,7 +35,7 @@ struct SubmitFlags {
   bool rdma = false, gang = false, queue = false, tensorboard = false, wait = false;
   bool follow = false, host_network = false, host_ipc = false, host_pid = false;
   std::chrono::nanoseconds running_timeout{0}, ttl_after_finished{0};
-  // Of those whose default means something else than the same value typed.
+  // Of flags whose default means something else than the same value typed.
   bool are_workers_given = false, is_output_given = false;
 
   void Declare(cli::FlagSet& set);
@@ -113,7 +113,7 @@ struct SubmitOptions {
   std::vector<std::string> warnings;  // for the user, one line each
 };
 
-// The checks of compat/arena.md 2.2 in its order, but for those that need the cluster (priority
+// The checks of compat/arena.md 2.2 in its order, except for those that need the cluster (priority
 // class, image, name already taken). Errors have its texts, with its prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
@@ -134,7 +134,7 @@ base::Status CheckTorchrun(SubmitOptions& options);
 // The last part of a git URL before the first ".git": https://h/o/r.git -> r.
 std::string GitProject(std::string_view source);
 
-// `https://user:password@host/path` without the password, which is returned decoded; nothing when
+// `https://user:password@host/path` without the password, which is returned decoded; nullopt when
 // there is none.
 std::optional<std::string> TakePasswordOfUrl(std::string& url);
 

@@ -180,7 +180,7 @@ base::Result<std::vector<Toleration>> ParseTolerations(const std::vector<std::st
     if (std::find(kEffects.begin(), kEffects.end(), toleration.effect) == kEffects.end()) {
       return refuse(": the effect is NoSchedule, PreferNoSchedule or NoExecute, or empty for all");
     }
-    if (!api::IsQualifiedName(toleration.key)) return refuse(": the key is no label of a node");
+    if (!api::IsQualifiedName(toleration.key)) return refuse(": the key is not a label of a node");
     if (!api::IsLabelValue(toleration.value)) {
       return refuse(": the value must be letters, digits, '-', '_' and '.', at most 63 of them");
     }

@@ -24,8 +24,8 @@ Object TensorboardLabels(const SubmitOptions& options) {
   return labels;
 }
 
-// With those that an operator gives to a job's services. Its pods must not have them: Arena would
-// count TensorBoard among the instances.
+// With the labels that an operator gives to a job's services. Its pods must not have them: Arena
+// would count TensorBoard among the instances.
 Object TensorboardServiceLabels(const SubmitOptions& options) {
   const std::string& name = options.flags.name;
   Object labels = TensorboardLabels(options);

@@ -50,7 +50,7 @@ class ExecStream {
  public:
   explicit ExecStream(std::unique_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
 
-  // What the command says next; nothing when it has ended. Blocks. kUnavailable when the connection
+  // What the command says next; nullopt when it has ended. Blocks. kUnavailable when the connection
   // broke, kCancelled after Cancel.
   base::Result<std::optional<ExecOutput>> Read();
   // After the end: the exit code, 128 + n when signal n killed it; or why it could not be run.

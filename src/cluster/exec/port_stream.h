@@ -31,7 +31,7 @@ class PortStream {
  public:
   explicit PortStream(std::unique_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
 
-  // What the port says next; nothing when it has closed. Blocks. kUnavailable when it cannot be
+  // What the port says next; nullopt when it has closed. Blocks. kUnavailable when it cannot be
   // reached or the connection broke, kCancelled after Cancel.
   base::Result<std::optional<std::string>> Read();
   // Blocks while the port is slow to take it.

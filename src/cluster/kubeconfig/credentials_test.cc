@@ -142,7 +142,7 @@ TEST_F(CredentialsTest, RunsAPluginAgainWhenItsCredentialIsRefused) {
   // A request that was under way meanwhile has a newer one to try without another run.
   EXPECT_TRUE(credentials.Refused(shown->generation));
   EXPECT_EQ(runs_, 2);
-  // The same again is no help.
+  // The same again does not help.
   EXPECT_FALSE(credentials.Refused(credentials.Show()->generation));
 }
 

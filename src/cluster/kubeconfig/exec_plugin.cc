@@ -65,7 +65,7 @@ base::Result<ExecCredential> ParseExecCredential(std::string_view text,
   const std::string_view expires = text::GetString(*json, {"status", "expirationTimestamp"});
   if (!expires.empty()) {
     const auto time = base::ParseRfc3339(expires);
-    if (!time) return base::Fail(PluginRefusal("its expirationTimestamp is no RFC 3339 time"));
+    if (!time) return base::Fail(PluginRefusal("its expirationTimestamp is not an RFC 3339 time"));
     credential.expires = *time;
   }
   return credential;
@@ -83,7 +83,7 @@ base::Result<bool> IsPluginInteractive(const ExecPlugin& plugin, bool has_termin
   if (has_terminal) return true;
   return base::Fail(
       PluginRefusal("it has to ask you something (interactiveMode: Always), and standard "
-                    "input is no terminal"));
+                    "input is not a terminal"));
 }
 
 }  // namespace cluster

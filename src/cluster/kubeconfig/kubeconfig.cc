@@ -193,17 +193,18 @@ base::Status CheckCluster(const std::string& name, const KubeCluster& cluster) {
 
 base::Result<Kubeconfig> ParseKubeconfig(std::string_view text, std::string_view directory) {
   if (text.size() > kMaxKubeconfigBytes) {
-    return Fail(Code::kExhausted, fmt::format("larger than {} MiB: this is no kubeconfig",
+    return Fail(Code::kExhausted, fmt::format("larger than {} MiB: this is not a kubeconfig",
                                               kMaxKubeconfigBytes >> 20));
   }
   TRY_ASSIGN(const text::Json json, text::ParseYaml(text));
   Kubeconfig config;
   if (json.is_null()) return config;
-  if (!json.is_object()) return Fail(Code::kInvalidArgument, "this is no kubeconfig");
+  if (!json.is_object()) return Fail(Code::kInvalidArgument, "this is not a kubeconfig");
   const KubeconfigReader root(json, "", directory);
   TRY_ASSIGN(const std::string kind, root.String("kind"));
   if (!kind.empty() && kind != "Config") {
-    return Fail(root.Wrong("kind", fmt::format("is {}, not Config: this is no kubeconfig", kind)));
+    return Fail(
+        root.Wrong("kind", fmt::format("is {}, not Config: this is not a kubeconfig", kind)));
   }
   TRY_ASSIGN(config.current_context, root.String("current-context"));
   TRY(ParseEntries(root, "clusters", "cluster", ParseCluster, config.clusters));

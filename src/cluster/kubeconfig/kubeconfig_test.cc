@@ -108,7 +108,7 @@ struct Bad {
 
 TEST(Kubeconfig, NamesTheFieldThatIsWrong) {
   const Bad cases[] = {
-      {"[]", "this is no kubeconfig"},
+      {"[]", "this is not a kubeconfig"},
       {"kind: Pod", "kind: is Pod, not Config"},
       {"current-context: 5", "current-context: must be a string: quote it"},
       {"clusters: {}", "clusters: must be a list"},

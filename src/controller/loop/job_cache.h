@@ -1,5 +1,5 @@
 // What the controller knows of jobs and their children, indexed by job. Holds only jobs with work
-// left: a settled job costs its name. Jobs and children are held as packed text, of which Get makes
+// left: a settled job costs its name. Jobs and children are held as packed text; from it Get makes
 // values: ten thousand wait, and few are looked at. Only a job that has many children is spared
 // reading them at each look.
 #pragma once
@@ -57,7 +57,7 @@ class JobCache {
   void KeepJobs(const std::vector<text::Json>& keys);
   std::vector<std::string> KeepChildren(ChildKind kind, const std::vector<text::Json>& keys);
 
-  // Nothing when the job is unknown or settled.
+  // Nullopt when the job is unknown or settled.
   std::optional<Snapshot> Get(const std::string& key) const;
 
   // Forgets everything but which job it is, and in which version: a newer one of it is looked at

@@ -133,7 +133,7 @@ void JobWorker::ReplaceNodes(const std::vector<text::Json>& nodes) {
 void JobWorker::TakeNode(const cluster::WatchEvent& event) {
   const bool is_deleted = event.type == cluster::WatchEvent::Type::kDeleted;
   const std::string name(api::Name(event.object));
-  // Kubernetes itself removes the pods of a node that is no more.
+  // Kubernetes itself removes the pods of a node that is gone.
   if (is_deleted) return SetLost(name, std::nullopt);
   HearOfNode(name, event.object);
 }

@@ -1,5 +1,5 @@
 // One pass after another: from what is known of a job to what is written about it. Has no thread
-// of its own; whoever drives it tells it the news and calls it to work.
+// of its own; its driver tells it the news and calls it to work.
 #pragma once
 
 #include <chrono>
@@ -124,7 +124,7 @@ class JobWorker {
   void Tell(const text::Json& job, std::vector<reconcile::Event> events);
   void CountWrite(const reconcile::Write& write, bool is_success);
   void CountPlan(const JobCache::Snapshot& snapshot, const reconcile::Plan& plan);
-  // Nothing when there is no such job with work left.
+  // Nullopt when there is no such job with work left.
   base::Result<std::optional<JobCache::Snapshot>> LookUp(const std::string& key);
   base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);

@@ -10,7 +10,7 @@ namespace {
 // The simulated server, as a transport, and one autoscaler beside it.
 class DirectLink final : public cluster::Transport {
  public:
-  // `refusal`: what is said to whoever creates a pod; "" lets it in.
+  // `refusal`: what the creator of a pod is told; "" lets it in.
   DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests,
              std::string& refusal)
       : server_(server),

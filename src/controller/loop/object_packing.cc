@@ -5,7 +5,7 @@
 namespace controller {
 namespace {
 
-// Texts as those that are kept, with what most of them say. Changing it costs no compatibility: a
+// Texts like the kept ones, with what most of them say. Changing it costs no compatibility: a
 // packed text does not outlive the process.
 constexpr std::string_view kService =
     R"({"metadata":{"name":"-worker-0","uid":"","resourceVersion":"1",)"

@@ -10,7 +10,7 @@
 namespace controller {
 
 // To an AdmissionReview (admission.k8s.io/v1) of a PyTorchJob: 200 with a review that allows it, or
-// refuses it with the messages of 1.5, and the warnings. What is no review of that version is
+// refuses it with the messages of 1.5, and the warnings. What is not a review of that version is
 // answered with 400 and a line that says why.
 net::HttpResponse AnswerAdmissionReview(std::string_view body);
 

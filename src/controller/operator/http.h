@@ -15,7 +15,8 @@
 
 namespace controller {
 
-// Whether the operator can do its work, from whoever knows a part of the answer. Thread safe.
+// Whether the operator can do its work, asked of everything that knows a part of the answer. Thread
+// safe.
 class Readiness {
  public:
   // Asked at each probe, from the server's thread; must be quick.

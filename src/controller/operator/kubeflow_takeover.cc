@@ -31,7 +31,7 @@ bool RunsMuster(const text::Json& container) {
   return false;
 }
 
-// Of the flags of one container; nothing when it names no kinds: it runs all of them then.
+// Of the flags of one container; nullopt when it names no kinds: it runs all of them then.
 std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
   std::optional<bool> names;
   for (const std::string_view list : {"command", "args"}) {

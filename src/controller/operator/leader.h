@@ -38,7 +38,7 @@ class Leader {
   // lasts as long. `client`, `clock` and `term` outlive it.
   Leader(cluster::Client& client, base::Clock& clock, LeaderOptions options, LeaseTerm& term,
          std::function<void(bool leads)> changed);
-  // Leaves the Lease to whoever comes: what is led must have ended.
+  // Leaves the Lease to the next one: what is led must have ended.
   ~Leader();
 
  private:

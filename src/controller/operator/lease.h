@@ -35,10 +35,10 @@ class LeaseWatcher {
   // The Lease as it is now, null when there is none. The spec to write, to create the Lease or in
   // its place; nothing: another holds it.
   std::optional<text::Object> Want(const text::Json& lease, base::Time now, Instant steady);
-  // When another's Lease runs out if it is not renewed; nothing when nobody else holds it, or none
+  // When another's Lease runs out if it is not renewed; nullopt when nobody else holds it, or none
   // was looked at.
   std::optional<Instant> FreeAt() const;
-  // The spec that leaves the Lease to whoever comes; nothing when it is not ours.
+  // The spec that leaves the Lease to the next one; nullopt when it is not ours.
   std::optional<text::Object> Release(const text::Json& lease, base::Time now) const;
 
  private:

@@ -47,7 +47,7 @@ class EndSignals {
   sigset_t signals_{};
 };
 
-// Whether jobs are to be worked on here and now, from those who know a part of it.
+// Whether jobs are to be worked on here and now, asked of everything that knows a part of it.
 class Call {
  public:
   void SetLeads(bool leads) {

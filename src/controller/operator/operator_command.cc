@@ -156,7 +156,7 @@ base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
                                 level));
 }
 
-// Of this process among those that ask for the Lease.
+// Of this process among the ones that ask for the Lease.
 std::string Identity(const std::string& pod_name) {
   char host[HOST_NAME_MAX + 1] = {};
   if (pod_name.empty()) ::gethostname(host, sizeof host - 1);

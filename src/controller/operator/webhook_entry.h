@@ -15,7 +15,7 @@ namespace controller {
 inline constexpr std::string_view kWebhookName =
     "validator.pytorchjob.training-operator.kubeflow.org";
 
-// A configuration that is muster's, whoever installed it, and has no entry yet.
+// A configuration that is muster's, even if somebody else installed it, and has no entry yet.
 bool AwaitsEntry(const text::Json& configuration);
 
 // The configuration with nothing but the entry, as a strategic merge patch: several replicas may

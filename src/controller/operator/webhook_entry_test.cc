@@ -46,7 +46,7 @@ TEST(WebhookEntry, IsRepairedWhereItDiffers) {
             R"([{"op":"test","path":"/webhooks/2/name",)"
             R"("value":"validator.pytorchjob.training-operator.kubeflow.org"},)"
             R"({"op":"add","path":"/webhooks/2/clientConfig/caBundle","value":"bmV3"}])");
-  // Nobody's flag says it: whoever set it knows why.
+  // No flag says it: it was set for a reason.
   options.failure_policy = "Fail";
   EXPECT_TRUE(RepairOfEntry(entry, 0, options, "Y2E=").empty());
   options.failure_policy = "Ignore";

@@ -56,7 +56,7 @@ bool WasEndingByException(const Failure& failure);
 bool WaitedForPeers(const Failure& failure);
 
 // Index of the root cause: the smallest time in whole seconds, ties by order of discovery. Not one
-// whose exception is that a peer has gone when there is another, and of those that the launcher
+// whose exception is that a peer has gone when there is another, and of the ones that the launcher
 // stopped only one that was ending by an exception. `failures` in order of discovery, not empty.
 size_t FindRootCause(const std::vector<Failure>& failures);
 

@@ -17,7 +17,7 @@ struct JsonValue {
   std::vector<JsonValue> items;
   std::vector<std::pair<std::string, JsonValue>> members;  // in order
 
-  // nullptr when there is none, or this is no object.
+  // nullptr when there is none, or this is not an object.
   const JsonValue* Find(std::string_view name) const;
   JsonValue* Find(std::string_view name);
 

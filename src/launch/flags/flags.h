@@ -53,7 +53,8 @@ struct CommandLine {
 };
 
 // `args` without the program's name. kInvalidArgument for what argparse refuses (exit code 2):
-// unknown and ambiguous flags, a missing or malformed value, a word that is no choice, no script.
+// unknown and ambiguous flags, a missing or malformed value, a word that is not a choice, no
+// script.
 base::Result<CommandLine> ParseCommandLine(const std::vector<std::string>& args,
                                            const base::Environment& environment);
 

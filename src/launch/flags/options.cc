@@ -209,8 +209,8 @@ base::Status ReadEnd(const CommandLine& line, Options& options) {
     if (const auto signal = SignalNumber(name)) {
       options.handled_signals.push_back(*signal);
     } else {
-      options.warnings.push_back(
-          fmt::format("--signals-to-handle: '{}' is no signal that can be caught; left out", name));
+      options.warnings.push_back(fmt::format(
+          "--signals-to-handle: '{}' is not a signal that can be caught; left out", name));
     }
   }
   const std::string& events = line.Text("event-log-handler");

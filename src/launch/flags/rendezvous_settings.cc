@@ -16,7 +16,7 @@ constexpr int kPortEnd = 65536;
 constexpr double kLongestTimeout = 1e9;
 constexpr base::Duration kLongestSilence = std::chrono::seconds(1'000'000'000);
 constexpr int64_t kMostAttempts = 1'000'000;
-// What torchrun takes for those that are not named.
+// What torchrun takes for the ones that are not named.
 constexpr base::Duration kTorchInterval = std::chrono::seconds(5);
 constexpr int64_t kTorchAttempts = 3;
 

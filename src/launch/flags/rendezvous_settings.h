@@ -28,8 +28,8 @@ struct RendezvousConf {
   std::optional<base::Duration> stop_timeout;
 };
 
-// kInvalidArgument for a time that is no number of seconds above 0, and for an is_host that is no
-// truth value.
+// kInvalidArgument for a time that is not a number of seconds above 0, and for an is_host that is
+// no truth value.
 base::Result<RendezvousConf> ReadRendezvousConf(const std::map<std::string, std::string>& values);
 
 // The token of nodes whose --rdzv-conf has none; muster's own pods have it.

@@ -13,7 +13,7 @@ namespace launch {
 
 struct GpuVendor {
   std::string_view name;
-  // PCI addresses ("0000:41:00.0") in the order of the runtime's own numbers, of those that this
+  // PCI addresses ("0000:41:00.0") in the order of the runtime's own numbers, of the GPUs that this
   // process may use; "" of one whose address is not told. `root`: "" is the machine's own, tests
   // have theirs.
   std::vector<std::string> (*installed)(const std::string& root);

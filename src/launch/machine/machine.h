@@ -18,7 +18,7 @@ int UsableXpus();
 // CUDA_VISIBLE_DEVICES on ROCm.
 struct VisibleDevices {
   std::string variable;
-  bool are_named = false;  // the variable is set, be it to ""
+  bool are_named = false;  // the variable is set, even to ""
   std::vector<std::string> devices;
 };
 VisibleDevices VisibleDevicesOf(const base::Environment& environment);

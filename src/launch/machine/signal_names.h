@@ -7,7 +7,7 @@
 
 namespace launch {
 
-// "SIGTERM" or "TERM", any case; nothing when unknown or when no handler can be set for it.
+// "SIGTERM" or "TERM", any case; nullopt when unknown or when no handler can be set for it.
 std::optional<int> SignalNumber(std::string_view name);
 
 // "SIGTERM"; "" for a number without a name.

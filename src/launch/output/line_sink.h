@@ -15,7 +15,7 @@ class LineSink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
 
-  // Whole lines of the writer `owner`, each of which gets `prefix`.
+  // Whole lines of the writer `owner`; each gets `prefix`.
   void AppendLines(uint64_t owner, std::string_view prefix, std::string_view lines);
   // A piece of a line whose end is still to come.
   void AppendPart(uint64_t owner, std::string_view prefix, std::string_view part);

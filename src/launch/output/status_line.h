@@ -19,7 +19,7 @@ std::string VisibleText(std::string_view line);
 // cut in two).
 std::string FitToColumns(std::string_view text, size_t columns);
 
-// Used by one thread. Does not own the descriptor; a failed write is no matter.
+// Used by one thread. Does not own the descriptor; a failed write is ignored.
 class StatusLine {
  public:
   explicit StatusLine(int fd) : fd_(fd) {}

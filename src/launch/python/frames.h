@@ -26,7 +26,7 @@ std::string PlaceInDump(std::string_view dump, std::string_view script);
 // Asks of several processes at once. One thread: the loop's.
 class PythonFrames {
  public:
-  // By pid; those that py-spy could not say anything of are left out.
+  // By pid; processes that py-spy could say nothing of are left out.
   using Done = std::function<void(const std::map<pid_t, std::string>& places)>;
 
   // `script`: the file that frames are best known by. `done` is called once, from the loop, when

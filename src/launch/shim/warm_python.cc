@@ -48,7 +48,7 @@ std::vector<std::string> EntriesFor(const std::string& python) {
   return entries;
 }
 
-// All that can be passed on; those that a fault of our own raises cannot.
+// All that can be passed on; the ones that a fault of our own raises cannot.
 sigset_t SignalsToPass() {
   sigset_t set;
   sigfillset(&set);

@@ -48,7 +48,7 @@ struct AgentSide {
   std::shared_ptr<Lease> lease;
 };
 
-// Forks; must be called while there is one thread. `signals` reach the agent; those that are
+// Forks; must be called while there is one thread. `signals` reach the agent; the ones that are
 // ignored from the start (nohup) stay so. Returns the agent's exit code in the user's process; the
 // agent never returns. 128 + signal when the agent was killed. `only_agents` is closed in the
 // user's process. `keeper`: the process that warm workers hang below; 0: none do.

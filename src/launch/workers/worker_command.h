@@ -58,7 +58,7 @@ std::string ExpandTemplate(std::string_view template_text,
 // The name that reports give the program.
 std::string TitleOf(const Options& options);
 
-// Major and minor number of this interpreter's torch, which is not imported; nothing where its file
+// Major and minor number of this interpreter's torch, which is not imported; nullopt where its file
 // is not found.
 std::optional<std::pair<int, int>> TorchVersionOf(const std::string& python);
 

@@ -128,7 +128,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
     worker.obeys_stop = fate == EndedBySignal::kYes;
   }
   Signal(signal);
-  // Children of those that have ended: their groups have nobody left to be asked for.
+  // Children of ended ranks: their groups have no process left to ask about.
   const auto descendants = RunningBelow(Pids());
   leftovers_ = descendants.size();
   SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);

@@ -41,7 +41,7 @@ class WorkerGroup {
   // Starts the next local rank. The options' group is made a session.
   base::Status Start(process::SpawnOptions options);
 
-  // To the process groups of those that run.
+  // To the process groups of the running ones.
   void Signal(int signal);
 
   // `signal` to everything that hangs below this process, SIGKILL after `grace`. `done` is called,
@@ -58,7 +58,7 @@ class WorkerGroup {
   bool has_given_up() const { return has_given_up_; }
   std::vector<pid_t> Unkillable() const { return RunningBelow({}); }
   size_t running_count() const { return running_; }
-  // By local rank; 0 for those that have ended.
+  // By local rank; 0 for ended ones.
   std::vector<pid_t> Pids() const;
   // Descendants that outlived their worker and were ended by Stop.
   size_t leftover_count() const { return leftovers_; }
@@ -75,7 +75,7 @@ class WorkerGroup {
  private:
   struct Worker {
     pid_t pid = 0;
-    base::Fd pidfd;          // of those that were executed
+    base::Fd pidfd;          // of the executed ones
     bool is_forked = false;  // the keeper's child, not ours
     bool has_ended = false;
     bool was_running_at_stop = false;

@@ -56,7 +56,7 @@ base::Status CheckPrivate(const std::string& path) {
   return {};
 }
 
-// What stands in the lock, if it can be believed. Nothing when there is none.
+// What stands in the lock, if it can be believed. Nullopt when there is none.
 base::Result<std::optional<DaemonRecord>> TrustedRecord(const Paths& paths) {
   const base::Status is_private = CheckPrivate(paths.state);
   if (is_private) return ReadRecord(paths.lock);
@@ -64,7 +64,7 @@ base::Result<std::optional<DaemonRecord>> TrustedRecord(const Paths& paths) {
   return base::Fail(is_private.error());
 }
 
-// Who listens at `socket`. Nothing when nobody does.
+// Who listens at `socket`. Nullopt when nobody does.
 base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, const Paths& paths) {
   const auto fd = net::ConnectToUnixPath(socket, kConnectTime);
   const bool is_full = !fd && fd.error().code == base::Code::kTimeout;
@@ -85,7 +85,7 @@ base::Result<std::optional<DaemonRecord>> AskSocket(const std::string& socket, c
   return record;
 }
 
-// The daemon that takes connections. Nothing when none does.
+// The daemon that takes connections. Nullopt when none does.
 base::Result<std::optional<DaemonRecord>> Reach(const Paths& paths) {
   TRY_ASSIGN(const auto record, TrustedRecord(paths));
   if (record && !record->socket.empty()) {
@@ -313,7 +313,7 @@ base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
     if (!sent && sent.error().code == base::Code::kNotFound) return {};
     return sent;
   };
-  // A full disk is no reason to go on.
+  // A full disk is not a reason to go on.
   (void)base::WriteFileAtomic(paths.down, "", 0600, base::Durability::kNone);
   TRY(signal(SIGTERM));
   if (process::WaitForEnd(pidfd->get(), grace)) return {};

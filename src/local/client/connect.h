@@ -42,7 +42,7 @@ base::Status CheckNotInPod(const base::Environment& environment);
 // somebody else or others may write to it.
 base::Status MakePrivateDirs(const Paths& paths);
 
-// The daemon that lives, whether or not it listens yet, and answers. Nothing when there is none.
+// The daemon that lives, whether or not it listens yet, and answers. Nullopt when there is none.
 base::Result<std::optional<DaemonRecord>> RunningDaemon(const Paths& paths);
 
 // A command, as far as the daemon is concerned.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxRecordBytes = 64 << 10;
 
-// Nothing of a process that has ended, reaped or not.
+// Nullopt for a process that has ended, reaped or not.
 std::optional<std::string> StartOf(pid_t pid) {
   const auto stat = process::ReadStat(pid);
   const auto boot = process::BootId();

@@ -32,14 +32,14 @@ base::Result<DaemonRecord> OwnRecord(const BuildId& build, const std::string& so
 // In place: the lock stays.
 base::Status WriteRecord(int lock, const DaemonRecord& record);
 
-// Of the process that holds, or held, the lock; nothing when no record stands there, as before the
+// Of the process that holds, or held, the lock; nullopt when no record stands there, as before the
 // first daemon.
 base::Result<std::optional<DaemonRecord>> ReadRecord(const std::string& lock_path);
 
 // Whether the process that wrote it runs.
 bool IsAlive(const DaemonRecord& record);
 
-// Who holds the lock, by the kernel's list: musters of before wrote no record. Nothing when nobody
+// Who holds the lock, by the kernel's list: musters of before wrote no record. Nullopt when nobody
 // does, or it cannot be told.
 std::optional<pid_t> LockHolder(const std::string& lock_path);
 

@@ -24,7 +24,7 @@ base::Status CheckImage(const std::string& image) {
   return base::Fail(base::Code::kInvalidArgument,
                     image == node::kHostImage
                         ? "\"host\" names this machine's own environment, no image"
-                        : fmt::format("\"{}\" is no name of an image", image));
+                        : fmt::format("\"{}\" is not a name of an image", image));
 }
 
 // With every link resolved: the pods start elsewhere.
@@ -37,7 +37,7 @@ base::Result<std::string> ResolveDirectory(const std::string& path) {
   }
   if (!S_ISDIR(info.st_mode)) {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("\"{}\" is no directory", real.get()));
+                      fmt::format("\"{}\" is not a directory", real.get()));
   }
   return std::string(real.get());
 }

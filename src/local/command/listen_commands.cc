@@ -22,7 +22,8 @@ void WarnOfOpenFile(int fd) {
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 077) == 0) return;
   base::LogWarn(
-      "the file may be read by others (mode {:o}), and whoever has the token in it can do what you "
+      "the file may be read by others (mode {:o}), and anybody with the token in it can do what "
+      "you "
       "can: `muster kubeconfig -o FILE` writes one that they may not",
       info.st_mode & 0777);
 }

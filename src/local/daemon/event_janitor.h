@@ -15,7 +15,7 @@ namespace local::daemon {
 
 inline constexpr std::chrono::hours kEventLife{1};
 
-// Deletes the events that are due. When to look again: the oldest of those that stay is due then,
+// Deletes the events that are due. When to look again: the oldest one that stays is due then,
 // or whatever comes from now on.
 base::Result<base::Time> DeleteOldEvents(cluster::Client& client, base::Time now);
 

@@ -52,7 +52,7 @@ class Listener {
   base::Result<std::string> Listen(ListenAddress address);
   // No more, now and later. Token and authority are kept.
   base::Status StopListening();
-  // As it was when the daemon was last up; nothing when it did not listen.
+  // As it was when the daemon was last up; nullopt when it did not listen.
   base::Result<std::optional<std::string>> Resume();
 
   // The answer to a POST of kListenPath.

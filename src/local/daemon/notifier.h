@@ -17,7 +17,7 @@
 
 namespace local::daemon {
 
-// Which notice of the job is due, "start" or "end", and has not been given; nothing when none is.
+// Which notice of the job is due, "start" or "end", and has not been given; nullopt when none is.
 // Pure.
 std::optional<std::string> DueNotice(const text::Json& job);
 

@@ -28,7 +28,7 @@ struct StallPod {
   bool has_succeeded = false;
 };
 
-// Nothing of a pod that has no job, or neither runs nor has succeeded. Pure.
+// Nullopt for a pod that has no job, or neither runs nor has succeeded. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
 // The ranks among the processes of a pod: of each its first process, not what that has forked.

@@ -32,7 +32,7 @@ std::string PodEnvironmentJson(const base::Environment& environment) {
   }
   for (const std::string_view name : kProxies) {
     const auto value = environment.Get(name);
-    // Annotations can be read by whoever may read the job: a password must not get there.
+    // Everybody who may read the job may read its annotations: no password must get there.
     if (value && value->find('@') == std::string::npos) variables[name] = *value;
   }
   return text::ToJson(variables);

@@ -29,7 +29,7 @@ TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
             (Lines{"--gpus: the job asks for 8, there are none",
                    "--device has no effect here: this machine hands out no amd.com/gpu",
                    "--rdma has no effect here: this machine hands out no RDMA devices, each pod "
-                   "sees those that are there",
+                   "sees the ones that are there",
                    "--cpu: the limit of CPUs is not enforced, only OMP_NUM_THREADS follows it: no "
                    "cgroup",
                    "--selector disk=ssd,zone=a has no effect here: there is one machine to run on",

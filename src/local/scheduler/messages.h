@@ -10,7 +10,7 @@
 
 namespace local::scheduler {
 
-// The machine has fewer GPUs than the gang needs, whoever uses them.
+// The machine has fewer GPUs than the gang needs, used or not.
 std::string NeverFits(int64_t need, const Node& node);
 
 // `in_use` of the machine's GPUs are taken, by `holders` (gang keys, each once).

@@ -6,7 +6,7 @@ namespace local::scheduler {
 
 namespace {
 
-// The least sum of a subset of the releases that reaches `shortfall`; nothing when all together do
+// The least sum of a subset of the releases that reaches `shortfall`; nullopt when all together do
 // not. The head starts when some subset has ended; the one with the least surplus leaves the least.
 std::optional<int64_t> LeastSufficient(int64_t shortfall, const std::vector<Release>& releases) {
   int64_t total = 0;

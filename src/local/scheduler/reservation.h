@@ -19,7 +19,7 @@ struct Reservation {
   // What may be taken for any length of time: in whatever order the running ones end, the head
   // starts as early as it would have.
   int64_t spare = 0;
-  // When the head is sure to start; nothing when that hangs on somebody without a deadline.
+  // When the head is sure to start; nullopt when that hangs on somebody without a deadline.
   std::optional<base::Time> sure_start;
 };
 

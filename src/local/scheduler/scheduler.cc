@@ -129,7 +129,7 @@ class Pass {
     core.gang = &gang;
     core.is_wish_ignored = IsWishIgnored(gang, node_, policy_);
     core.keeps_place = gang.is_started;
-    // Where others of the gang run already, those that are to come are not waited for.
+    // Where others of the gang run already, the missing ones are not waited for.
     core.is_complete = unbound.size() >= core_size || bound > 0;
     const size_t in_core = std::min(core_size, unbound.size());
     for (size_t i = 0; i < unbound.size(); ++i) {

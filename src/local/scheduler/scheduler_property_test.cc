@@ -146,7 +146,7 @@ class Simulation {
     }
   }
 
-  // The head starts, at the latest, when those that ran when it became the head leave enough, or
+  // The head starts, at the latest, when the jobs that ran when it became the head leave enough, or
   // when it was first sure to start by their deadlines.
   void TrackHead(const Decision& decision) {
     if (with_priorities_) return;

@@ -1,4 +1,4 @@
-// The last events, for watches that resume, and the watchers, each of which sees every event of its
+// The last events, for watches that resume, and the watchers; each sees every event of its
 // resource once and in order. Thread safe. Callbacks run on the publishing thread, or on the
 // subscribing one for the replay; they must be quick and may cancel their own subscription, but
 // must not subscribe.

@@ -35,7 +35,7 @@ struct KeptQuery {
   int64_t limit = 0;  // 0 is none
 };
 
-// The row of an object that is deleted now; nothing of what is no run's.
+// The row of an object that is deleted now; nullopt for what is not a run's.
 std::optional<Kept> ToKeep(const Key& key, const text::Json& object, int64_t created,
                            int64_t deleted);
 

@@ -23,7 +23,7 @@ struct Reader {
   Statement get;
   Statement version;
   Statement fate;
-  // By their text, of which there are as many as kinds of queries. To prepare one takes longer than
+  // By their text: there are as many as kinds of queries. To prepare one takes longer than
   // to read a job's pods by it.
   std::map<std::string, Statement> prepared;
 

@@ -18,7 +18,7 @@
 namespace local::store {
 namespace {
 
-// A backup leaves this much free for whoever needs it more.
+// A backup leaves this much free for others.
 constexpr uint64_t kBackupMargin = 64 << 20;
 // More than any daemon gives out between two backups.
 constexpr int64_t kVersionsAhead = 1'000'000'000;

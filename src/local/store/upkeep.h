@@ -12,7 +12,7 @@
 
 namespace local::store {
 
-// Whether whoever had the store open last did not close it.
+// Whether the last process that had the store open did not close it.
 bool WasLeftOpen(const std::string& path);
 
 // Reads the whole file. kInternal says what is wrong; the file is left as it is. Success
@@ -23,8 +23,8 @@ base::Status Check(const std::string& path);
 // it is as new as the store already. False: nothing was to be done. kExhausted: no room for it.
 base::Result<bool> BackUp(const std::string& path, const std::string& to);
 
-// Makes the store at `path`, where none is, from a backup. Its versions go on far above those that
-// were given out since, so that no watch takes an old one for a new one.
+// Makes the store at `path`, where there is none, from a backup. Its versions go on far above those
+// that were given out since, so that no watch takes an old one for a new one.
 base::Status RestoreFrom(const std::string& backup, const std::string& path);
 
 // Gives the pages of what was deleted back to the disk, a few at a time. The

@@ -33,7 +33,7 @@ class ClientConnection {
   MessageParser::Message& message() { return parser_.message(); }
   bool is_done() const { return parser_.is_done(); }
 
-  // After a 101: the bytes that follow it, at least one; nothing when the server has closed.
+  // After a 101: the bytes that follow it, at least one; nullopt when the server has closed.
   base::Result<std::optional<std::string>> ReadRaw();
   // All of them. kUnavailable when the server is gone.
   base::Status WriteRaw(std::string_view bytes);

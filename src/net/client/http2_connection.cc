@@ -36,7 +36,7 @@ void Http2Connection::Write() {
   }
   // nghttp2 has told a server that broke the protocol, and waits for nothing more.
   if (!failure_ && session_->IsOver() && session_->under_way() > 0) {
-    Break(explain_({CURLE_HTTP2, 0, 0, true, "what the server said is no HTTP/2"}));
+    Break(explain_({CURLE_HTTP2, 0, 0, true, "the server's answer is not HTTP/2"}));
   }
 }
 

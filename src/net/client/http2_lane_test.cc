@@ -185,7 +185,7 @@ TEST(Http2Lane, AServerThatBreaksTheProtocolIsLeft) {
   for (const auto& answer : SendAll(*lane, {PostTo(), PostTo()})) {
     ASSERT_EQ(Outcome(answer), "Unavailable");
     EXPECT_EQ(answer->error().message,
-              "the connection to server:1 broke: what the server said is no HTTP/2");
+              "the connection to server:1 broke: the server's answer is not HTTP/2");
   }
   EXPECT_EQ(Outcome(Send(*lane, PostTo())), "/x");
 }

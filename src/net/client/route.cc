@@ -158,7 +158,7 @@ base::Result<OwnedSocket> Path::AskSocks(OwnedSocket socket, const Url& proxy) c
   TRY(SendAll(*socket, std::string{kVersion, 1, method}));
   TRY_ASSIGN(const std::string chosen, ReceiveAll(*socket, 2));
   if (chosen != std::string{kVersion, method}) {
-    return base::Fail(Refused("it is no SOCKS5 proxy, or wants another login"));
+    return base::Fail(Refused("it is not a SOCKS5 proxy, or wants another login"));
   }
   if (method == kPassword) {
     const size_t colon = std::min(login.find(':'), login.size());

@@ -76,8 +76,7 @@ base::Result<const CurlLibrary*> CurlLibrary::LoadFrom(const std::string& file) 
   decltype(&::curl_version_info) version_info = nullptr;
   if (!FindAll(library, *curl) || !Find(library, "curl_global_init", global_init) ||
       !Find(library, "curl_version_info", version_info)) {
-    return Fail(Code::kUnavailable,
-                fmt::format("{} is no libcurl that muster can use: it needs 7.77 or newer", file));
+    return Fail(Code::kUnavailable, fmt::format("{} cannot be used: it needs 7.77 or newer", file));
   }
   TRY(CheckVersion(*version_info(CURLVERSION_NOW)));
   if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {

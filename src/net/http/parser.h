@@ -31,7 +31,7 @@ class MessageParser {
   MessageParser(MessageParser&&) noexcept;
   MessageParser& operator=(MessageParser&&) noexcept;
 
-  // Before the first Feed of a response: it answers HEAD, so none of its headers promises a body.
+  // Before the first Feed of a response: it answers HEAD, so its headers promise no body.
   void ExpectNoBody();
 
   // `input` begins with what the last call left. Answers how many bytes were used: what is left

@@ -16,7 +16,7 @@ namespace net {
 struct HttpServerOptions {
   // From a request's first byte to its last.
   std::chrono::milliseconds request_timeout{30'000};
-  // Of whoever comes over TCP, or was adopted: from the connection to the first byte, and from an
+  // Of a peer over TCP, or an adopted one: from the connection to the first byte, and from an
   // answer to the next request. Longer than clients keep idle connections (Go: 90 s).
   std::chrono::milliseconds first_byte_timeout{10'000};
   std::chrono::milliseconds idle_timeout{120'000};

@@ -82,7 +82,7 @@ struct Target {
   // "" when absent.
   std::string_view Query(std::string_view name) const;
 };
-// Nothing when an escape is malformed.
+// Nullopt when an escape is malformed.
 std::optional<Target> ParseTarget(std::string_view target);
 std::string PercentEncode(std::string_view text);  // everything but unreserved characters
 

@@ -13,7 +13,7 @@ namespace net {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  // The next bytes, at least one; nothing when the peer has closed. kCancelled after Cancel.
+  // The next bytes, at least one; nullopt when the peer has closed. kCancelled after Cancel.
   virtual base::Result<std::optional<std::string>> Read() = 0;
   // All of them. kUnavailable when the peer is gone, kCancelled after Cancel.
   virtual base::Status Write(std::string_view bytes) = 0;

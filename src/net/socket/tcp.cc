@@ -167,7 +167,7 @@ base::Result<base::Fd> ListenOnTcp(const std::string& host, uint16_t port) {
     addrinfo* found = nullptr;
     if (::getaddrinfo(candidate.c_str(), service.c_str(), &hints, &found) != 0) {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: \"{}\" is no IP address", context, candidate));
+                        fmt::format("{}: \"{}\" is not an IP address", context, candidate));
     }
     const std::unique_ptr<addrinfo, FreeAddresses> list(found);
     base::Fd fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -208,7 +208,7 @@ base::Result<HostPort> ParseHostPort(std::string_view text) {
       colon == std::string_view::npos ? std::nullopt : base::ParseInt(text.substr(colon + 1));
   if (!port || *port < 0 || *port > UINT16_MAX) {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("\"{}\" is no address: write HOST:PORT or :PORT", text));
+                      fmt::format("\"{}\" is not an address: write HOST:PORT or :PORT", text));
   }
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -57,7 +57,7 @@ struct Address {
   addrinfo info{};
 };
 
-// Listens, but its queue is full: whoever knocks now hears nothing, as behind a firewall.
+// Listens, but its queue is full: a client that connects now hears nothing, as behind a firewall.
 class BlackHole {
  public:
   BlackHole() {

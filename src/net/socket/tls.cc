@@ -191,7 +191,7 @@ bool Trust(SSL_CTX* context, const std::string& ca_pem) {
   const OwnedBio pem = Memory(ca_pem);
   int count = 0;
   while (const OwnedX509 one{::PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
-    ::X509_STORE_add_cert(store, one.get());  // one that is there already is no error
+    ::X509_STORE_add_cert(store, one.get());  // one that is there already is not an error
     ++count;
   }
   ::ERR_clear_error();

@@ -56,7 +56,7 @@ class Http2Peer {
     }
     return output + std::exchange(raw_, {});
   }
-  // What is no HTTP/2, after all else.
+  // What is not HTTP/2, after all else.
   void Say(std::string raw) { raw_ = std::move(raw); }
   // Requests whose heads have come; and the complete ones.
   std::vector<int32_t> TakeHeads() { return std::exchange(heads_, {}); }

@@ -24,7 +24,7 @@ namespace net {
 // Longer than any test takes: reaching it is a failure.
 inline constexpr std::chrono::seconds kTestPatience{60};
 
-// A connection on which a test speaks HTTP by hand, whoever it is.
+// A connection on which a test speaks HTTP by hand.
 class RawPeer {
  public:
   explicit RawPeer(const std::string& path) {

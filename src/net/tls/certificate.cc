@@ -102,7 +102,7 @@ base::Result<base::Time> TimeOf(std::string_view certificate,
   std::tm time{};
   if (!read || ASN1_TIME_to_tm(field(read.get()), &time) != 1) {
     ERR_clear_error();
-    return base::Fail(base::Code::kInvalidArgument, "this is no certificate");
+    return base::Fail(base::Code::kInvalidArgument, "this is not a certificate");
   }
   return base::Time(std::chrono::seconds(timegm(&time)));
 }
@@ -135,7 +135,8 @@ base::Result<KeyedCertificate> IssueServerCertificate(const KeyedCertificate& au
       &EVP_PKEY_free);
   if (!issuer || !issuer_key) {
     ERR_clear_error();
-    return base::Fail(base::Code::kInvalidArgument, "the authority is no certificate with its key");
+    return base::Fail(base::Code::kInvalidArgument,
+                      "the authority is not a certificate with its key");
   }
   const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const Certificate made(X509_new(), &X509_free);

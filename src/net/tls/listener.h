@@ -33,7 +33,7 @@ class TlsListener {
   using Admit = std::function<void(base::Fd connection)>;
 
   // On an address of this machine alone. `host`: "127.0.0.1" or "::1". `port` 0 is any.
-  // kAlreadyExists when the port is taken, kInvalidArgument when `host` is no loopback address.
+  // kAlreadyExists when the port is taken, kInvalidArgument when `host` is not a loopback address.
   static base::Result<std::unique_ptr<TlsListener>> Listen(const std::string& host, uint16_t port,
                                                            IdentitySource identity, Admit admit,
                                                            TlsLimits limits = {});

@@ -19,7 +19,7 @@ class WebSocket {
   virtual ~WebSocket() = default;
   // The subprotocol that the server chose.
   virtual const std::string& protocol() const = 0;
-  // Some of the next data message; nothing when the server has closed in order. Blocks, and answers
+  // Some of the next data message; nullopt when the server has closed in order. Blocks, and answers
   // pings meanwhile. kUnavailable when the connection broke or the server closed it for a reason,
   // kCancelled after Cancel.
   virtual base::Result<std::optional<WebSocketPiece>> Read() = 0;

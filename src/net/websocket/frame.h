@@ -51,7 +51,7 @@ struct WebSocketPiece {
 };
 
 // Reads the frames of one peer from bytes as they come. What is text is not looked into: it is
-// bytes to those who read it.
+// bytes to its readers.
 class WebSocketParser {
  public:
   // Whose frames: a client's are masked, a server's never are.

@@ -27,7 +27,7 @@ void WebSocketPeer::Close(WebSocketClose code, std::string_view reason) {
     responder_->Write(FormatWebSocketFrame(WebSocketOpcode::kClose,
                                            FormatWebSocketClose(code, reason), std::nullopt));
   }
-  // Calls back whoever waits for the end, and these have locks of their own.
+  // Calls back the waiters for the end, who have locks of their own.
   responder_->Finish();
 }
 

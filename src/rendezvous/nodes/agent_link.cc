@@ -96,7 +96,7 @@ void AgentLink::Consume() {
   if (!has_magic_) {
     const size_t known = std::min(input_.size(), kAgentMagic.size());
     if (input_.compare(0, known, kAgentMagic.substr(0, known)) != 0) {
-      return Lost(false, "the other side is no muster agent of this version", true);
+      return Lost(false, "the other side is not a muster agent of this version", true);
     }
     if (known < kAgentMagic.size()) return;
     input_.erase(0, known);
@@ -113,7 +113,7 @@ bool AgentLink::ConsumeFrame() {
   if (input_.size() < sizeof size) return false;
   std::memcpy(&size, input_.data(), sizeof size);
   if (size > (is_ready_ ? kMaxFrame : kMaxFrameBeforeProof)) {
-    Lost(false, "the other side sent what is no message");
+    Lost(false, "the other side sent something that is not a message");
     return false;
   }
   const size_t tag = is_authenticated_ ? kTagBytes : 0;

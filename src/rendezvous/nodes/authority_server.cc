@@ -65,7 +65,7 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   const Moment now = clock_.Steady();
   if (message.type == Type::kJoin) {
     if (peer.node != 0) return Drop(peer.id);
-    // The same agent on a new connection: the old one is dead, whoever has noticed.
+    // The same agent on a new connection: the old one is dead, noticed or not.
     if (const Peer* const old = Of(message.node)) Drop(old->id);
     peer.node = message.node;
     peer_of_node_[message.node] = peer.id;
@@ -171,7 +171,7 @@ void AuthorityServer::TellOfStrangers() {
     if (std::exchange(is_told, true)) continue;
     Carry(membership_.Announce(
         address +
-        " speaks to the workers' store but is no worker of this job; is torchrun there? Start "
+        " speaks to the workers' store but is not a worker of this job; is torchrun there? Start "
         "every node with the same launcher"));
   }
 }

@@ -11,7 +11,7 @@
 namespace rendezvous {
 
 // What a node asks for. All nodes of a job must agree on min_nodes, max_nodes, max_restarts and
-// whether it is static; those that do not are told so by name, and end. A node with another run_id
+// whether it is static; agents that do not are told so by name, and end. A node with another run_id
 // is of another job: it alone is refused.
 struct NodeRequest {
   std::string run_id = "none";
@@ -49,7 +49,7 @@ struct Assignment {
 
 // "2" or "1:4".
 std::string NnodesOf(const NodeRequest& request);
-// What a node asks for that the job is not; nothing when they agree: "b has --nnodes 3, the others
+// What a node asks for that the job is not; nullopt when they agree: "b has --nnodes 3, the others
 // --nnodes 2: give every node the same".
 std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequest& request);
 

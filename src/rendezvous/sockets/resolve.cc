@@ -55,7 +55,7 @@ void Append16(std::string& packet, uint16_t value) {
   packet += static_cast<char>(value & 0xff);
 }
 
-// Behind the name at `at`; nothing when the packet ends first. A pointer ends a name.
+// Behind the name at `at`; nullopt when the packet ends first. A pointer ends a name.
 std::optional<size_t> SkipName(std::string_view packet, size_t at) {
   while (at < packet.size()) {
     const auto size = static_cast<uint8_t>(packet[at]);

@@ -37,13 +37,13 @@ ResolverConfig ParseResolvConf(std::string_view text);
 // The names to ask for, in order.
 std::vector<std::string> CandidateNames(std::string_view host, const ResolverConfig& config);
 enum class DnsType : uint16_t { kA = 1, kAaaa = 28 };
-// Nothing when the name cannot be one of DNS.
+// Nullopt when the name cannot be one of DNS.
 std::optional<std::string> EncodeDnsQuery(uint16_t id, std::string_view name, DnsType type);
 struct DnsAnswer {
   std::vector<std::string> addresses;
   bool is_failure = false;  // SERVFAIL and the like: another server may know
 };
-// Nothing when it is no answer to the query of this id.
+// Nullopt when it is not an answer to the query of this id.
 std::optional<DnsAnswer> DecodeDnsAnswer(uint16_t id, std::string_view packet);
 
 }  // namespace rendezvous

@@ -186,12 +186,12 @@ base::Result<int64_t> StoreData::AddTo(StoreClientId client, std::string_view ke
   int64_t sum = delta;
   if (found != values_.end()) {
     const std::optional<int64_t> counter = ReadCounter(found->second.view());
-    if (!counter) return base::Fail(base::Code::kInvalidArgument, "ADD to what is no number");
+    if (!counter) return base::Fail(base::Code::kInvalidArgument, "ADD to what is not a number");
     (void)__builtin_add_overflow(*counter, delta, &sum);  // wraps, as in PyTorch's server
   }
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), sum).ptr;
-  // One that only asks is none of those who joined.
+  // One that only asks has not joined.
   const StoreClientId writer = delta == 0 && found != values_.end() ? 0 : client;
   TRY(Store(writer == 0 ? found->second.first_writer : writer, key,
             std::string(digits.data(), end)));

@@ -96,7 +96,7 @@ void StoreServer::Accept() {
     base::Result<base::Fd> fd = listener_.Accept(peer);
     if (!fd) {
       if (fd.error().code == base::Code::kNotFound) return;
-      // Out of descriptors: those who wait in the backlog are taken when a connection closes.
+      // Out of descriptors: the backlog is taken when a connection closes.
       loop_.Unwatch(listener_.fd());
       is_accepting_ = false;
       if (!std::exchange(was_exhausted_, true) && options_.on_exhausted) options_.on_exhausted();
@@ -267,7 +267,7 @@ void StoreServer::FlushWoken() {
   }
 }
 
-// Reads from those who take their answers, writes to those who are behind.
+// Reads from clients that take their answers, writes to the ones that are behind.
 void StoreServer::Rewatch(Connection& connection) {
   uint32_t events = connection.output.empty() ? 0U : EPOLLOUT;
   if (!IsBehind(connection) && !connection.has_ended) events |= EPOLLIN;

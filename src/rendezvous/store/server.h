@@ -38,7 +38,7 @@ struct StoreOptions {
   // Called in the loop's thread when a client asks for the first time, and when it asks for what
   // only torchrun's agents do; may be empty. Not to close connections.
   std::function<void(const Endpoint& client, bool is_torchrun)> on_asks{};
-  // Connections that begin with this byte are no store client's: they are handed over, with what
+  // Connections that begin with this byte are not a store client's: they are handed over, with what
   // has been read from them. 0: none are.
   char other_first_byte = 0;
   std::function<void(base::Fd, const Endpoint&, std::string_view received)> on_other;
@@ -47,7 +47,7 @@ struct StoreOptions {
 // What the user is told when there is none for the store's next client.
 std::string NoDescriptorLeft();
 
-// One connection; torch up to 2.0 opens two for each store object, of which the second is silent.
+// One connection; torch up to 2.0 opens two for each store object; the second is silent.
 struct StoreClient {
   StoreClientId id = 0;
   Endpoint peer;

@@ -42,7 +42,7 @@ std::map<std::string, Meeting> MeetingsOf(const StoreSnapshot& snapshot, const R
     if (snapshot.at - waiter.since < at_least || waiter.keys.empty()) continue;
     for (const std::string& key : waiter.keys) {
       StoreKeyName name = ParseStoreKey(key, waiter.is_polling);
-      // Someone who asks for a counter of his own once a second is no barrier that we know of.
+      // Someone who asks for a counter of his own once a second is not a barrier that we know of.
       if (waiter.is_polling && name.kind != StoreKeyName::Kind::kCounter) continue;
       Meeting& meeting = meetings[name.meeting];
       if (name.group_rank) meeting.awaited_group_ranks.insert(*name.group_rank);

@@ -7,7 +7,7 @@
 namespace rendezvous {
 namespace {
 
-// Four ranks, of which connection 10 + r is rank r; pid 100 + r.
+// Four ranks: connection 10 + r is rank r; pid 100 + r.
 class Scene {
  public:
   explicit Scene(int world = 4) {

@@ -150,7 +150,7 @@ def test_a_pause_that_is_too_long_is_said(user):
     ("http://host/x", 'workDir is "http://host/x": nodes cannot meet in http://'),
     ("work/dir", 'workDir is "work/dir", a relative path'),
     ("file://work", 'workDir is "file://work": a folder is named from its root'),
-    ("oci://my-bucket/prefix", "workDir is no bucket: "),
+    ("oci://my-bucket/prefix", "workDir is not a bucket: "),
 ])
 def test_a_work_dir_in_which_nobody_meets(user, work_dir, why):
     user.write("train.yaml", TRAIN.replace('"oci://my-bucket@my-namespace/pytorch/distributed"', work_dir))
@@ -240,7 +240,7 @@ def test_a_watch_that_is_interrupted_leaves_the_runs_alone(user, run_id, is_held
 
 @pytest.mark.parametrize("action, part", [
     (b"<html><body>Sign in to the hotel's network</body></html>", "the answer is not JSON"),
-    (b'{"ok": true}', "the answer is no OCID: is there a proxy that answers?"),
+    (b'{"ok": true}', "the answer is not an OCID: is there a proxy that answers?"),
     ("cut", "broke"),
     (307, "ServiceError: 307"),
 ])

@@ -23,7 +23,7 @@ struct DeploymentPlan {
   std::optional<base::Time> look_again;
 };
 
-// `pods`: those that the Deployment controls. A pod that has ended is replaced under its name,
+// `pods`: the ones that the Deployment controls. A pod that has ended is replaced under its name,
 // after a wait that doubles from ten seconds to five minutes with each one that ends early.
 DeploymentPlan PlanDeployment(const text::Json& deployment,
                               const std::vector<const text::Json*>& pods, base::Time now);

@@ -40,7 +40,7 @@ class Machine {
     for (const text::Json& pod : pods_) pods.push_back(&pod);
     return PlanDeployment(deployment_, pods, now);
   }
-  // Pods that were made; those that are removed are gone at once.
+  // Pods that were made; removed ones are gone at once.
   size_t Step() {
     DeploymentPlan plan = Plan();
     std::vector<std::string> gone;

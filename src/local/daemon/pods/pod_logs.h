@@ -11,7 +11,7 @@ namespace local::daemon {
 
 class PodLogs : public server::LogSource {
  public:
-  // Of the pods that are there, and of those that are gone and remembered.
+  // Of the pods that are there, and of remembered ones that are gone.
   static base::Result<std::unique_ptr<PodLogs>> Start(std::string state_directory);
 
   void Open(const text::Json& pod, const server::LogRequest& request,

@@ -273,7 +273,7 @@ Scheduling::Pass Scheduling::Decide() {
   }
 }
 
-// All or none; `locked_elsewhere` then has those that could not be had.
+// All or none; `locked_elsewhere` then names the ones that could not be had.
 bool Scheduling::LockGpus(const scheduler::Decision& decision, std::set<int>& locked_elsewhere) {
   for (const scheduler::Binding& binding : decision.bindings) {
     for (const int unit : binding.gpus) {

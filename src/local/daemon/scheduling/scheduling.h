@@ -1,5 +1,5 @@
 // The loop that feeds the pure scheduler (local/scheduler) from watches and writes what it decides:
-// bindings, a gang's at once, and for those that wait the reason.
+// bindings, a gang's at once, and the reason for each pod that waits.
 #pragma once
 
 #include <condition_variable>

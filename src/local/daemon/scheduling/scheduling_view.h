@@ -27,7 +27,7 @@ struct ScheduledPod {
   int replica_index = 0;
   scheduler::Requests requests;
   std::string priority_class;
-  std::optional<int32_t> priority;  // spec.priority: resolved by whoever made the pod
+  std::optional<int32_t> priority;  // spec.priority: resolved by the pod's creator
   base::Time created{};
   std::string node;  // "" while not bound
   std::vector<int> gpus;

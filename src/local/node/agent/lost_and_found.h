@@ -36,7 +36,7 @@ class LostAndFound {
   // Something else that somebody has to look at, for as long as this lives.
   void Tell(std::string notice);
 
-  // A line each, shown to whoever asks for jobs; none when all is well.
+  // A line each, shown with every list of jobs; none when all is well.
   std::vector<std::string> Notices();
 
  private:

@@ -36,10 +36,10 @@ OrNotReady<void> CheckHostPath(const VolumePlan::HostPath& wanted) {
         wanted.need == Need::kDirectory || wanted.need == Need::kMakeDirectory;
     const bool wants_file = wanted.need == Need::kFile || wanted.need == Need::kMakeFile;
     if (wants_directory && !S_ISDIR(info.st_mode)) {
-      return ConfigError(fmt::format("{}: \"{}\" is no directory", wanted.owner, wanted.path));
+      return ConfigError(fmt::format("{}: \"{}\" is not a directory", wanted.owner, wanted.path));
     }
     if (wants_file && !S_ISREG(info.st_mode)) {
-      return ConfigError(fmt::format("{}: \"{}\" is no file", wanted.owner, wanted.path));
+      return ConfigError(fmt::format("{}: \"{}\" is not a file", wanted.owner, wanted.path));
     }
     return {};
   }

@@ -107,7 +107,7 @@ void StatusWriter::Run() {
       backoff_.Reset();
       continue;
     }
-    // Newer words go before those that could not be written.
+    // Newer words go before the ones that could not be written.
     if (!node_) node_ = std::move(node);
     for (auto& [uid, pending] : pods) {
       const auto [it, is_new] = pods_.try_emplace(uid, pending);

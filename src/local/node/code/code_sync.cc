@@ -159,7 +159,7 @@ class GitSync {
     if (settings_.depth > 0) argv.push_back(fmt::format("--depth={}", settings_.depth));
     if (!settings_.branch.empty()) argv.push_back("--branch=" + settings_.branch);
     if (IsLocal()) {
-      // A repository of another owner, named by the user: git's check guards against those that
+      // A repository of another owner, named by the user: git's check guards against the ones that
       // one stumbles over. The sending side of a local clone hears of it in this way only.
       argv.insert(argv.end(), {"--no-local", kTrustingUploadPack});
     }

@@ -86,7 +86,7 @@ class GpuAllocator {
 
   // All of `units` for the pod or, with kUnavailable naming one, none. Already locked for it: fine.
   base::Status Lock(const std::string& pod_uid, const std::vector<int>& units);
-  // The pod's locks, to be handed to its shim; those that are not held yet are taken.
+  // The pod's locks, to be handed to its shim; the ones not held yet are taken.
   base::Result<std::vector<base::Fd>> Take(const std::string& pod_uid,
                                            const std::vector<int>& units);
   // What Lock took and nobody has taken over.

@@ -27,7 +27,7 @@ bool Binds(int family, const sockaddr* address, socklen_t length) {
   const base::Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return true;  // the machine lacks the family
   const int on = 1;
-  // As servers do: connections of an earlier job in TIME_WAIT are no obstacle.
+  // As servers do: connections of an earlier job in TIME_WAIT do not matter.
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   return ::bind(fd.get(), address, length) == 0 || errno != EADDRINUSE;

@@ -1,6 +1,6 @@
 // TCP ports for the jobs' rank 0, one per job, and for Services of type NodePort: outside the range
 // from which the kernel takes ports for outgoing connections, locked machine-wide because two users
-// may run muster. "Job" below stands for whoever a port is for: a job by its uid, a Service's port
+// may run muster. "Job" below stands for the owner of a port: a job by its uid, a Service's port
 // by its key (node_ports.h).
 #pragma once
 

@@ -17,7 +17,7 @@
 namespace local::node {
 namespace {
 
-// Some that have not asked yet, or were refused and not closed yet, beside those that run.
+// Some that have not asked yet, or were refused and not closed yet, beside the running ones.
 constexpr size_t kMaxConnections = 2 * kMaxExecs;
 
 // To every process of the session, wherever it has put itself in the tree below the shim. What is

@@ -22,7 +22,7 @@ struct LogLine {
   std::string_view text;
 };
 
-// `record` without its newline; nothing when it is not in the format.
+// `record` without its newline; nullopt when it is not in the format.
 std::optional<LogLine> ParseLogLine(std::string_view record);
 
 // "2026-07-30T10:00:00.123456000Z"

@@ -57,7 +57,7 @@ int64_t JobSize(const EnvList& variables) {
   return std::max<int64_t>({1, world.value_or(1), nodes.value_or(1)});
 }
 
-// A quantity as it is written, be it a number; "" without a limit.
+// A quantity as it is written, a number too; "" without a limit.
 std::string LimitOf(const text::Json& container, std::string_view resource) {
   const text::Json* const limit = text::Find(container, {"resources", "limits", resource});
   if (limit == nullptr || limit->is_null()) return "";
@@ -329,7 +329,7 @@ class PodPlanner {
     EnvList& env = spec.env;
     if (facts_.launcher.programs.empty()) return;
     if (!Has(env, "PYTHON_EXEC")) env.emplace_back("PYTHON_EXEC", "python3");
-    // Of a job on several nodes: only those who may read the job know its uid.
+    // Of a job on several nodes: only users who may read the job know its uid.
     const std::string job_uid = JobUidOf(pod_);
     if (!job_uid.empty() && !Has(env, "MUSTER_RDZV_TOKEN")) {
       env.emplace_back("MUSTER_RDZV_TOKEN", job_uid);
@@ -337,7 +337,7 @@ class PodPlanner {
     // An interpreter that is warm has rights and a cgroup already, and they are not the
     // container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
-    // By the same hook, and by whoever forks them, its programs can say where they stand.
+    // By the same hook its programs can say where they stand; a forked one inherits it.
     if (!Has(env, witness::kStacksVariable)) {
       env.emplace_back(witness::kStacksVariable,
                        witness::FolderOfPod(facts_.state_directory, api::Uid(pod_)));
@@ -456,7 +456,7 @@ class PodPlanner {
   std::vector<SecuredProgram> programs_;                // those outside of images
   std::map<std::string, EnvList> variables_;            // by container: its own, not the base
   std::map<std::string, MappedImage> images_;           // by container: what stands for its image
-  std::map<std::string, const text::Json*> in_images_;  // by name: those that podman runs
+  std::map<std::string, const text::Json*> in_images_;  // by name: the ones that podman runs
 };
 
 }  // namespace

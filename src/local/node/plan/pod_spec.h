@@ -30,7 +30,7 @@ inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";
 // Of pods whose submitter's is not known, the usual one: the daemon's own, 0077, would hide what
 // they write from the submitter's colleagues.
 inline constexpr mode_t kUsualUmask = 0022;
-// "0027", octal; nothing of what is none.
+// "0027", octal; nullopt when it is not one.
 std::optional<mode_t> ParseUmask(std::string_view text);
 
 // A host directory or file shown at `target` inside the pod; or memory, the pod's own.
@@ -54,8 +54,8 @@ struct ContainerSpec {
   std::string cwd;
   EnvList env;  // complete: nothing is inherited
   bool tty = false;
-  // For who reads of a program that was not found: its image is none here. "" when that is no
-  // reason.
+  // For the reader of an error about a program that was not found: its image is not used here. ""
+  // when that is not the reason.
   std::string image_hint;
   // What stands in for the program with a warm start (warm_command.h); "" when it is executed.
   std::string warm_python;

@@ -23,7 +23,7 @@ using text::GetString;
 constexpr unsigned kConfigMode = 0644;
 constexpr unsigned kSecretMode = 0600;
 
-// `a/b` within a volume; nothing when it would lead out of it.
+// `a/b` within a volume; nullopt when it would lead out of it.
 std::optional<std::string> RelativePath(std::string_view path) {
   auto clean = CleanPath(path);
   if (!clean || path.starts_with('/')) return std::nullopt;
@@ -211,7 +211,7 @@ class VolumePlanner {
     if (kind == "hostPath") return HostPathSource(name, volume);
     if (kind == "persistentVolumeClaim") return ClaimSource(volume);
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) {
-      return ConfigError(fmt::format("\"{}\" is no name of a volume", name));
+      return ConfigError(fmt::format("\"{}\" is not a name of a volume", name));
     }
     Source source{directory_ + "/volumes/" + name};
     source.is_to_be_made = true;
@@ -371,7 +371,7 @@ class VolumePlanner {
                            unsigned mode) {
     const auto clean = RelativePath(path);
     if (!clean || clean->empty()) {
-      return ConfigError(fmt::format("\"{}\" is no path within a volume", path));
+      return ConfigError(fmt::format("\"{}\" is not a path within a volume", path));
     }
     plan_.files.push_back({directory + "/" + *clean, std::move(content), mode});
     return {};

@@ -47,7 +47,7 @@ OrNotReady<VolumePlan> PlanVolumes(const PodFacts& facts, const PodObjects& obje
                                    std::string_view code_volume, std::string_view code_container,
                                    const std::map<std::string, EnvList>& variables);
 
-// Without a trailing slash or empty steps, absolute; nothing when a step is "..".
+// Without a trailing slash or empty steps, absolute; nullopt when a step is "..".
 std::optional<std::string> CleanPath(std::string_view path);
 
 }  // namespace local::node

@@ -19,8 +19,8 @@ std::string PodmanName(std::string_view pod_uid, std::string_view container);
 
 // Fills in argv and env of `spec`, whose env is the container's own, later entries winning, and
 // whose tty is set. Values stay out of argv, where others could read them. `pod` has the mounts,
-// hosts and host name that the container sees; `variables` are those that its command may refer to;
-// `gpus` as CDI names them; podman itself has the variables of `daemon` that it needs.
+// hosts and host name that the container sees; `variables` are the ones that its command may refer
+// to; `gpus` as CDI names them; podman itself has the variables of `daemon` that it needs.
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
                  const std::vector<std::string>& gpus, const base::Environment& daemon,
                  ContainerSpec& spec);

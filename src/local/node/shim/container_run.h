@@ -45,7 +45,7 @@ class ContainerRun {
   void OnExit(int wait_status, bool is_killed_by_us);
   // It is about to be killed: it uses that many bytes of memory, and its limit is less.
   void ExceedsMemory(int64_t used);
-  // From now on whoever still holds the output open has only kDrainWait.
+  // From now on processes that still hold the output open have only kDrainWait.
   void LimitDrain();
 
   // After on_end: Terminated, with reason and message.
@@ -81,7 +81,7 @@ class ContainerRun {
   std::array<Output, 2> outputs_;
   pid_t pid_ = -1;
   uint64_t told_loss_ = 0;
-  bool is_stood_in_for_ = false;  // the program is no child of the shim's
+  bool is_stood_in_for_ = false;  // the program is not a child of the shim's
   bool has_exited_ = false;
   bool has_ended_ = false;
   process::EventLoop::TimerId drain_timer_ = 0;

@@ -15,7 +15,7 @@
 namespace local::node {
 namespace {
 
-// Nothing when the kernel's log cannot be read.
+// Nullopt when the kernel's log cannot be read.
 std::optional<bool> KernelLogNames(pid_t pid) {
   const base::Fd fd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return std::nullopt;

@@ -81,7 +81,8 @@ bool PodProcesses::HasView(pid_t pid) {
 bool PodProcesses::IsInSession(const process::ProcessStat& stat) const {
   return std::any_of(sessions_.begin(), sessions_.end(), [&](const PodSession& session) {
     if (stat.session != session.id || stat.start_ticks < session.start_ticks) return false;
-    // No pid is used again while it names a session: whoever has it now began it, or nobody has.
+    // No pid is used again while it names a session: its process now is the one that began it, or
+    // there is none.
     const auto leader = process::ReadStat(session.id);
     return !leader || leader->start_ticks == session.start_ticks;
   });

@@ -42,12 +42,12 @@ class ShimHandle {
 };
 
 // Starts `<executable> shim` for `spec`. The shim keeps `locks` open as long as it lives (GPU and
-// port locks). It is no child in need of reaping: it is double-forked. Returns when the shim has
+// port locks). It is not a child in need of reaping: it is double-forked. Returns when the shim has
 // taken its lock and written shim.json; the pod's processes start right after.
 base::Result<ShimHandle> StartShim(const std::string& executable, const PodSpec& spec,
                                    const std::vector<int>& locks);
 
-// The shim that still runs in `directory`, verified by lock, boot id and start time; nothing when
+// The shim that still runs in `directory`, verified by lock, boot id and start time; nullopt when
 // there is none any more.
 base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory);
 

@@ -1,4 +1,4 @@
-// What a shim and those who look for it agree on.
+// What a shim and the programs that look for it agree on.
 #pragma once
 
 #include <csignal>
@@ -21,8 +21,8 @@ inline constexpr int kReadyFd = 4;  // kReadyAnswer once it is in charge, otherw
 inline constexpr std::string_view kReadyAnswer = "ready";
 
 // SIGTERM asks the shim to end its programs, with a grace in seconds as its value. The kernel keeps
-// one of it: a second one, of no grace, is lost while the first is pending. So that one says it too;
-// older shims ignore it.
+// one of it: a second one, of no grace, is lost while the first is pending. So that one says it
+// too; older shims ignore it.
 inline constexpr int kAtOnceSignal = SIGQUIT;
 
 struct ShimIdentity {

@@ -116,7 +116,7 @@ base::Status WriteMap(const char* path, const std::string& content) {
   return {};
 }
 
-// The one user and group that the pod's programs ask for: whoever they become in here, they are
+// The one user and group that the pod's programs ask for: whatever they become in here, they are
 // this user outside.
 base::Status EnterUserNamespace(const PodSpec& spec) {
   const uid_t uid = ::geteuid();
@@ -307,7 +307,7 @@ base::Status EnterView(const PodSpec& spec) {
   TRY_ASSIGN(const std::vector<ViewStep> steps,
              PlanView(mounts, WorkingDirectories(spec), spec.directory, RealHost()));
   TRY(EnterNamespaces(spec));
-  // What the view makes belongs to the pod's user, but is no secret of the shim's.
+  // What the view makes belongs to the pod's user, but is not the shim's secret.
   const mode_t mask = ::umask(0022);
   base::Status built = BuildRoot(spec, steps);
   ::umask(mask);

@@ -58,7 +58,7 @@ struct ViewStep {
 // More entries than this in a directory that would have to be synthetic are refused.
 inline constexpr size_t kMaxSyntheticEntries = 4096;
 
-// Steps in order, from an empty tmpfs root. `directories` are those that must exist and be
+// Steps in order, from an empty tmpfs root. `directories` are the ones that must exist and be
 // accessible in the view (working directories); what the host lacks of them is made. Missing mount
 // points inside a mount that may be written to are made in its source, as are those inside
 // `own_directory`: it is the pod's.

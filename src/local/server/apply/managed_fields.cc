@@ -207,7 +207,7 @@ void AddAbandoned(const FieldSet& before, const FieldSet* now, FieldSet& out) {
   }
 }
 
-// Takes what changed from those that are not `self`, or says who objects.
+// Takes what changed from the managers other than `self`, or says who objects.
 Check TakeOver(const Comparison& changes, const Manager& self, bool force, Managers& managers) {
   FieldSet taken = changes.modified;
   taken.Add(changes.added);

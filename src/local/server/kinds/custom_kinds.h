@@ -16,7 +16,7 @@ inline constexpr std::string_view kDefinitionVersion = "v1";
 inline constexpr std::string_view kDefinitionPlural = "customresourcedefinitions";
 inline constexpr std::string_view kDefinitionKind = "CustomResourceDefinition";
 
-// The answer to a request for them; nothing for other requests.
+// The answer to a request for them; nullopt for other requests.
 std::optional<net::HttpResponse> AnswerDefinitions(const net::Target& target,
                                                    std::string_view method, std::string_view body);
 

@@ -22,7 +22,7 @@ class EventLines {
         include_(include) {}
 
   const Selection& selection() const { return selection_; }
-  // The same for those whose lines are the same.
+  // The same for events whose lines are the same.
   std::string Key() const;
   // {"type":..,"object":..}\n
   static std::string Line(std::string_view type, std::string_view object);

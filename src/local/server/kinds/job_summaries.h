@@ -51,7 +51,7 @@ class JobSummaries {
   base::Status Start(store::Store& store);
   // Reads what is marked; who lists does it too.
   base::Status Refresh(store::Store& store);
-  // What reads now, and whoever comes later, ends at once with kCancelled.
+  // Reads under way, and later ones, end at once with kCancelled.
   void Stop() { is_stopped_ = true; }
   // On the store's writer thread, before a write is acknowledged.
   void OnCommit(std::span<const store::EventPtr> events, int64_t version);
@@ -62,7 +62,7 @@ class JobSummaries {
   base::Result<int64_t> Visit(store::Store& store, const std::string& namespace_name,
                               const Position& after,
                               const std::function<bool(const JobRow&)>& visit);
-  // The row of one job; nothing when there is none.
+  // The row of one job; nullopt when there is none.
   base::Result<std::optional<JobRow>> Get(store::Store& store, const Position& job);
 
  private:

@@ -51,8 +51,8 @@ class ApiServer {
   // Carries out the writes that it was given. Requests must have ended or been abandoned.
   ~ApiServer();
 
-  // Reads what tables of jobs are made of, which happens soon after Open anyhow: for who has time
-  // to do it before others are busy with the store. Blocks.
+  // Reads what tables of jobs are made of, which happens soon after Open anyhow: for callers that
+  // have time to do it before others are busy with the store. Blocks.
   void ReadSummaries();
 
   store::Store& store();

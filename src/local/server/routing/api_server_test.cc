@@ -77,7 +77,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad name", "POST", kPodsPath, text::ToJson(PodObject("A_b")), 422, "Invalid", nullptr},
       {"bad label", "POST", kPodsPath, with(PodObject("a"), {"metadata", "labels", "x"}, "a b"),
        422, "Invalid", nullptr},
-      {"label that is no string", "POST", kPodsPath,
+      {"label that is not a string", "POST", kPodsPath,
        with(PodObject("a"), {"metadata", "labels", "x"}, 1), 422, "Invalid", nullptr},
       {"no containers", "POST", kPodsPath,
        with(PodObject("a"), {"spec", "containers"}, text::Array{}), 422, "Invalid",

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kPieceBytes = 512 << 10;
 // The next piece is read when the peer has taken all but this.
 constexpr size_t kLowBytes = 256 << 10;
-// As long as kube-apiserver gives a request that is no watch. A snapshot that is kept for ever
+// As long as kube-apiserver gives a request that is not a watch. A snapshot that is kept for ever
 // would let the store's file grow for ever.
 constexpr std::chrono::seconds kStreamTime{60};
 // Lists under way at once; the next is read into memory whole.

@@ -13,7 +13,7 @@
 
 namespace local::server {
 
-// Nothing for other requests.
+// Nullopt for other requests.
 std::optional<net::HttpResponse> AnswerRecords(Backend& backend, const net::Target& target,
                                                std::string_view method);
 

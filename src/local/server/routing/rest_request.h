@@ -30,11 +30,11 @@ struct RestRequest {
   Answer<bool> IsDryRun(std::string_view method) const;
   // fieldValidation: Strict, Warn (the default) or Ignore. Anything else is refused.
   Answer<FieldValidation> HowToValidate(std::string_view method) const;
-  // A whole number, nothing when absent or "".
+  // A whole number, nullopt when absent or "".
   Answer<std::optional<int64_t>> Number(std::string_view parameter) const;
 };
 
-// Nothing when the path is of no resource that we serve.
+// Nullopt when the path is of no resource that we serve.
 std::optional<RestRequest> ParseRestRequest(net::Target target);
 
 }  // namespace local::server

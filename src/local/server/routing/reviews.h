@@ -23,7 +23,7 @@ inline constexpr Review kReviews[] = {
     {"authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"},
 };
 
-// The answer to a POST of one of them; nothing for other requests.
+// The answer to a POST of one of them; nullopt for other requests.
 std::optional<net::HttpResponse> AnswerReview(const net::Target& target,
                                               const net::HttpRequest& http,
                                               const std::string& user);

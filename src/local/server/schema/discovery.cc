@@ -187,7 +187,7 @@ text::Json DiscoveredGroup(std::string_view group) {
                       {"versions", std::move(versions)}};
 }
 
-// The core group for /api, the others for /apis; nothing when the client does not ask for it.
+// The core group for /api, the others for /apis; nullopt when the client does not ask for it.
 std::optional<net::HttpResponse> DiscoverAll(bool is_core, std::string_view accept) {
   for (const std::string& offer : base::Split(accept, ',')) {
     if (offer.find("as=APIGroupDiscoveryList") == std::string::npos) continue;

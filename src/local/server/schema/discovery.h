@@ -8,7 +8,7 @@
 
 namespace local::server {
 
-// Nothing when the path is none of these. `accept` may ask for everything in one answer (aggregated
+// Nullopt when the path is none of these. `accept` may ask for everything in one answer (aggregated
 // discovery, apidiscovery.k8s.io/v2).
 std::optional<net::HttpResponse> Discover(const net::Target& target, std::string_view accept);
 

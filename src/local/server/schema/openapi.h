@@ -10,8 +10,8 @@
 
 namespace local::server {
 
-// /openapi/v3 and what it leads to, and /openapi/v2; nothing for other paths. 406 for who does not
-// accept JSON.
+// /openapi/v3 and what it leads to, and /openapi/v2; nullopt for other paths. 406 for clients that
+// do not accept JSON.
 std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target,
                                                  std::string_view accept);
 

@@ -18,7 +18,7 @@ class PortSink {
   virtual void WhenTaken(size_t limit, std::function<void()> callback) = 0;
   // `bytes` of what was written to the port have been taken, or dropped.
   virtual void Used(size_t bytes) = 0;
-  // Once, the last call: the port has closed, or why it was not reached ("" is no error).
+  // Once, the last call: the port has closed, or why it was not reached ("" is not an error).
   virtual void Finish(const std::string& error) = 0;
 };
 
