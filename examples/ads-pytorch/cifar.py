@@ -39,7 +39,7 @@ def _read_binary(path):
     """Records of one byte of label and 3072 of pixels."""
     size = os.path.getsize(path)
     if size == 0 or size % (1 + PIXELS) != 0:
-        raise ValueError(f"{path} is no whole number of records: {size} bytes")
+        raise ValueError(f"{path} is not a whole number of records: {size} bytes")
     records = torch.from_file(path, shared=False, size=size, dtype=torch.uint8)
     records = records.reshape(-1, 1 + PIXELS)
     return records[:, 1:].reshape(-1, 3, SIDE, SIDE), records[:, 0].long()

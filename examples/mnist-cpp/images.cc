@@ -40,7 +40,7 @@ at::Tensor ReadIdx(const std::string& path, uint8_t dimensions) {
   const uint8_t magic[] = {0, 0, 8, dimensions};  // 8: unsigned bytes
   const size_t head = 4 + size_t{4} * dimensions;
   if (content.size() < head || std::memcmp(content.data(), magic, sizeof magic) != 0) {
-    Refuse(path, "is no IDX file of bytes in " + std::to_string(dimensions) + " dimension(s)");
+    Refuse(path, "is not an IDX file of bytes in " + std::to_string(dimensions) + " dimension(s)");
   }
   std::vector<int64_t> shape;
   size_t expected = 1;

@@ -19,7 +19,7 @@ int Number(const char* name, int otherwise) {
   const std::string value = Variable(name);
   if (value.empty()) return otherwise;
   if (value.size() > 9 || value.find_first_not_of("0123456789") != std::string::npos) {
-    throw std::runtime_error(std::string(name) + "=\"" + value + "\" is no number");
+    throw std::runtime_error(std::string(name) + "=\"" + value + "\" is not a number");
   }
   return std::stoi(value);
 }

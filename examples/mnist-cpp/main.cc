@@ -41,7 +41,7 @@ struct Flags {
 int64_t Positive(const std::string& name, const std::string& value) {
   if (value.empty() || value.size() > 15 ||
       value.find_first_not_of("0123456789") != std::string::npos || std::stoll(value) == 0) {
-    throw Usage(name + ": \"" + value + "\" is no positive number");
+    throw Usage(name + ": \"" + value + "\" is not a positive number");
   }
   return std::stoll(value);
 }
@@ -65,7 +65,7 @@ Flags ParseFlags(int argc, char** argv) {
     } else if (name == "--lr") {
       char* end = nullptr;
       flags.lr = std::strtod(value.c_str(), &end);
-      if (value.empty() || *end != '\0') throw Usage("--lr: \"" + value + "\" is no number");
+      if (value.empty() || *end != '\0') throw Usage("--lr: \"" + value + "\" is not a number");
     } else if (name == "--data") {
       flags.data = value;
     } else if (name == "--init") {

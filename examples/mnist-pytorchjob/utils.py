@@ -91,7 +91,7 @@ def whole_number(environment, name, otherwise):
     if not text:
         return otherwise
     if not text.isdigit():
-        raise Failure(f'{name}="{text}" is no number')
+        raise Failure(f'{name}="{text}" is not a number')
     return int(text)
 
 

@@ -126,7 +126,7 @@ def test_the_help_is_whole(machine):
 
 @pytest.mark.parametrize("shape,launcher", [
     ("launch-2x4", "torchrun"), ("launch-4x2", "python -m torch.distributed.launch"),
-    ("launch-8x1", ""), ("mp-8x1", ""), ("mp-2x4-file", "")])
+    ("launch-8x1", ""), pytest.param("mp-8x1", "", marks=pytest.mark.soak), ("mp-2x4-file", "")])
 def test_every_shape_ends_at_the_same_loss(machine, alone, shape, launcher):
     output = machine.shape(shape, *SHORT, LAUNCHER=launcher).stdout
     assert losses(output) == [pytest.approx(alone, abs=1e-4)], output

@@ -95,7 +95,7 @@ def test_one_clear_line(program, flags, env, code, words):
 
 
 @pytest.mark.parametrize("content,words", [
-    (b"\0\0\x0d\x03", "is no IDX file of bytes in 3 dimension(s)"),
+    (b"\0\0\x0d\x03", "is not an IDX file of bytes in 3 dimension(s)"),
     (b"\0\0\x08\x03\0\0\0\2\0\0\0\2\0\0\0\2" + bytes(7), "holds 7 bytes, its head says 8"),
     (b"\0\0\x08\x03" + b"\xff" * 12, "its head names no such size")])
 def test_a_corrupt_idx_file_is_named(program, tmp_path, content, words):

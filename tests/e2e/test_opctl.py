@@ -295,7 +295,7 @@ def test_the_example_reads_both_forms_of_cifar(tmp_path):
     assert cifar_loads(str(tmp_path / "packed"))[1:] == expected
     # Cut short, and one that would run something.
     (binary / "data_batch_3.bin").write_bytes(b"\0" * 100)
-    assert "is no whole number of records: 100 bytes" in cifar_loads(str(tmp_path / "binary"))
+    assert "is not a whole number of records: 100 bytes" in cifar_loads(str(tmp_path / "binary"))
     (python / "data_batch_1").write_bytes(pickle.dumps({b"data": os.getcwd}, protocol=2))
     assert "a batch of CIFAR-10 holds no" in cifar_loads(str(tmp_path / "python"))
     assert cifar_loads(str(tmp_path / "nowhere"))[:3] == ["drawn here", 2000, 500]

@@ -24,7 +24,7 @@ std::optional<base::Time> TimeAt(const text::Json& value, std::string_view key) 
 // An answer that is JSON and yet not what was asked for: of a proxy, of a sign-in page.
 base::Error NoSuchAnswer(const char* operation, const char* what) {
   return {base::Code::kUnavailable,
-          fmt::format("{} of data_science: the answer is no {}: is there a proxy that answers?",
+          fmt::format("{} of data_science: the answer is not {}: is there a proxy that answers?",
                       operation, what),
           0};
 }
@@ -84,7 +84,7 @@ base::Result<text::Json> DataScience::Create(const char* operation, const char* 
                                         .body = text::ToJson(body),
                                         .is_create = true,
                                         .is_repeated = is_repeating_}));
-  if (text::GetString(made, {"id"}).empty()) return base::Fail(NoSuchAnswer(operation, "OCID"));
+  if (text::GetString(made, {"id"}).empty()) return base::Fail(NoSuchAnswer(operation, "an OCID"));
   return made;
 }
 
@@ -105,7 +105,7 @@ base::Result<JobRun> DataScience::GetJobRun(const std::string& id) {
   constexpr const char* kOperation = "get_job_run";
   TRY_ASSIGN(const text::Json run, api_.Ask(Bare(kOperation, "GET", RunPath(id))));
   if (text::GetString(run, {"lifecycleState"}).empty()) {
-    return base::Fail(NoSuchAnswer(kOperation, "job run"));
+    return base::Fail(NoSuchAnswer(kOperation, "a job run"));
   }
   return ReadJobRun(run);
 }

@@ -49,7 +49,7 @@ base::Result<ConfigLines> SplitConfig(std::string_view text, const std::string& 
     if (found.sections.empty()) return refuse(number, "a [section] must come before the first key");
     const size_t separator = line.find_first_of("=:");
     if (separator == std::string_view::npos || separator == 0) {
-      return refuse(number, "it is no `key=value`");
+      return refuse(number, "it is not `key=value`");
     }
     ConfigLine one{number, found.sections.back(),
                    base::ToLower(base::Trim(line.substr(0, separator))),

@@ -46,7 +46,7 @@ TEST(ParseProfile, SaysWhichLineIsMalformed) {
   } kCases[] = {
       {"user=x\n", "InvalidConfig: /p line 1: a [section] must come before the first key"},
       {"[DEFAULT\n", "InvalidConfig: /p line 1: a [section] has no \"]\""},
-      {"[DEFAULT]\nuser\n", "InvalidConfig: /p line 2: it is no `key=value`"},
+      {"[DEFAULT]\nuser\n", "InvalidConfig: /p line 2: it is not `key=value`"},
       {"[DEFAULT]\nuser=a\nUser=b\n", "InvalidConfig: /p line 3: user stands in line 2 already"},
   };
   for (const auto& one : kCases) {

@@ -178,7 +178,7 @@ base::Status CheckWorkDir(const TrainConfig& config) {
   } else if (IsOciUri(work_dir)) {
     const auto place = oci::ParseBucketUri(work_dir);
     if (place) return {};
-    why = fmt::format("is no bucket: {}", place.error().message);
+    why = fmt::format("is not a bucket: {}", place.error().message);
   } else if (work_dir.starts_with('/') || work_dir.starts_with("file:///")) {
     return {};
   } else if (const size_t scheme = work_dir.find("://"); scheme != std::string::npos) {

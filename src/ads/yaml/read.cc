@@ -130,7 +130,7 @@ base::Result<PyValue> PyReader::Scalar(const PyEvent& event) {
     value = ResolvePyScalar(text + ".");
   }
   if (value.kind != wanted->second) {
-    return FailAt(event->start_mark, fmt::format("\"{}\" is no {}", text, tag));
+    return FailAt(event->start_mark, fmt::format("\"{}\" is not {}", text, tag));
   }
   return value;
 }

@@ -22,7 +22,7 @@ struct TensorboardState {
 // By the pods of its Deployment. Pure.
 TensorboardState StateOfTensorboard(const std::vector<text::Json>& pods);
 
-// Asks for those pods. Never an error: what cannot be read is no problem of the TensorBoard's.
+// Asks for those pods. Never an error: what cannot be read is left to the TensorBoard.
 TensorboardState FindTensorboardState(cluster::Client& client, const TrainingJob& job);
 
 }  // namespace arena

@@ -33,7 +33,7 @@ TEST(PortPair, IsReadAsKubectlsIs) {
   EXPECT_EQ(any->local, 0);
   EXPECT_EQ(any->remote, 5000);
   for (const char* text : {"", ":", "0", "65536", "a", "1:", "1:0", "0:1", "1:2:3", "-1", " 1"}) {
-    EXPECT_NE(WhyNoPair(text).find("is no port"), std::string::npos) << text;
+    EXPECT_NE(WhyNoPair(text).find("is not a port"), std::string::npos) << text;
   }
 }
 

@@ -42,7 +42,7 @@ OwnedX509 FirstCertificate(std::string_view pem) {
   return {::PEM_read_bio_X509(MemoryOf(pem).get(), nullptr, nullptr, nullptr), ::X509_free};
 }
 
-// A key that is encrypted is no question on the terminal.
+// An encrypted key is not asked for on the terminal.
 int AnswerNothing(char*, int, int, void*) { return 0; }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(ExecPlugin, SaysWhatIsWrongWithAnAnswer) {
       {answer("{}"), "neither a token nor a client certificate"},
       {answer(R"({"clientCertificateData": "c"})"), "without its key"},
       {answer(R"({"token": "a\r\nHost: b"})"), "holds a blank or a line end"},
-      {answer(R"({"token": "t", "expirationTimestamp": "soon"})"), "no RFC 3339 time"},
+      {answer(R"({"token": "t", "expirationTimestamp": "soon"})"), "not an RFC 3339 time"},
   };
   for (const auto& [text, error] : cases) {
     const auto credential = ParseExecCredential(text, kApi);

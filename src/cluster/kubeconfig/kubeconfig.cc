@@ -44,7 +44,7 @@ base::Result<ExecPlugin> ParseExec(const KubeconfigReader& reader) {
     TRY_ASSIGN(std::string name, variable.String("name"));
     TRY_ASSIGN(std::string value, variable.String("value"));
     if (name.empty() || name.find('=') != std::string::npos) {
-      return Fail(variable.Wrong("name", "is no name of an environment variable"));
+      return Fail(variable.Wrong("name", "is not a name of an environment variable"));
     }
     exec.env.emplace_back(std::move(name), std::move(value));
   }

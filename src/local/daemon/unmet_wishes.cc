@@ -75,7 +75,7 @@ std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abi
   }
   if (wishes.has_rdma) {
     unmet.emplace_back(
-        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees those "
+        "--rdma has no effect here: this machine hands out no RDMA devices, each pod sees the ones "
         "that are there");
   }
   if (wishes.is_cpu_limited && !abilities.why_cpus_are_unlimited.empty()) {

@@ -53,7 +53,8 @@ ACCELERATE = ["accelerate", "launch", "--multi_gpu", "--num_machines", "1", "--m
 @pytest.mark.parametrize("words", [
     [*ACCELERATE, "--num_processes", "2"],
     ["fabric", "run", "model", "--accelerator=cpu", "--devices=2"],
-    ["fabric", "run", "model", "--accelerator=cpu", "--strategy=ddp", "--devices=2", "--main-port=29777"],
+    pytest.param(["fabric", "run", "model", "--accelerator=cpu", "--strategy=ddp", "--devices=2", "--main-port=29777"],
+                 marks=pytest.mark.soak),
     ["python", "-c", "import sys, torch.distributed.run as run; run.main(['--nproc_per_node=2'] + sys.argv[1:])"],
     ["python", "-c", "import sys; from torch.distributed.launch import main; main(['--use_env', '--nproc_per_node=2'] + sys.argv[1:])"],
 ])

@@ -118,7 +118,7 @@ TEST(PlanDeployment, StatusCountsWhatIsThere) {
   EXPECT_EQ(machine.Condition("Available"), "True");
   EXPECT_EQ(machine.Condition("Progressing"), "True");
   machine.now += seconds(60);
-  EXPECT_FALSE(machine.Plan().status) << "the passage of time alone is no news";
+  EXPECT_FALSE(machine.Plan().status) << "the passage of time alone changes nothing";
 }
 
 TEST(PlanDeployment, ScalesDownFromTheEnd) {
