@@ -152,7 +152,8 @@ class OpctlCluster {
                                       arena::InterruptCode(arena_.program));
     TRY_ASSIGN(const arena::TrainingJob found,
                arena::FindJob(*cluster.client, arena_, cluster.namespace_name, name));
-    const arena::AllLogsRequest request{found, {}, out.IsTerminal()};
+    arena::AllLogsRequest request{found};
+    request.has_colours = out.HasColour();
     TRY(arena::FollowAllLogs(*cluster.client, arena_, request, out));
     return arena::AwaitEnd(*cluster.client, arena_, job);
   }

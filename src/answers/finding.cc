@@ -96,6 +96,21 @@ class RankReader {
     return best;
   }
 
+  std::optional<std::pair<size_t, size_t>> FirstError() const {
+    const auto chain = std::find_if(chains_.begin(), chains_.end(), [this](const Chain& each) {
+      return ReadChain(each).has_value();
+    });
+    const size_t until = chain == chains_.end() ? rank_.lines.size() : chain->begin;
+    for (size_t i = 0; i < until; ++i) {
+      const std::string& text = rank_.lines[i].text;
+      if (text.empty() || IsInChain(i) || IsWarning(text)) continue;
+      const Rule* const rule = RuleForLine(text);
+      if (rule != nullptr && rule->level != Level::kConsequence) return std::pair(i, i + 1);
+    }
+    if (chain == chains_.end()) return std::nullopt;
+    return std::pair(chain->begin, chain->end);
+  }
+
  private:
   bool IsInChain(size_t line) const {
     return std::any_of(chains_.begin(), chains_.end(), [line](const Chain& chain) {
@@ -264,6 +279,12 @@ Finding ReadExit(const Rank& rank) {
 }
 
 }  // namespace
+
+std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines) {
+  Rank rank;
+  rank.lines = lines;
+  return RankReader(rank).FirstError();
+}
 
 bool HasFailed(const Rank& rank) {
   if (rank.exit_code) return *rank.exit_code != 0;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers/rule.h"
@@ -25,6 +26,11 @@ struct Finding {
 // Of a rank that failed: what its status and its log decide, else how it ended. Nullopt for one
 // that did not.
 std::optional<Finding> FindInRank(const Rank& rank);
+
+// Where in a log its first error is, from the first line to the one after the last: an exception
+// that nothing has handled, or the line that a rule knows. Work that went on after it does not
+// matter here. Nullopt when there is none.
+std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines);
 
 // A container or process that did not end well; one whose end is not known, whose log tells an
 // end by an exception, counts as failed when nobody knows better.

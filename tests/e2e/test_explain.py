@@ -3,6 +3,7 @@ import json
 import os
 import re
 import subprocess
+import tarfile
 
 import pytest
 
@@ -154,3 +155,27 @@ def test_every_class_is_in_the_manual():
     with open(os.path.join(ROOT, "docs", "explain.md")) as file:
         listed = set(re.findall(r"^\| `([a-z-]+)` \|", file.read(), re.MULTILINE))
     assert kinds - listed == {"peer-lost"}, "a consequence, which is never a verdict"
+
+
+def test_a_bundle_for_a_colleague(cluster, tmp_path):
+    cluster.submit("told", "echo token $HF_TOKEN; echo clone https://me:pass@host/x; exit 3", "--workers=2",
+                   "--env=HF_TOKEN=tiger-2")
+    cluster.wait("told", "FAILED")
+    path = str(tmp_path / "told.tar.gz")
+    assert cluster.run("explain", "told", "--bundle", path).stdout.startswith(path + " has ")
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    with tarfile.open(path) as bundle:
+        texts = {name.split("/", 1)[1]: bundle.extractfile(name).read().decode()
+                 for name in bundle.getnames() if bundle.getmember(name).isfile()}
+    assert {"explain.txt", "explain.json", "job.yaml", "pods.yaml", "warnings.txt", "about.txt",
+            "logs/told-master-0.log", "logs/told-worker-0.log"} == set(texts)
+    assert "token ***\n" in texts["logs/told-master-0.log"] and "https://me:***@host/x" in texts["logs/told-master-0.log"]
+    assert "tiger-2" not in "".join(texts.values()) and "name: HF_TOKEN" in texts["job.yaml"]
+    assert json.loads(texts["explain.json"])["who"]["exitCode"] == 3
+    before = open(path, "rb").read()
+    assert "there is a file of that name" in cluster.run("explain", "told", "--bundle", path, code=1).stderr
+    assert open(path, "rb").read() == before
+    nowhere = str(tmp_path / "no" / "told.tar.gz")
+    assert nowhere in cluster.run("explain", "told", "--bundle", nowhere, code=1).stderr
+    cluster.run("delete", "told")
+    cluster.run("explain", "told", "--bundle", str(tmp_path / "gone.tar.gz"))

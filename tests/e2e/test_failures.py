@@ -49,7 +49,7 @@ def assert_the_log_is_there(cluster, name, failed, others):
     for rank, other in enumerate(others):
         lines = cluster.run("logs", name, "-i", other).stdout.splitlines()
         assert lines[0] == f"rank {rank if rank == 0 else rank + 1} begins"
-    everything = cluster.run("logs", name, "--all").stdout
+    everything = cluster.run("logs", name, "--all", "--raw").stdout
     for line in TRACEBACK:
         assert f"[{failed}] {line}" in everything
     for other in others:

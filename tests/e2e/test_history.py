@@ -42,7 +42,7 @@ def test_a_deleted_run_is_shown_with_its_log(cluster, code):
     log = cluster.run("logs", "hot")
     assert log.stdout.startswith("lr 7\n") and "ValueError: diverged" in log.stdout
     assert "was deleted at" in log.stderr
-    assert "[hot-master-0] lr 7\n" in cluster.run("logs", "hot", "--all").stdout
+    assert "[0] lr 7\n" in cluster.run("logs", "hot", "--all").stdout
     shown = cluster.run("show", "hot").stdout
     assert "exited with code 1: ValueError: diverged" in shown and "hot-master-0  Error" in shown
     run = json.loads(cluster.run("show", "hot", "-o", "json").stdout)

@@ -251,6 +251,6 @@ def test_gloo_over_pods_of_two_processes(cluster, flags, fails):
     try:
         cluster.wait_for_all("gloo", "SUCCEEDED", timeout=120)
     finally:
-        out = cluster.run("logs", "gloo", "--all", code=None).stdout
+        out = cluster.run("logs", "gloo", "--all", "--raw", code=None).stdout
         print(out)
     assert out.count("sum 6.0 of 4") == 4

@@ -1,4 +1,5 @@
 """`logs --rank` and `--grep`, of ranks in pods of their own and of several in one; `list --watch`."""
+import os
 import queue
 import threading
 
@@ -20,7 +21,8 @@ def lines(cluster, *words):
 
 def test_the_log_of_a_rank(two):
     assert lines(two, "two", "--rank=1") == ["hello from 1", "loss 1"]
-    assert sorted(lines(two, "two", "--rank=0-1", "--grep=loss")) == [
+    assert lines(two, "two", "--rank=0-1", "--grep=loss") == ["[0-1] loss 0..1"]
+    assert sorted(lines(two, "two", "--rank=0-1", "--grep=loss", "--raw")) == [
         "[two-master-0] loss 0", "[two-worker-0] loss 1"]
     assert lines(two, "two", "--rank=1", "--follow") == ["hello from 1", "loss 1"]
     two.run("delete", "two")
@@ -68,3 +70,60 @@ def test_the_list_is_watched(cluster):
         watching.wait()
         reader.join()
     assert "give it without -o" in cluster.run("list", "-w", "-o", "json", code=None).stderr
+
+
+FOUR = '''import os, sys, time
+rank = int(os.environ["RANK"])
+print("loading data", flush=True)
+for step in range(3):
+    print("warning: slow disk", flush=True)
+print(f"rank {rank}: loss {rank / 10}", flush=True)
+if rank != 2:
+    print("all but one say this", flush=True)
+for share in (10, 50, 100):
+    print(f"\\r{share}%", end="", flush=True)
+print(flush=True)
+time.sleep(1)
+if rank == 3:
+    print("before", flush=True)
+    raise ValueError("boom")
+time.sleep(1)
+'''
+
+
+@pytest.fixture
+def four(cluster):
+    with open(cluster.path("four.py"), "w") as file:
+        file.write(FOUR)
+    os.chmod(cluster.folder, 0o755)
+    cluster.submit("four", f"python3 {cluster.path('four.py')}", "--workers=4")
+    yield cluster
+
+
+def test_what_ranks_say_alike_is_shown_once(four):
+    expected = ["[0-3] loading data", "[0-3] warning: slow disk", "[0-3] (2 more of the same)",
+                "[0-3] rank 0..3: loss 0.0..0.3", "[all but 2] all but one say this", "[0-3] 100%"]
+    followed = lines(four, "four", "--all", "--follow")
+    assert followed[:6] == expected
+    assert lines(four, "four", "--all")[:6] == expected
+    assert len(lines(four, "four", "--all", "--raw")) > 4 * len(expected)
+    assert lines(four, "four", "--rank=0,1", "--grep=loss") == ["[0-1] rank 0..1: loss 0.0..0.1"]
+
+
+def test_the_first_error_of_each_rank(four):
+    four.wait("four", "FAILED")
+    shown = lines(four, "four", "--errors")
+    assert "[3] before" in shown and shown[-1] == "[3] ValueError: boom", shown
+    assert not [line for line in shown if "loading data" in line]
+    assert lines(four, "four", "--errors", "--rank=0") == []
+    four.run("delete", "four")
+    assert lines(four, "four", "--errors") == shown
+
+
+@pytest.mark.parametrize("words, told", [
+    (["--errors", "-f"], "--errors reads the logs as they are now: leave --follow out"),
+    (["--errors", "-i", "four-master-0"], "give either --errors or --instance, not both"),
+    (["--raw"], "--raw is for --all: give both"),
+])
+def test_flags_of_all_ranks_are_checked(cluster, words, told):
+    assert told in cluster.run("logs", "four", *words, code=2).stderr

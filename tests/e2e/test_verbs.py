@@ -91,16 +91,16 @@ def test_users_are_kept_apart_where_the_namespace_says_so(cluster):
 def test_all_ranks_are_one_log(cluster):
     cluster.submit("pt", "for i in 1 2 3; do echo rank $RANK line $i; sleep 0.2; done",
                    "--workers=3")
-    followed = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
+    followed = cluster.run("logs", "pt", "--all", "-f", "--raw").stdout.splitlines()
     cluster.wait_for_all("pt", "SUCCEEDED")
-    printed = cluster.run("logs", "pt", "--all", "--timestamps").stdout.splitlines()
+    printed = cluster.run("logs", "pt", "--all", "--timestamps", "--raw").stdout.splitlines()
     expected = sorted(f"[pt-{name}] rank {rank} line {i}" for i in (1, 2, 3)
                       for rank, name in enumerate(("master-0", "worker-0", "worker-1")))
     assert sorted(followed) == expected
     stamps = [line.split()[1] for line in printed]
     assert stamps == sorted(stamps) and len(stamps) == 9
     assert sorted(" ".join([line.split()[0], *line.split()[2:]]) for line in printed) == expected
-    tail = cluster.run("logs", "pt", "--all", "--tail=1").stdout.splitlines()
+    tail = cluster.run("logs", "pt", "--all", "--tail=1", "--raw").stdout.splitlines()
     assert len(tail) == 3 and all(line.endswith("line 3") for line in tail)
 
 
@@ -108,7 +108,7 @@ def test_following_all_goes_on_through_a_restart(cluster):
     cluster.submit("pt", 'if [ $RANK = 1 ] && [ ! -e seen ]; then touch seen; echo first; exit 1; fi;'
                    ' echo again; sleep 2', "--workers=2", "--retry=3", f"--working-dir={cluster.path('tmp')}")
     lines = cluster.run("logs", "pt", "--all", "-f").stdout.splitlines()
-    assert sorted(lines) == ["[pt-master-0] again", "[pt-worker-0] again", "[pt-worker-0] first"]
+    assert sorted(lines) in (["[0-1] again", "[1] first"], ["[0] again", "[1] again", "[1] first"])
 
 
 def test_suspend_returns_when_the_machine_is_free_and_resume_runs_it_again(cluster):

@@ -6,6 +6,7 @@
 #include "answers/verdict.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
+#include "arena/history/bundle.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/evidence.h"
 #include "arena/verbs.h"
@@ -15,7 +16,7 @@ namespace arena {
 namespace {
 
 struct ExplainFlags {
-  std::string output;
+  std::string output, bundle;
   std::vector<std::string> logs;
   bool has_all = false;
 };
@@ -74,6 +75,21 @@ std::optional<std::string> NotFailed(const RunRecord& run) {
   return summary.status == "SUCCEEDED" ? "nothing failed" : "nothing has failed yet";
 }
 
+base::Result<int> Pack(cluster::Client& client, const Context& context, const RunRecord& run,
+                       const Judged& judged, const std::string& head, const ExplainFlags& flags,
+                       cli::Output& out) {
+  const std::string screen =
+      head + "\n" + answers::Render(judged.verdict, judged.evidence, true, answers::kUsualWidth);
+  TRY(WriteBundle(client, context, run, judged.evidence,
+                  VerdictToJson(judged.verdict, judged.evidence), screen, flags.bundle));
+  TRY(
+      out.Write(fmt::format("{} has the verdict, the job, its pods and their logs.\n"
+                            "Secrets that muster knows are masked; look into it before you pass "
+                            "it on.\n",
+                            flags.bundle)));
+  return 0;
+}
+
 base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(const Format format, FormatOf(flags.output, call));
   if (IsForMachines(format)) KeepOutputPure(context);
@@ -89,6 +105,7 @@ base::Result<int> RunExplain(Context& context, const ExplainFlags& flags, cli::I
     TRY_ASSIGN(const RunRecord run, FindRun(*client, context, call.args[0]));
     judged = VerdictOf(*client, context, run);
     head = fmt::format("{} ({}) {}", run.job.summary.name, run.id(), run.job.summary.status);
+    if (!flags.bundle.empty()) return Pack(*client, context, run, judged, head, flags, call.out);
     const auto well = NotFailed(run);
     if (well && judged.verdict.kind == answers::kUnknown && !IsForMachines(format)) {
       const std::string lost = api::IsWaiting(run.job.summary.status) ? "" : LostLoss(*client, run);
@@ -131,6 +148,7 @@ void AddExplain(cli::Command& root, Context& context) {
               "(torchrun's, srun's, kubectl's; - is stdin).")
           .Example(fmt::format("  {0} explain base\n"
                                "  {0} explain base -o json\n"
+                               "  {0} explain base --bundle base.tar.gz\n"
                                "  {0} explain --logs /tmp/torchrun-logs\n"
                                "  kubectl logs --prefix -l app=x | {0} explain --logs -",
                                context.program));
@@ -139,12 +157,18 @@ void AddExplain(cli::Command& root, Context& context) {
                            "explain the logs in this file or folder, `PATH`, and in the ones that "
                            "follow it; - is stdin");
   verb.flags().Bool(&flags->has_all, "all", false, "all evidence, not the first lines of it");
+  verb.flags().String(&flags->bundle, "bundle", "",
+                      "write all that tells of the run to this `FILE`, a .tar.gz for a colleague");
   verb.flags()
       .String(&flags->output, "output", "", "json or yaml")
       .Short('o')
       .Choices({"json", "yaml"});
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
+    if (!flags->bundle.empty() && (!flags->logs.empty() || !flags->output.empty())) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        "--bundle takes a run, without --logs and --output");
+    }
     if (!flags->logs.empty() || call.args.size() == 1) return {};
     return base::Fail(base::Code::kInvalidArgument,
                       "explain takes one job, or files of logs after --logs");

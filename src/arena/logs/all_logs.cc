@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <utility>
+#include <vector>
 
+#include "answers/finding.h"
 #include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -59,6 +63,53 @@ InstanceLog* Oldest(std::vector<std::unique_ptr<InstanceLog>>& logs) {
   return oldest;
 }
 
+// What is around the first error of each rank.
+class FirstErrors {
+ public:
+  explicit FirstErrors(const AllLogsRequest& request) : map_(RankMap::Of(request.job.job)) {}
+
+  void Look(const std::string& instance, const TimedLine& line) {
+    std::string_view text = line.text;
+    Writer& writer = writers_[{instance, RankOf(map_, instance, text)}];
+    if (writer.lines.size() == kMostLines) return;
+    writer.lines.push_back(line);
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    writer.read.push_back({std::nullopt, std::string(text), writer.read.size()});
+  }
+
+  // Into `lines`, in the order of their times.
+  void Tell(MergedLines& lines) const {
+    std::multimap<std::string, std::pair<const std::string*, const TimedLine*>> found;
+    for (const auto& [who, writer] : writers_) {
+      const auto [begin, end] = writer.Around();
+      for (size_t i = begin; i < end; ++i) {
+        found.emplace(writer.lines[i].time, std::pair(&who.first, &writer.lines[i]));
+      }
+    }
+    if (found.empty()) base::LogInfo("no error is in these logs");
+    for (const auto& [time, line] : found) lines.Add(*line.first, *line.second, {});
+  }
+
+ private:
+  static constexpr size_t kMostLines = 200'000;
+  static constexpr size_t kBefore = 3, kAfter = 3;  // lines that are shown too
+
+  struct Writer {
+    std::vector<TimedLine> lines;
+    std::vector<answers::Line> read;
+
+    std::pair<size_t, size_t> Around() const {
+      const auto error = answers::FirstError(read);
+      if (!error) return {0, 0};
+      const auto [begin, end] = *error;
+      return {begin - std::min(begin, kBefore), std::min(end + kAfter, lines.size())};
+    }
+  };
+
+  const RankMap map_;
+  std::map<std::pair<std::string, std::optional<int>>, Writer> writers_;
+};
+
 // The last init container that runs or has run; "" when none has.
 std::string StartedInitContainer(const text::Json& pod) {
   std::string started;
@@ -70,7 +121,34 @@ std::string StartedInitContainer(const text::Json& pod) {
 
 }  // namespace
 
-const std::string& LinePrefixes::Of(const std::string& instance) {
+MergedLines::MergedLines(const AllLogsRequest& request)
+    : choice_(request.choice),
+      has_stamps_(request.options.timestamps),
+      has_colours_(request.has_colours),
+      map_(RankMap::Of(request.job.job)) {
+  if (!request.is_raw) {
+    fold_.emplace(LogFold::Style{map_.size(), has_stamps_, has_colours_});
+  }
+}
+
+void MergedLines::Add(const std::string& instance, TimedLine line, Moment arrival) {
+  if (!choice_.Wants(instance, line.text)) return;
+  if (!fold_) {
+    ready_ += PrefixOf(instance) + line.Text(has_stamps_);
+    return;
+  }
+  std::string_view text = line.text;
+  const std::optional<int> rank = RankOf(map_, instance, text);
+  line.text = std::string(text);
+  fold_->Add(rank, instance, std::move(line), arrival);
+}
+
+std::string MergedLines::Take(std::optional<Moment> now) {
+  if (!fold_) return std::exchange(ready_, "");
+  return now ? fold_->Take(*now) : fold_->TakeAll();
+}
+
+const std::string& MergedLines::PrefixOf(const std::string& instance) {
   constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
   std::string& prefix = prefixes_[instance];
   if (prefix.empty()) {
@@ -101,10 +179,11 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
 base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request,
                           cli::Output& out) {
   std::vector<std::unique_ptr<InstanceLog>> logs;
-  LinePrefixes prefixes(request.has_colours);
+  MergedLines lines(request);
+  FirstErrors errors(request);
   std::optional<base::Error> why_not;
   for (const api::InstanceSummary& instance : request.job.summary.instances) {
-    prefixes.Of(instance.name);
+    lines.Introduce(instance.name);
     cluster::LogOptions options = request.options;
     options.timestamps = true;
     auto container = ContainerToRead(request.job, instance.name, options.container);
@@ -124,12 +203,20 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   }
   if (logs.empty() && why_not) return Fail(std::move(*why_not));
   if (why_not) base::LogInfo("{}", why_not->message);
+  // No clock goes on while what there is is read: only the lines' own times count.
+  constexpr MergedLines::Moment kNow{};
   while (InstanceLog* log = Oldest(logs)) {
-    TRY(out.Write(prefixes.Of(log->instance()) + log->front().Text(request.options.timestamps)));
+    if (request.only_errors) {
+      errors.Look(log->instance(), log->front());
+    } else {
+      lines.Add(log->instance(), log->front(), kNow);
+      if (const std::string text = lines.Take(kNow); !text.empty()) TRY(out.Write(text));
+    }
     log->Pop();
     TRY(log->Fill());
   }
-  return {};
+  if (request.only_errors) errors.Tell(lines);
+  return out.Write(lines.Take(std::nullopt));
 }
 
 }  // namespace arena

@@ -1,19 +1,27 @@
 // The logs of all of a job's instances as one (logs --all), a prefix to each line, in time order.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
+#include "arena/logs/log_fold.h"
+#include "arena/logs/log_lines.h"
+#include "arena/logs/rank_lines.h"
 #include "cluster/client.h"
 
 namespace arena {
 
 struct AllLogsRequest {
   const TrainingJob& job;
-  cluster::LogOptions options;  // of each instance; timestamps: they are printed
-  bool has_colours = false;     // a prefix's colour is its instance's
-  bool is_gone = false;         // the job was deleted: logs of the pods that it had
+  cluster::LogOptions options{};  // of each instance; timestamps: they are printed
+  bool has_colours = false;       // of the prefixes
+  bool is_gone = false;           // the job was deleted: logs of the pods that it had
+  bool is_raw = true;             // each line behind its instance's name; else folded (LogFold)
+  LineChoice choice{};            // of the lines
+  bool only_errors = false;       // what is around the first error of each rank
 };
 
 // The container whose log an instance has now: `wanted`, else the last init container's that has
@@ -22,7 +30,8 @@ struct AllLogsRequest {
 base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::string& instance,
                                           const std::string& wanted);
 
-// What there is of them. Instances without a log are named on stderr; an error when none has any.
+// What there is of them, only_errors too. Instances without a log are named on stderr; an error
+// when none has any.
 base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request, cli::Output& out);
 
 // The same, and goes on: instances that come, and come again, join in. A line is printed at most
@@ -31,14 +40,31 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
 base::Status FollowAllLogs(cluster::Client& client, const Context& context,
                            const AllLogsRequest& request, cli::Output& out);
 
-// "[pt-master-0] " before each line; colours are given out in the order of the instances.
-class LinePrefixes {
+// The lines of all instances on their way to the output: chosen, then folded, or each behind
+// "[pt-master-0] ", with colours that are given out in the order of the instances.
+class MergedLines {
  public:
-  explicit LinePrefixes(bool has_colours) : has_colours_(has_colours) {}
-  const std::string& Of(const std::string& instance);
+  using Moment = LogFold::Moment;
+
+  explicit MergedLines(const AllLogsRequest& request);
+
+  // The instance is to have the next colour.
+  void Introduce(const std::string& instance) { PrefixOf(instance); }
+  // In the order of the lines' times.
+  void Add(const std::string& instance, TimedLine line, Moment arrival);
+  // What is to be printed at `now`; nullopt: all that there is.
+  std::string Take(std::optional<Moment> now);
+  // When Take will have something; nullopt while nothing is held.
+  std::optional<Moment> NextAt() const { return fold_ ? fold_->NextAt() : std::nullopt; }
 
  private:
-  bool has_colours_;
+  const std::string& PrefixOf(const std::string& instance);
+
+  const LineChoice choice_;
+  const bool has_stamps_, has_colours_;
+  const RankMap map_;
+  std::optional<LogFold> fold_;  // nullopt: raw
+  std::string ready_;
   std::map<std::string, std::string> prefixes_;
 };
 

@@ -48,26 +48,6 @@ std::optional<api::Terminated> EndOf(const text::Json& pod) {
   return end;
 }
 
-// nullopt where there is none any more, or none can be had.
-std::optional<std::string> LogOf(cluster::Client& client, const RunRecord& run,
-                                 const text::Json& pod, bool is_gone) {
-  const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), "");
-  cluster::LogOptions options;
-  if (container) options.container = *container;
-  options.tail_lines = kMostLines;
-  options.timestamps = true;
-  if (is_gone) options.pod_uid = api::Uid(pod);
-  const auto stream = client.Logs(api::Namespace(run.job.job), api::Name(pod), options);
-  if (!stream) return std::nullopt;
-  std::string text;
-  while (text.size() < kMostBytes) {
-    const auto bytes = (*stream)->Read();
-    if (!bytes || !*bytes) break;
-    text += **bytes;
-  }
-  return text;
-}
-
 // Only a launcher sees that a rank was done while others waited for it.
 bool Decides(const answers::Rank& launcher) {
   return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
@@ -140,7 +120,7 @@ class Gathering {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
-    const auto read_log = LogOf(client_, run_, pod, is_gone);
+    const auto read_log = EndOfLog(client_, run_, pod, is_gone, kMostLines);
     rank.has_log = read_log.has_value();
     // Of a container whose log is gone, its last words.
     const std::string log = read_log.value_or(rank.message);
@@ -256,7 +236,7 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
 
 std::string LostLoss(cluster::Client& client, const RunRecord& run) {
   for (const text::Json& pod : run.job.pods) {
-    const auto log = LogOf(client, run, pod, run.deleted.has_value());
+    const auto log = EndOfLog(client, run, pod, run.deleted.has_value(), kMostLines);
     for (const answers::Line& line : answers::ReadLines(log.value_or(""), kMostLines)) {
       for (const auto& [name, value] : text::MetricsOf(line.text)) {
         if (base::ToLower(name).find("loss") != std::string::npos && !std::isfinite(value)) {
@@ -304,6 +284,25 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
   std::vector<answers::LogFile> files;
   for (const auto& [name, text] : contents) files.push_back({name, text});
   return answers::ReadLogs(files);
+}
+
+std::optional<std::string> EndOfLog(cluster::Client& client, const RunRecord& run,
+                                    const text::Json& pod, bool is_gone, int64_t lines) {
+  const auto container = ContainerToRead(run.job, std::string(api::Name(pod)), "");
+  cluster::LogOptions options;
+  if (container) options.container = *container;
+  options.tail_lines = lines;
+  options.timestamps = true;
+  if (is_gone) options.pod_uid = api::Uid(pod);
+  const auto stream = client.Logs(api::Namespace(run.job.job), api::Name(pod), options);
+  if (!stream) return std::nullopt;
+  std::string text;
+  while (text.size() < kMostBytes) {
+    const auto bytes = (*stream)->Read();
+    if (!bytes || !*bytes) break;
+    text += **bytes;
+  }
+  return text;
 }
 
 }  // namespace arena

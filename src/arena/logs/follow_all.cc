@@ -105,7 +105,7 @@ class AllFollower {
         namespace_(request.job.summary.namespace_name),
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
-        prefixes_(request.has_colours),
+        lines_(request),
         watch_(client, namespace_, name_, selector_),
         inbox_(watch_) {}
   ~AllFollower() {
@@ -139,7 +139,7 @@ class AllFollower {
   const std::string namespace_;
   const std::string name_;
   const std::string selector_;
-  LinePrefixes prefixes_;
+  MergedLines lines_;
   LogMerge merge_;
   JobWatch watch_;
   Inbox inbox_;
@@ -165,7 +165,8 @@ AllFollower::View AllFollower::ViewOf(const JobWatch::Snapshot& snapshot) const 
 }
 
 base::Status AllFollower::AwaitNews() {
-  const auto next = merge_.NextAt();
+  auto next = merge_.NextAt();
+  if (const auto held = lines_.NextAt(); held && (!next || *held < *next)) next = held;
   const auto now = context_.clock.Steady();
   const milliseconds timeout =
       next ? std::max(std::chrono::ceil<milliseconds>(*next - now), milliseconds(0))
@@ -221,10 +222,13 @@ void AllFollower::StopThoseThatGoOn() {
 base::Status AllFollower::Print() {
   const auto now = context_.clock.Steady();
   for (Inbox::Entry& entry : inbox_.Take()) {
-    merge_.Add(std::move(entry.line.time),
-               prefixes_.Of(entry.instance) + entry.line.Text(request_.options.timestamps), now);
+    merge_.Add(std::move(entry.instance), std::move(entry.line), now);
   }
-  const std::string text = IsOver() ? merge_.TakeAll() : merge_.Take(now);
+  const bool is_over = IsOver();
+  for (LogMerge::Line& line : is_over ? merge_.TakeAll() : merge_.Take(now)) {
+    lines_.Add(line.instance, std::move(line.line), now);
+  }
+  const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
   return text.empty() ? base::Status() : out_.Write(text);
 }
 

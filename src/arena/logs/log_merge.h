@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "arena/logs/log_lines.h"
 
 namespace arena {
 
@@ -19,23 +22,27 @@ class LogMerge {
   static constexpr std::chrono::milliseconds kWindow{200};
   static constexpr size_t kMaxHeld = 64 << 20;  // bytes; past it the oldest go at once
 
-  // `time` compares as text; `line` is printed as it is.
-  void Add(std::string time, std::string line, Moment arrival);
+  struct Line {
+    std::string instance;
+    TimedLine line;
+  };
+
+  void Add(std::string instance, TimedLine line, Moment arrival);
   // What may be printed at `now`.
-  std::string Take(Moment now);
+  std::vector<Line> Take(Moment now);
   // The rest.
-  std::string TakeAll();
+  std::vector<Line> TakeAll();
   // When Take will have something; nothing while no line is held.
   std::optional<Moment> NextAt() const;
 
  private:
-  struct Line {
-    std::string text;
+  struct Held {
+    Line line;
     Moment arrival;
   };
-  void PopTo(std::string& out);
+  void PopTo(std::vector<Line>& out);
 
-  std::map<std::pair<std::string, uint64_t>, Line> lines_;  // by time, then arrival
+  std::map<std::pair<std::string, uint64_t>, Held> lines_;  // by time, then arrival
   uint64_t next_ = 0;
   size_t held_ = 0;
 };

@@ -26,7 +26,8 @@ using base::Fail;
 struct LogFlags {
   std::string type, since, since_time, instance, container, ranks, grep;
   int64_t tail = -1;
-  bool follow = false, timestamps = false, all = false;
+  bool follow = false, timestamps = false, all = false, raw = false, errors = false;
+  LineChoice choice{};  // of --rank and --grep
 };
 
 // 1h1m1s in seconds; nullopt for anything but digits and h, m, s.
@@ -145,11 +146,20 @@ base::Result<TrainingJob> FindJobOfLogs(cluster::Client& client, const Context& 
   return found;
 }
 
+AllLogsRequest RequestOf(const Context& context, const TrainingJob& job, const LogFlags& flags,
+                         const cluster::LogOptions& options, const cli::Output& out) {
+  AllLogsRequest request{job, options};
+  request.has_colours = out.HasColour();
+  request.is_raw = flags.raw || context.program == "arena";
+  request.choice = flags.choice;
+  request.only_errors = flags.errors;
+  return request;
+}
+
 base::Result<int> RunAllLogs(cluster::Client& client, const Context& context,
-                             const TrainingJob& job, const cluster::LogOptions& options,
-                             cli::Output& out) {
-  const AllLogsRequest request{
-      job, options, out.IsTerminal() && !context.environment.Get("NO_COLOR").has_value()};
+                             const TrainingJob& job, const LogFlags& flags,
+                             const cluster::LogOptions& options, cli::Output& out) {
+  const AllLogsRequest request = RequestOf(context, job, flags, options, out);
   if (options.follow) {
     TRY(FollowAllLogs(client, context, request, out));
     return 0;
@@ -177,9 +187,9 @@ base::Status PrintKeptLines(const TrainingJob& job, cli::Output& out) {
 }
 
 // Of a run whose job was deleted.
-base::Result<int> PrintGoneLogs(cluster::Client& client, const RunRecord& run,
-                                const LogFlags& flags, cluster::LogOptions options,
-                                cli::Output& out) {
+base::Result<int> PrintGoneLogs(cluster::Client& client, const Context& context,
+                                const RunRecord& run, const LogFlags& flags,
+                                cluster::LogOptions options, cli::Output& out) {
   const TrainingJob& job = run.job;
   options.follow = false;
   base::LogInfo("{} ({}) was deleted at {}: this is what is remembered of it", job.summary.name,
@@ -188,7 +198,9 @@ base::Result<int> PrintGoneLogs(cluster::Client& client, const RunRecord& run,
     return Fail(Code::kNotFound, fmt::format("no instance of {} had begun", job.summary.name));
   }
   if (flags.all) {
-    TRY(PrintAllLogs(client, {job, options, out.HasColour(), true}, out));
+    AllLogsRequest request = RequestOf(context, job, flags, options, out);
+    request.is_gone = true;
+    TRY(PrintAllLogs(client, request, out));
     return 0;
   }
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
@@ -207,7 +219,8 @@ template <typename Print>
 base::Result<int> WithChoice(const TrainingJob& job, LogFlags flags, cli::Output& out,
                              const Print& print) {
   if (flags.ranks.empty() && flags.grep.empty()) return print(flags, out);
-  ChosenLines::Choice choice{{}, flags.grep, RankMap::Of(job.job), "", flags.timestamps};
+  LineChoice& choice = flags.choice;
+  choice = {{}, flags.grep, RankMap::Of(job.job)};
   if (!flags.ranks.empty()) {
     TRY_ASSIGN(choice.ranks, ParseRanks(flags.ranks));
     const std::vector<std::string> instances = choice.map.InstancesOf(choice.ranks);
@@ -216,12 +229,12 @@ base::Result<int> WithChoice(const TrainingJob& job, LogFlags flags, cli::Output
                   fmt::format("--rank \"{}\" is invalid: the ranks of {} are 0 to {}", flags.ranks,
                               job.summary.name, choice.map.size() - 1));
     }
-    flags.all = instances.size() > 1;
+    flags.all = flags.errors || instances.size() > 1;
     if (!flags.all) flags.instance = instances.front();
   }
-  if (!flags.all && flags.instance.empty()) flags.instance = DefaultInstance(job);
-  choice.instance = flags.all ? "" : flags.instance;
-  ChosenLines lines(out, std::move(choice));
+  if (flags.all) return print(flags, out);
+  if (flags.instance.empty()) flags.instance = DefaultInstance(job);
+  ChosenLines lines(out, choice, flags.instance, flags.timestamps);
   TRY_ASSIGN(const int code, print(flags, lines));
   TRY(lines.Finish());
   return code;
@@ -234,7 +247,7 @@ base::Result<int> PrintLogs(cluster::Client& client, const Context& context, con
     TRY(PrintKeptLines(job, out));
     return 0;
   }
-  if (flags.all) return RunAllLogs(client, context, job, options, out);
+  if (flags.all) return RunAllLogs(client, context, job, flags, options, out);
   std::string instance = flags.instance.empty() ? DefaultInstance(job) : flags.instance;
   if (instance.empty() && job.pods.empty() && flags.follow) {
     instance = api::ReplicaName(job.summary.name, api::kMaster, 0);
@@ -284,7 +297,7 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     TRY_ASSIGN(const auto gone, FindGoneRun(*client, context, name));
     if (gone) {
       return WithChoice(gone->job, flags, call.out, [&](const LogFlags& chosen, cli::Output& out) {
-        return PrintGoneLogs(*client, *gone, chosen, options, out);
+        return PrintGoneLogs(*client, context, *gone, chosen, options, out);
       });
     }
   }
@@ -320,7 +333,10 @@ void AddLogs(cli::Command& root, Context& context) {
               context.program,
               context.program == "arena"
                   ? ""
-                  : fmt::format("\n  {} logs mnist --rank 1,4-7 --grep loss", context.program)));
+                  : fmt::format(
+                        "\n  {0} logs mnist --rank 1,4-7 --grep loss\n"
+                        "  {0} logs mnist --errors       # where each rank went wrong first",
+                        context.program)));
   auto flags = std::make_shared<LogFlags>();
   cli::FlagSet& set = verb.flags();
   AddTypeFlag(set, &flags->type);
@@ -332,9 +348,16 @@ void AddLogs(cli::Command& root, Context& context) {
   set.Bool(&flags->timestamps, "timestamps", false, "begin each line with its time");
   AddInstanceFlag(set, &flags->instance, context,
                   "the instance; by default what failed first, else the master");
+  const bool has_arenas_flags = context.program == "arena";
   set.Bool(&flags->all, "all", false,
-           "of all instances, in the order of time, each line behind its instance's name");
-  if (context.program != "arena") {
+           has_arenas_flags
+               ? "of all instances, in the order of time, each line behind its instance's name"
+               : "of all ranks, in the order of time; what several say alike is shown once");
+  if (!has_arenas_flags) {
+    set.Bool(&flags->raw, "raw", false,
+             "with --all: every line, behind its instance's name, and nothing folded");
+    set.Bool(&flags->errors, "errors", false,
+             "of all ranks, what is around the first error of each");
     set.String(&flags->ranks, "rank", "", "of these `RANKS` alone: 1, or 0,4-7");
     set.String(&flags->grep, "grep", "", "lines that have this `TEXT` in them alone");
   }
@@ -344,6 +367,17 @@ void AddLogs(cli::Command& root, Context& context) {
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(NeedJobName(call));
     TRY(MeansPyTorch(flags->type));
+    if (flags->errors && flags->follow) {
+      return Fail(Code::kInvalidArgument,
+                  "--errors reads the logs as they are now: leave --follow out");
+    }
+    if (flags->errors && !flags->instance.empty()) {
+      return Fail(Code::kInvalidArgument, "give either --errors or --instance, not both");
+    }
+    if (flags->errors) flags->all = true;
+    if (flags->raw && !flags->all && flags->ranks.empty()) {
+      return Fail(Code::kInvalidArgument, "--raw is for --all: give both");
+    }
     if (flags->all && !flags->instance.empty()) {
       return Fail(Code::kInvalidArgument, "give either --all or --instance, not both");
     }

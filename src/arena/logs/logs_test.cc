@@ -307,13 +307,17 @@ TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
   EXPECT_EQ(Run({"logs", "help"}).exit_code, 1);
 }
 
-TEST(LinePrefixes, AreColouredByInstanceOnATerminalOnly) {
-  LinePrefixes plain(false);
-  EXPECT_EQ(plain.Of("pt-master-0"), "[pt-master-0] ");
-  LinePrefixes coloured(true);
-  EXPECT_EQ(coloured.Of("a"), "\x1b[36m[a]\x1b[0m ");
-  EXPECT_EQ(coloured.Of("b"), "\x1b[33m[b]\x1b[0m ");
-  EXPECT_EQ(coloured.Of("a"), "\x1b[36m[a]\x1b[0m ");
+TEST(MergedLines, PrefixesAreColouredByInstanceOnATerminalOnly) {
+  const TrainingJob job;
+  const auto printed = [&job](bool has_colours) {
+    AllLogsRequest request{job};
+    request.has_colours = has_colours;
+    MergedLines lines(request);
+    for (const char* instance : {"a", "b", "a"}) lines.Add(instance, {"", "", "x\n"}, {});
+    return lines.Take(std::nullopt);
+  };
+  EXPECT_EQ(printed(false), "[a] x\n[b] x\n[a] x\n");
+  EXPECT_EQ(printed(true), "\x1b[36m[a]\x1b[0m x\n\x1b[33m[b]\x1b[0m x\n\x1b[36m[a]\x1b[0m x\n");
 }
 
 TEST_F(LogsTest, AllInstancesAreOneLogInTheOrderOfTime) {

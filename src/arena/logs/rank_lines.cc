@@ -22,20 +22,6 @@ std::optional<int> RankIn(std::string_view text) {
   return static_cast<int>(*number);
 }
 
-// Takes a coloured or plain "[NAME] " off; "" when there is none.
-std::string_view TakeInstance(std::string_view& line) {
-  const size_t open = line.find('[', line.starts_with('\x1b') ? 2 : 0);
-  const size_t close = line.find(']');
-  const size_t blank = line.find(' ');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open ||
-      blank == std::string_view::npos || blank < close) {
-    return "";
-  }
-  const std::string_view name = line.substr(open + 1, close - open - 1);
-  line.remove_prefix(blank + 1);
-  return name;
-}
-
 }  // namespace
 
 base::Result<Ranks> ParseRanks(std::string_view text) {
@@ -105,22 +91,36 @@ base::Status ChosenLines::Finish() {
 }
 
 bool ChosenLines::Wants(std::string_view line) const {
+  if (has_timestamps_) line.remove_prefix(std::min(line.find(' ') + 1, line.size()));
+  return choice_.Wants(instance_, line);
+}
+
+std::optional<int> TakeRank(std::string_view& line) {
   constexpr std::string_view kRank = "[rank";
-  const std::string_view instance =
-      choice_.instance.empty() ? TakeInstance(line) : std::string_view(choice_.instance);
-  if (choice_.has_timestamps) line.remove_prefix(std::min(line.find(' ') + 1, line.size()));
-  if (line.find(choice_.grep) == std::string_view::npos) return false;
-  if (choice_.ranks.empty()) return true;
-  if (choice_.map.processes == 1) {
-    const auto& instances = choice_.map.instances;
-    const auto found = std::find(instances.begin(), instances.end(), instance);
-    return found != instances.end() &&
-           Contains(choice_.ranks, static_cast<int>(found - instances.begin()));
-  }
-  if (!line.starts_with(kRank)) return false;
-  line.remove_prefix(kRank.size());
-  const auto rank = RankIn(line.substr(0, line.find(']')));
-  return rank && Contains(choice_.ranks, *rank);
+  if (!line.starts_with(kRank)) return std::nullopt;
+  const size_t close = line.find(']');
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto rank = RankIn(line.substr(kRank.size(), close - kRank.size()));
+  if (!rank) return std::nullopt;
+  line.remove_prefix(close + 1);
+  if (line.starts_with(':')) line.remove_prefix(1);
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  return rank;
+}
+
+std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line) {
+  if (const auto named = TakeRank(line)) return named;
+  if (map.processes > 1) return std::nullopt;
+  const auto found = std::find(map.instances.begin(), map.instances.end(), instance);
+  if (found == map.instances.end()) return std::nullopt;
+  return static_cast<int>(found - map.instances.begin());
+}
+
+bool LineChoice::Wants(std::string_view instance, std::string_view line) const {
+  if (line.find(grep) == std::string_view::npos) return false;
+  if (ranks.empty()) return true;
+  const auto rank = RankOf(map, instance, line);
+  return rank && Contains(ranks, *rank);
 }
 
 }  // namespace arena

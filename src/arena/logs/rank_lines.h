@@ -1,6 +1,7 @@
 // Lines of some ranks out of a log that has those of all (logs --rank, --grep).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,19 +29,30 @@ struct RankMap {
   std::vector<std::string> InstancesOf(const Ranks& ranks) const;
 };
 
-// Passes on whole lines: of these ranks (none given: of all) and with that text in them. A line
-// that no rank's prefix marks is of the instance's only rank, and of none where an instance has
-// several.
+// Takes the launcher's or torch's prefix "[rank3]:" off `line`: that rank; nullopt without one.
+std::optional<int> TakeRank(std::string_view& line);
+
+// The rank that a line of an instance is of, whose prefix is taken off: the one it names, or the
+// instance's only one. Nullopt where an instance has several.
+std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line);
+
+// Lines of these ranks (none given: of all) with that text in them.
+struct LineChoice {
+  Ranks ranks;
+  std::string grep;  // "" is any
+  RankMap map;
+
+  bool Wants(std::string_view instance, std::string_view line) const;
+};
+
+// Passes on whole lines of one instance's log.
 class ChosenLines : public cli::Output {
  public:
-  struct Choice {
-    Ranks ranks;
-    std::string grep;  // "" is any
-    RankMap map;
-    std::string instance;         // whose log it is; "": each line begins with "[INSTANCE] "
-    bool has_timestamps = false;  // before the text
-  };
-  ChosenLines(cli::Output& out, Choice choice) : out_(out), choice_(std::move(choice)) {}
+  ChosenLines(cli::Output& out, LineChoice choice, std::string instance, bool has_timestamps)
+      : out_(out),
+        choice_(std::move(choice)),
+        instance_(std::move(instance)),
+        has_timestamps_(has_timestamps) {}
 
   base::Status Write(std::string_view text) override;
   // A last line without an end.
@@ -53,7 +65,9 @@ class ChosenLines : public cli::Output {
   bool Wants(std::string_view line) const;
 
   cli::Output& out_;
-  const Choice choice_;
+  const LineChoice choice_;
+  const std::string instance_;
+  const bool has_timestamps_;  // before the text
   std::string rest_;
 };
 

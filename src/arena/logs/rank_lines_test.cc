@@ -17,9 +17,9 @@ TEST(Ranks, OnesAndRanges) {
 
 class ChosenLinesTest : public testing::Test {
  protected:
-  std::string Of(ChosenLines::Choice choice, std::vector<std::string_view> pieces) {
+  std::string Of(LineChoice choice, std::vector<std::string_view> pieces, bool has_stamps) {
     cli::StringOutput out;
-    ChosenLines lines(out, std::move(choice));
+    ChosenLines lines(out, std::move(choice), "j-master-0", has_stamps);
     for (const std::string_view piece : pieces) EXPECT_TRUE(lines.Write(piece));
     EXPECT_TRUE(lines.Finish());
     return out.text();
@@ -30,21 +30,35 @@ class ChosenLinesTest : public testing::Test {
 
 TEST_F(ChosenLinesTest, OfInstances) {
   EXPECT_EQ(two_.InstancesOf({{1, 1}}), std::vector<std::string>{"j-worker-0"});
-  EXPECT_EQ(Of({{{1, 1}}, "", two_, "", false},
-               {"[j-master-0] a\n[j-wor", "ker-0] b\n", "\x1b[36m[j-worker-0]\x1b[0m c"}),
-            "[j-worker-0] b\n\x1b[36m[j-worker-0]\x1b[0m c");
+  const LineChoice choice{{{1, 1}}, "", two_};
+  EXPECT_FALSE(choice.Wants("j-master-0", "a"));
+  EXPECT_TRUE(choice.Wants("j-worker-0", "b"));
+  EXPECT_FALSE(choice.Wants("j-evaluator-0", "c"));
 }
 
 TEST_F(ChosenLinesTest, OfRanksInAnInstance) {
   EXPECT_EQ(four_.InstancesOf({{1, 2}}).size(), 2u);
-  EXPECT_EQ(Of({{{1, 1}}, "", four_, "j-master-0", true},
-               {"T [rank0]:a\nT [rank1]:b\nT launcher\nT [rank11]:c\n"}),
-            "T [rank1]:b\n");
+  EXPECT_EQ(Of({{{1, 1}}, "", four_},
+               {"T [rank0]:a\nT [ra", "nk1]:b\nT launcher\nT [rank11]:c\nT [rank1]:d"}, true),
+            "T [rank1]:b\nT [rank1]:d");
 }
 
 TEST_F(ChosenLinesTest, WithAText) {
-  EXPECT_EQ(Of({{}, "loss", two_, "j-master-0", false}, {"step 1\nloss 2\n"}), "loss 2\n");
-  EXPECT_EQ(Of({{}, "j-", two_, "", false}, {"[j-master-0] loss\n"}), "") << "of the text alone";
+  EXPECT_EQ(Of({{}, "loss", two_}, {"step 1\nloss 2\n"}, false), "loss 2\n");
+}
+
+TEST(RankOf, ByPrefixOrInstance) {
+  const RankMap two{{"j-master-0", "j-worker-0"}, 1};
+  const RankMap four{{"j-master-0", "j-worker-0"}, 2};
+  const auto of = [](const RankMap& map, std::string_view line) {
+    const auto rank = RankOf(map, "j-worker-0", line);
+    return std::pair(rank.value_or(-1), std::string(line));
+  };
+  EXPECT_EQ(of(two, "a"), std::pair(1, std::string("a")));
+  EXPECT_EQ(of(four, "[rank3]: a"), std::pair(3, std::string("a")));
+  EXPECT_EQ(of(four, "[rank3]:a"), std::pair(3, std::string("a")));
+  EXPECT_EQ(of(four, "[rankle] a"), std::pair(-1, std::string("[rankle] a")));
+  EXPECT_EQ(of(four, "a"), std::pair(-1, std::string("a")));
 }
 
 TEST(RankMap, OfAJob) {

@@ -496,12 +496,15 @@ base::Result<int> RunVerb::Accompany(cluster::Client& client, const SubmitOption
     return 0;
   }
   const InterruptedRun interrupted(client, context_, job, options.flags.grace);
-  if (options.flags.workers == 1) {
+  if (options.flags.workers == 1 && RankMap::Of(job).processes == 1) {
     TRY(FollowChief(client, context_, job, ChiefName(options), out));
   } else {
     TRY_ASSIGN(const TrainingJob found,
                FindJob(client, context_, std::string(api::Namespace(job)), name));
-    TRY(FollowAllLogs(client, context_, {found, {}, out.HasColour()}, out));
+    AllLogsRequest request{found};
+    request.has_colours = out.HasColour();
+    request.is_raw = false;
+    TRY(FollowAllLogs(client, context_, request, out));
   }
   return AwaitEnd(client, context_, job, FailedCode::kReplicas);
 }

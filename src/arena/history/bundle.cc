@@ -1,0 +1,115 @@
+#include "arena/history/bundle.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <map>
+
+#include "api/object.h"
+#include "arena/history/mask.h"
+#include "arena/install/build_info.h"
+#include "base/defer.h"
+#include "base/disk.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "process/program_output.h"
+#include "text/yaml.h"
+
+namespace arena {
+namespace {
+
+using base::Code;
+using base::Fail;
+
+constexpr int64_t kBundledLines = 200'000;  // of each log
+
+class Bundle {
+ public:
+  Bundle(std::string folder, Mask mask) : folder_(std::move(folder)), mask_(std::move(mask)) {}
+
+  base::Status Add(const std::string& name, std::string_view text) const {
+    return base::WriteFileAtomic(folder_ + "/" + name, mask_.Of(text), 0600,
+                                 base::Durability::kNone);
+  }
+
+ private:
+  const std::string folder_;
+  const Mask mask_;
+};
+
+base::Status AddLogs(const Bundle& bundle, cluster::Client& client, const RunRecord& run) {
+  std::map<std::string, int> attempts;
+  const auto add = [&](const text::Json& pod, bool is_gone) -> base::Status {
+    const std::string name(api::Name(pod));
+    const int attempt = ++attempts[name];
+    const auto log = EndOfLog(client, run, pod, is_gone, kBundledLines);
+    if (!log) return {};
+    return bundle.Add(
+        fmt::format("logs/{}{}.log", name, attempt > 1 ? fmt::format(".{}", attempt) : ""), *log);
+  };
+  for (const text::Json& pod : run.past_pods) TRY(add(pod, true));
+  if (run.deleted) return {};
+  for (const text::Json& pod : run.job.pods) TRY(add(pod, false));
+  return {};
+}
+
+std::string EventLines(const answers::Evidence& evidence) {
+  std::string lines;
+  for (const answers::Event& event : evidence.events) {
+    lines += fmt::format("{} {} {}: {}\n", event.time ? base::FormatRfc3339(*event.time) : "-",
+                         event.object, event.reason, event.message);
+  }
+  return lines;
+}
+
+text::Json PodsOf(const RunRecord& run) {
+  text::Array pods;
+  for (const text::Json& pod : run.past_pods) pods.push_back(pod);
+  if (!run.deleted) pods.insert(pods.end(), run.job.pods.begin(), run.job.pods.end());
+  return text::Object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(pods)}};
+}
+
+}  // namespace
+
+base::Status WriteBundle(cluster::Client& client, const Context& context, const RunRecord& run,
+                         const answers::Evidence& evidence, const text::Json& verdict,
+                         const std::string& screen, const std::string& path) {
+  struct stat there{};
+  if (::lstat(path.c_str(), &there) == 0) {
+    return Fail(Code::kAlreadyExists,
+                fmt::format("--bundle \"{}\": there is a file of that name; give another", path));
+  }
+  std::string root = context.environment.Get("TMPDIR").value_or("/tmp");
+  root += "/muster-bundle-XXXXXX";
+  if (::mkdtemp(root.data()) == nullptr) {
+    return Fail(base::WriteErrno(errno, "make directory", root));
+  }
+  const base::Defer remove([&root] { (void)base::RemoveTree(root); });
+  const std::string name = fmt::format("{}-{}", run.job.summary.name, run.id());
+  TRY(base::MakeDirs(root + "/" + name + "/logs"));
+
+  Mask mask;
+  mask.Learn(run.job.job);
+  const text::Json pods = PodsOf(run);
+  mask.Learn(pods);
+  const Bundle bundle(root + "/" + name, std::move(mask));
+  TRY(bundle.Add("explain.txt", screen));
+  TRY(bundle.Add("explain.json", text::ToJson(verdict) + "\n"));
+  TRY(bundle.Add("job.yaml", text::ToYaml(run.job.job)));
+  TRY(bundle.Add("pods.yaml", text::ToYaml(pods)));
+  TRY(bundle.Add("warnings.txt", EventLines(evidence)));
+  TRY(bundle.Add("about.txt",
+                 fmt::format("muster {} ({}, {})\nmade {}\n", MUSTER_VERSION, kBuildInfo.commit,
+                             kBuildInfo.state, base::FormatRfc3339(context.clock.Now()))));
+  TRY(AddLogs(bundle, client, run));
+  TRY_ASSIGN(const process::ProgramOutput packed,
+             process::OutputOf({"tar", "-C", root, "--owner=0", "--group=0", "--numeric-owner",
+                                "-czf", "-", name},
+                               context.environment));
+  if (packed.exit_code != 0) {
+    return Fail(Code::kInternal, fmt::format("tar: {}", base::Trim(packed.err)));
+  }
+  return base::WriteFileAtomic(path, packed.out, 0600, base::Durability::kSync);
+}
+
+}  // namespace arena

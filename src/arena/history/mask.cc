@@ -1,0 +1,159 @@
+#include "arena/history/mask.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/strings.h"
+
+namespace arena {
+namespace {
+
+constexpr std::string_view kStars = "***";
+constexpr size_t kShortestSecret = 4;  // "1" is in every log
+
+bool IsTokenPart(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+         c == '/' || c == '+' || c == '=' || c == '~';
+}
+
+bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+size_t TokenEnd(std::string_view text, size_t at) {
+  while (at < text.size() && IsTokenPart(text[at])) ++at;
+  return at;
+}
+
+// Tokens that say what they are by how they begin.
+struct Prefix {
+  std::string_view begins;
+  size_t shortest;  // of what follows
+};
+constexpr std::array kPrefixes = {
+    Prefix{"ghp_", 20}, Prefix{"gho_", 20},    Prefix{"ghs_", 20},    Prefix{"github_pat_", 20},
+    Prefix{"hf_", 20},  Prefix{"glpat-", 16},  Prefix{"AKIA", 16},    Prefix{"ASIA", 16},
+    Prefix{"sk-", 20},  Prefix{"Bearer ", 12}, Prefix{"bearer ", 12}, Prefix{"eyJ", 30},
+};
+
+// The end of the secret that begins at `at`; `keep` of its first characters may be shown.
+size_t SecretEnd(std::string_view text, size_t at, size_t& keep) {
+  const bool is_in_word = at > 0 && IsTokenPart(text[at - 1]) && text[at - 1] != '=';
+  if (is_in_word) return at;
+  for (const Prefix& prefix : kPrefixes) {
+    if (!text.substr(at).starts_with(prefix.begins)) continue;
+    const size_t end = TokenEnd(text, at + prefix.begins.size());
+    if (end - at - prefix.begins.size() < prefix.shortest) continue;
+    keep = prefix.begins.size();
+    return end;
+  }
+  return at;
+}
+
+// "://user:password@": where the password is; empty when there is none.
+std::pair<size_t, size_t> PasswordAfter(std::string_view text, size_t scheme_end) {
+  const size_t begin = scheme_end + 3;
+  const size_t end = text.find_first_of("/ \t\r\n\"'<>", begin);
+  const std::string_view authority = text.substr(begin, end - begin);
+  const size_t at = authority.rfind('@');
+  const size_t colon = authority.find(':');
+  if (at == std::string_view::npos || colon == std::string_view::npos || colon > at) return {};
+  return {begin + colon + 1, begin + at};
+}
+
+// The end of what a secret's name and "=" stand before at `at`: API_TOKEN=x, --password=x.
+size_t ValueEnd(std::string_view text, size_t at) {
+  if (at < 2 || text[at - 1] != '=') return at;
+  size_t begin = at - 1;
+  while (begin > 0 && (IsWord(text[begin - 1]) || text[begin - 1] == '-')) --begin;
+  if (!IsSecretName(text.substr(begin, at - 1 - begin))) return at;
+  const size_t end = text.find_first_of(" \t\r\n\"'`;&,)", at);
+  return end == std::string_view::npos ? text.size() : end;
+}
+
+void Replace(std::string& text, std::string_view what) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += kStars.size()) {
+    text.replace(at, what.size(), kStars);
+  }
+}
+
+// Whole PEM blocks of private keys, of which JSON has one line with "\n" written out.
+void RemoveKeys(std::string& text) {
+  constexpr std::string_view kBegin = "PRIVATE KEY-----", kEnd = "-----END ";
+  for (size_t at = 0; (at = text.find(kBegin, at)) != std::string::npos;) {
+    const size_t from = at + kBegin.size();
+    size_t to = text.find(kEnd, from);
+    if (to == std::string::npos) to = text.size();
+    text.replace(from, to - from, kStars);
+    at = text.find(kBegin, from + kStars.size());
+    if (at == std::string::npos) return;
+    at += kBegin.size();  // of the END line
+  }
+}
+
+}  // namespace
+
+bool IsSecretName(std::string_view name) {
+  const std::string lower = base::ToLower(name);
+  constexpr std::array<std::string_view, 10> kWords = {
+      "token",   "secret",  "passw",  "passwd",     "credential",
+      "api_key", "api-key", "apikey", "access_key", "private_key"};
+  return std::any_of(kWords.begin(), kWords.end(), [&lower](std::string_view word) {
+    return lower.find(word) != std::string::npos;
+  });
+}
+
+void Mask::LearnValue(std::string_view value) {
+  if (value.size() >= kShortestSecret) values_.emplace(value);
+}
+
+void Mask::Learn(const text::Json& value) {
+  if (const text::Array* array = value.if_array()) {
+    for (const text::Json& item : *array) Learn(item);
+    return;
+  }
+  const text::Object* object = value.if_object();
+  if (object == nullptr) return;
+  if (IsSecretName(text::GetString(value, {"name"}))) {
+    LearnValue(text::GetString(value, {"value"}));
+  }
+  for (const auto& [key, member] : *object) {
+    if (member.is_string() && IsSecretName(key) && key != "secretName") {
+      LearnValue(std::string_view(member.get_string()));
+    }
+    Learn(member);
+  }
+}
+
+std::string Mask::Of(std::string_view text) const {
+  std::string known(text);
+  // The longest of several that begin alike is the greater one: it goes first.
+  for (const std::string& value : values_) Replace(known, value);
+  RemoveKeys(known);
+  std::string out;
+  for (size_t at = 0; at < known.size();) {
+    if (known.compare(at, 3, "://") == 0) {
+      if (const auto [begin, end] = PasswordAfter(known, at); end > begin) {
+        out += known.substr(at, begin - at);
+        out += kStars;
+        at = end;
+        continue;
+      }
+    }
+    size_t keep = 0;
+    if (const size_t end = SecretEnd(known, at, keep); end > at) {
+      out += known.substr(at, keep);
+      out += kStars;
+      at = end;
+      continue;
+    }
+    if (const size_t end = ValueEnd(known, at); end > at) {
+      out += kStars;
+      at = end;
+      continue;
+    }
+    out += known[at++];
+  }
+  return out;
+}
+
+}  // namespace arena

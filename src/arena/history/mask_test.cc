@@ -1,0 +1,48 @@
+#include "arena/history/mask.h"
+
+#include <gtest/gtest.h>
+
+namespace arena {
+namespace {
+
+TEST(Mask, KnowsTheJobsOwnSecrets) {
+  const auto job = text::ParseJson(R"({"spec": {"containers": [{"env": [
+      {"name": "HF_TOKEN", "value": "tiger-2"}, {"name": "HF_TOKEN_2", "value": "tiger-22"},
+      {"name": "RANKS", "value": "eight"}, {"name": "MY_SECRET", "value": "1"}]}]},
+      "metadata": {"annotations": {"db-password": "open sesame", "secretName": "shown"}}})");
+  ASSERT_TRUE(job);
+  Mask mask;
+  mask.Learn(*job);
+  EXPECT_EQ(mask.Of("tiger-2 tiger-22 eight 1 open sesame shown"), "*** *** eight 1 *** shown");
+}
+
+TEST(Mask, KnowsWhatLooksLikeASecret) {
+  const std::string twenty = "abcdefghijklmnopqrst";
+  const std::pair<std::string, std::string> cases[] = {
+      {"git clone https://me:pa:ss@host/x.git", "git clone https://me:***@host/x.git"},
+      {"https://host:8080/a@b:c", "https://host:8080/a@b:c"},
+      {"token=hf_" + twenty + ", next", "token=hf_***, next"},
+      {"ghp_short", "ghp_short"},
+      {"xghp_" + twenty, "xghp_" + twenty},
+      {"Authorization: Bearer " + twenty, "Authorization: Bearer ***"},
+      {"AKIAABCDEFGHIJKLMNOP", "AKIA***"},
+      {"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nafter",
+       "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\nafter"},
+      {"-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----***"},
+      {"train --api-key=abc --lr=0.1 DB_PASSWORD=x;",
+       "train --api-key=*** --lr=0.1 DB_PASSWORD=***;"},
+      {"", ""},
+      {"://", "://"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(Mask().Of(text), shown);
+}
+
+TEST(Mask, SecretNames) {
+  for (const char* name : {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "db-password", "WANDB_API_KEY"}) {
+    EXPECT_TRUE(IsSecretName(name)) << name;
+  }
+  for (const char* name : {"RANK", "KEY", "PATH", ""}) EXPECT_FALSE(IsSecretName(name)) << name;
+}
+
+}  // namespace
+}  // namespace arena

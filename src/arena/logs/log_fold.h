@@ -1,0 +1,87 @@
+// LogFold: the merged lines of a job's ranks, with what several ranks say shown once. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "arena/logs/log_lines.h"
+#include "base/clock.h"
+
+namespace arena {
+
+// "0-3,7" of {0,1,2,3,7}; "all but 5" where few of `total` are missing.
+std::string NameRanks(const std::set<int>& ranks, int total);
+
+// A line of one rank waits kWindow for the same line of the others. The same: equal but for its
+// numbers, which are then shown from the least to the greatest ("loss 0.51..0.53"). Lines of a rank
+// keep their order. A line that repeats the one before it is counted, and of a progress bar the
+// last state is shown.
+class LogFold {
+ public:
+  using Moment = std::chrono::steady_clock::time_point;
+
+  static constexpr std::chrono::milliseconds kWindow{500};
+  static constexpr std::chrono::seconds kRepeatWindow{2};  // then a count is shown
+  static constexpr size_t kMaxHeld = 16384;                // lines; past it the oldest go at once
+
+  struct Style {
+    int ranks = 1;            // of the job
+    bool has_stamps = false;  // the first one's, before the text
+    bool has_colours = false;
+  };
+  explicit LogFold(const Style& style) : style_(style) {}
+
+  // `rank`: nullopt for a line of `name` that is of none of its ranks. In the order of the lines'
+  // times.
+  void Add(std::optional<int> rank, const std::string& name, TimedLine line, Moment arrival);
+  // What nobody is waited for any more: by the clock, or by the times of later lines.
+  std::string Take(Moment now);
+  // The rest.
+  std::string TakeAll();
+  // When Take will have something; nullopt while nothing is held.
+  std::optional<Moment> NextAt() const;
+
+ private:
+  // A number of a line, as the ranks have it.
+  struct Number {
+    std::string least, greatest;
+    double low = 0, high = 0;
+  };
+  struct Line {
+    std::string key;  // the text with kHole for each number
+    std::vector<Number> numbers;
+    std::set<int> ranks;
+    std::string name, stamp;
+    std::optional<base::Time> time;
+    Moment arrival;
+  };
+
+  static Line Read(std::string_view text);
+  static std::string TextOf(const Line& line);
+  bool Join(int rank, Line& line);
+  bool IsClosed(const Line& line, std::optional<Moment> now) const;
+  void Emit(std::string& out);
+  void EmitRepeats(std::string& out);
+  std::string LabelOf(const Line& line) const;
+
+  const Style style_;
+  std::deque<Line> held_;
+  uint64_t first_ = 1;                                        // number of held_'s first line
+  std::unordered_map<std::string, std::set<uint64_t>> open_;  // by key: numbers in held_
+  std::map<int, uint64_t> last_of_;                           // by rank: its newest line's number
+  std::optional<base::Time> newest_;
+  std::string last_;  // that was shown, without its stamp
+  std::string last_label_;
+  Moment last_repeat_{};
+  size_t repeats_ = 0;
+};
+
+}  // namespace arena
