@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <memory>
@@ -137,6 +138,14 @@ std::vector<pid_t> FindByEnvironment(std::string_view entry) {
     if (HasInEnvironment(pid, entry)) found.push_back(pid);
   }
   return found;
+}
+
+int64_t ResidentBytes(pid_t pid) {
+  const auto text = base::ReadFile("/proc/" + std::to_string(pid) + "/statm", 4096);
+  if (!text) return 0;
+  const auto fields = base::Split(*text, ' ');
+  const auto pages = fields.size() > 1 ? base::ParseInt(fields[1]) : std::nullopt;
+  return pages ? *pages * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
 uint64_t OomKillCount() {

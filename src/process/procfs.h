@@ -40,6 +40,9 @@ std::vector<ProcessStat> Descendants(pid_t root);
 std::vector<pid_t> FindByEnvironment(std::string_view entry);
 bool HasInEnvironment(pid_t pid, std::string_view entry);
 
+// Memory that it has in RAM, shared pages too; 0 of a process that is gone.
+int64_t ResidentBytes(pid_t pid);
+
 // The kernel's count of processes killed for want of memory since boot; 0 when unknown.
 uint64_t OomKillCount();
 

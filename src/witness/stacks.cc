@@ -221,4 +221,12 @@ std::string SourceLine(std::string_view file, int line) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes) {
+  std::map<int, Asked> ranks;
+  for (const Asked& process : processes) {
+    if (process.rank >= 0 && !process.is_child) ranks.try_emplace(process.rank, process);
+  }
+  return ranks;
+}
+
 }  // namespace witness

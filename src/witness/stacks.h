@@ -35,6 +35,9 @@ struct Asked {
 // signal, which would end it.
 std::vector<Asked> ProcessesIn(const std::string& folder);
 
+// The ranks among the processes of a pod: of each its first process, not what that has forked.
+std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes);
+
 // Several at once. One thread.
 class Question {
  public:

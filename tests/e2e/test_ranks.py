@@ -1,7 +1,9 @@
 """`logs --rank` and `--grep`, of ranks in pods of their own and of several in one; `list --watch`."""
+import json
 import os
 import queue
 import threading
+import time
 
 import pytest
 
@@ -127,3 +129,57 @@ def test_the_first_error_of_each_rank(four):
 ])
 def test_flags_of_all_ranks_are_checked(cluster, words, told):
     assert told in cluster.run("logs", "four", *words, code=2).stderr
+
+
+def wait_until(what, found, patience=30):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if answer := found():
+            return answer
+        time.sleep(0.2)
+    raise AssertionError(f"not in {patience} s: {what}")
+
+
+BUSY_AND_IDLE = '''import os, time
+def rest():
+    time.sleep(600)
+print("epoch 1", flush=True)
+if os.environ["RANK"] == "1":
+    rest()
+step = 0
+while True:
+    sum(range(100000))
+    step += 1
+    if step % 100 == 0:
+        print(f"step {step}: loss 0.5", flush=True)
+'''
+
+
+def test_what_each_rank_does(cluster):
+    with open(cluster.path("uneven.py"), "w") as file:
+        file.write(BUSY_AND_IDLE)
+    os.chmod(cluster.folder, 0o755)
+    cluster.submit("uneven", f"python3 {cluster.path('uneven.py')}", "--workers=2")
+    cluster.wait("uneven", "RUNNING")
+
+    def both_are_at_work():
+        ranks = json.loads(cluster.run("get", "uneven", "--ranks", "-o", "json").stdout)
+        return ranks if ranks[0]["step"].startswith("step ") and ranks[1]["where"] else None
+    busy, idle = wait_until("both work", both_are_at_work)
+    assert busy["instance"] == "uneven-master-0" and busy["state"] == "Running"
+    assert busy["cpu"] > 0.3 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
+    assert idle["cpu"] < 0.3 and idle["where"] == "uneven.py:3" and idle["step"] == "epoch 1"
+    head, first, second = cluster.run("get", "uneven", "--ranks").stdout.splitlines()
+    assert head.split() == ["RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "WHERE"]
+    assert first.startswith("0     uneven-master-0  Running  step ") and second.endswith("uneven.py:3")
+    cluster.run("suspend", "uneven")
+    ranks = json.loads(cluster.run("get", "uneven", "--ranks", "-o", "json").stdout)
+    assert [(rank["pid"], rank["cpu"], rank["where"]) for rank in ranks] == [(None, None, "")] * 2
+
+
+def test_ranks_in_one_pod_and_programs_that_are_no_python(cluster):
+    cluster.submit("shell", "echo iter 7; sleep 600", "--workers=2")
+    cluster.wait("shell", "RUNNING")
+    ranks = wait_until("they have begun", lambda: [
+        rank for rank in json.loads(cluster.run("get", "shell", "--ranks", "-o", "json").stdout) if rank["step"]])
+    assert ranks[0]["step"] == "iter 7" and ranks[0]["pid"] is None and ranks[0]["quietSeconds"] >= 0

@@ -13,6 +13,7 @@
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
+#include "arena/jobs/ranks.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct GetFlags {
   std::string type, output;
-  bool events = false, gpus = false;
+  bool events = false, gpus = false, ranks = false;
 };
 
 base::Time EventTime(const text::Json& event) {
@@ -87,6 +88,12 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   const std::string namespace_name = context.Namespace();
   TRY_ASSIGN(TrainingJob job, FindJobOfType(*client, context, namespace_name, name, flags.type));
   AddWordsOfKueue(*client, job);
+  if (flags.ranks) {
+    const std::vector<RankState> ranks = RanksOf(*client, context, job);
+    TRY(call.out.Write(IsForMachines(format) ? RenderDocument(RanksToJson(ranks), format)
+                                             : RenderRanks(ranks)));
+    return 0;
+  }
   GetExtras extras;
   extras.tensorboard = TensorboardUrl(*client, job);
   if (flags.gpus) {
@@ -126,10 +133,15 @@ void AddGet(cli::Command& root, Context& context) {
               "Show a training job and its instances: why it waits, or which rank failed first and "
               "how,\n"
               "and where its TensorBoard is.")
-          .Example(fmt::format("  {0} get mnist\n"
-                               "  {0} get mnist -e           # and what happened to it\n"
-                               "  {0} get mnist -o json",
-                               context.program));
+          .Example(fmt::format(
+              "  {0} get mnist\n"
+              "  {0} get mnist -e           # and what happened to it\n"
+              "  {0} get mnist -o json{1}",
+              context.program,
+              context.program == "arena"
+                  ? ""
+                  : fmt::format("\n  {} get mnist --ranks      # what each rank does just now",
+                                context.program)));
   auto flags = std::make_shared<GetFlags>();
   cli::FlagSet& set = verb.flags();
   set.String(&flags->type, "type", "",
@@ -139,6 +151,10 @@ void AddGet(cli::Command& root, Context& context) {
   set.Bool(&flags->events, "events", false, "show the events of the job and its instances")
       .Short('e');
   set.Bool(&flags->gpus, "gpus", false, "show the GPUs of the instances").Short('g');
+  if (context.program != "arena") {
+    set.Bool(&flags->ranks, "ranks", false,
+             "show what each rank does: its step, how long it is quiet, CPU, memory, its line");
+  }
   set.String(&flags->output, "output", "", "wide (Arena 0.15's page), json or yaml")
       .Short('o')
       .Choices({"json", "yaml", "wide"});

@@ -34,14 +34,6 @@ std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& s
   return read;
 }
 
-std::map<int, witness::Asked> RanksAmong(const std::vector<witness::Asked>& processes) {
-  std::map<int, witness::Asked> ranks;
-  for (const witness::Asked& process : processes) {
-    if (process.rank >= 0 && !process.is_child) ranks.try_emplace(process.rank, process);
-  }
-  return ranks;
-}
-
 StallKeeper::StallKeeper(cluster::Client& client, base::Clock& clock, std::string state_directory)
     : client_(client), clock_(clock), state_directory_(std::move(state_directory)) {
   cluster::ListOptions options;
@@ -135,7 +127,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   for (const StallPod& pod : pods) {
     has_succeeded[pod.folder] = pod.has_succeeded;
     if (pod.has_succeeded) continue;
-    for (const auto& [rank, process] : RanksAmong(witness::ProcessesIn(pod.folder))) {
+    for (const auto& [rank, process] : witness::RanksAmong(witness::ProcessesIn(pod.folder))) {
       job.world = std::max(job.world, process.world);
       now[rank] = {pod.folder, process.pid};
       busy.insert(pod.folder);

@@ -31,9 +31,6 @@ struct StallPod {
 // Nullopt for a pod that has no job, or neither runs nor has succeeded. Pure.
 std::optional<StallPod> ReadStallPod(const text::Json& pod, const std::string& state_directory);
 
-// The ranks among the processes of a pod: of each its first process, not what that has forked.
-std::map<int, witness::Asked> RanksAmong(const std::vector<witness::Asked>& processes);
-
 // A thread, which sleeps while no job runs. Borrows client and clock.
 class StallKeeper {
  public:

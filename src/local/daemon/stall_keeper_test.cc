@@ -32,16 +32,5 @@ TEST(ReadStallPod, IsOfAJobAndRunsOrHasSucceeded) {
   EXPECT_FALSE(ReadStallPod(Pod("Running", ""), "/state"));
 }
 
-TEST(RanksAmong, AreTheirFirstProcesses) {
-  const auto ranks = RanksAmong({{10, 0, 2, false},
-                                 {11, 0, 2, true},
-                                 {12, 1, 2, false},
-                                 {13, 1, 2, false},
-                                 {14, -1, 0, false}});
-  ASSERT_EQ(ranks.size(), 2u);
-  EXPECT_EQ(ranks.at(0).pid, 10);
-  EXPECT_EQ(ranks.at(1).pid, 12);
-}
-
 }  // namespace
 }  // namespace local::daemon
