@@ -1,4 +1,5 @@
 """A rank that holds the others up is named while it does; who is only slow is not called stalled."""
+import json
 import os
 import re
 import signal
@@ -155,3 +156,21 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     cluster.wait("held", "SUSPENDED")
     assert "stalled" not in cluster.get("held").get("reason", "")
     assert "only what runs" in cluster.run("stacks", "held", code=1).stderr
+
+
+def test_who_is_told_of_a_hang(cluster):
+    text, fault, _ = faults.program("late-rank")
+    with open(cluster.path("train.py"), "w") as file:
+        file.write(text)
+    told = cluster.path("home", "told")
+    cluster.run("run", "-d", "-n", "2", "--name=hung", f"--notify=cat >{told}", "--notify-on=hang", "train.py",
+                cwd=os.path.dirname(cluster.path("train.py")))
+    end = time.monotonic() + 60
+    while not (os.path.exists(told) and os.path.getsize(told)):
+        assert time.monotonic() < end, cluster.run("get", "hung").stdout
+        time.sleep(0.2)
+    with open(told) as file:
+        notice = json.load(file)
+    assert (notice["event"], notice["job"], notice["status"]) == ("hang", "hung", "RUNNING")
+    assert notice["text"].startswith("hung hangs: stalled ") and f"train.py:{fault}" in notice["text"]
+    cluster.run("delete", "hung")

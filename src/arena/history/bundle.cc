@@ -7,7 +7,6 @@
 
 #include "api/object.h"
 #include "arena/history/mask.h"
-#include "arena/install/build_info.h"
 #include "base/defer.h"
 #include "base/disk.h"
 #include "base/file.h"
@@ -98,9 +97,8 @@ base::Status WriteBundle(cluster::Client& client, const Context& context, const 
   TRY(bundle.Add("job.yaml", text::ToYaml(run.job.job)));
   TRY(bundle.Add("pods.yaml", text::ToYaml(pods)));
   TRY(bundle.Add("warnings.txt", EventLines(evidence)));
-  TRY(bundle.Add("about.txt",
-                 fmt::format("muster {} ({}, {})\nmade {}\n", MUSTER_VERSION, kBuildInfo.commit,
-                             kBuildInfo.state, base::FormatRfc3339(context.clock.Now()))));
+  TRY(bundle.Add("about.txt", fmt::format("muster {}\nmade {}\n", MUSTER_VERSION,
+                                          base::FormatRfc3339(context.clock.Now()))));
   TRY(AddLogs(bundle, client, run));
   TRY_ASSIGN(const process::ProgramOutput packed,
              process::OutputOf({"tar", "-C", root, "--owner=0", "--group=0", "--numeric-owner",

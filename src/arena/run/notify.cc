@@ -47,18 +47,20 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
   const base::Duration took = summary.completion_time.value_or(now) - start;
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  return text::Object{{"event", event},
-                      {"job", summary.name},
-                      {"namespace", summary.namespace_name},
-                      {"status", summary.status},
-                      {"reason", summary.reason},
-                      {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
-                      {"lastLine", LastLine(summary.last_lines)},
-                      {"command", CommandOf(job.job)},
-                      {"host", host.data()},
-                      // Slack, Mattermost and their like show this member.
-                      {"text", fmt::format("{} {}{}{}", summary.name, base::ToLower(summary.status),
-                                           summary.reason.empty() ? "" : ": ", summary.reason)}};
+  return text::Object{
+      {"event", event},
+      {"job", summary.name},
+      {"namespace", summary.namespace_name},
+      {"status", summary.status},
+      {"reason", summary.reason},
+      {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
+      {"lastLine", LastLine(summary.last_lines)},
+      {"command", CommandOf(job.job)},
+      {"host", host.data()},
+      // Slack, Mattermost and their like show this member.
+      {"text", fmt::format("{} {}{}{}", summary.name,
+                           event == "hang" ? "hangs" : base::ToLower(summary.status),
+                           summary.reason.empty() ? "" : ": ", summary.reason)}};
 }
 
 base::Status TellProgram(const std::string& command, const text::Json& notice,
@@ -153,14 +155,16 @@ void DeclareNotify(NotifyFlags& flags, cli::FlagSet& set) {
       &flags.targets, "notify",
       "who is told once the job has ended: a `URL` that gets JSON, a shell command that "
       "reads\nit, or the word desktop; repeatable");
-  set.String(&flags.on, "notify-on", "end", "when: end, fail (only when it has failed) or start")
-      .Choices({"end", "fail", "start"});
+  set.String(&flags.on, "notify-on", "end",
+             "when: end, fail (only when it has failed), hang or start")
+      .Choices({"end", "fail", "hang", "start"});
 }
 
 base::Status CheckNotify(const NotifyFlags& flags) {
-  if (flags.on != "end" && flags.on != "fail" && flags.on != "start") {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--notify-on \"{}\" is invalid: it is end, fail or start", flags.on));
+  if (flags.on != "end" && flags.on != "fail" && flags.on != "hang" && flags.on != "start") {
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("--notify-on \"{}\" is invalid: it is end, fail, hang or start", flags.on));
   }
   for (const std::string& target : flags.targets) {
     if (base::Trim(target).empty() || target.find('\n') != std::string::npos) {
@@ -192,7 +196,7 @@ void AddNotify(cli::Command& root, Context& context) {
 std::string NoticeOf(const text::Json& job) {
   if (api::Annotation(job, api::kNotifyAnnotation).empty()) return "";
   std::string text;
-  for (const char* event : {"start", "end"}) {
+  for (const char* event : {"start", "hang", "end"}) {
     const std::string_view outcome =
         api::Annotation(job, fmt::format("{}-{}", api::kNotifiedAnnotation, event));
     if (!outcome.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", event, outcome);

@@ -1,4 +1,4 @@
-// `--notify`: who is told when a job starts or ends. The embedded cluster's daemon sees it happen
+// `--notify`: who is told when a job starts, hangs or ends. The embedded cluster's daemon sees it happen
 // (local/daemon/notifier.h) and has `muster __notify` tell.
 #pragma once
 
@@ -23,7 +23,7 @@ base::Status CheckNotify(const NotifyFlags& flags);
 base::Status MarkForNotice(const NotifyFlags& flags, const Context& context,
                            SubmitOptions& options);
 
-// The hidden verb `__notify NAMESPACE NAME start|end`.
+// The hidden verb `__notify NAMESPACE NAME start|hang|end`.
 void AddNotify(cli::Command& root, Context& context);
 
 // What came of it, for people: "told at 10:00:00", "not told: why"; "" of a job that tells nobody.

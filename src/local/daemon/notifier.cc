@@ -18,10 +18,13 @@ std::optional<std::string> DueNotice(const text::Json& job) {
   if (!status) return std::nullopt;
   const bool has_failed = status->Is("Failed");
   const bool has_ended = has_failed || status->Is("Succeeded");
+  const bool hangs =
+      !has_ended && api::Annotation(job, api::kStallAnnotation).starts_with("stalled ");
   const bool is_due = on == "start"  ? has_ended || status->Is("Running")
                       : on == "fail" ? has_failed
+                      : on == "hang" ? hangs
                                      : has_ended;
-  const std::string event = on == "start" ? "start" : "end";
+  const std::string event = on == "start" || on == "hang" ? std::string(on) : "end";
   const std::string noted = fmt::format("{}-{}", api::kNotifiedAnnotation, event);
   if (!is_due || !api::Annotation(job, noted).empty()) return std::nullopt;
   return event;

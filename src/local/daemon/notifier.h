@@ -1,4 +1,4 @@
-// Sees when a job that has a --notify starts or ends, and has the program tell.
+// Sees when a job that has a --notify starts, hangs or ends, and has the program tell.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace local::daemon {
 
-// Which notice of the job is due, "start" or "end", and has not been given; nullopt when none is.
+// Which notice of the job is due, "start", "hang" or "end", and has not been given; nullopt when none is.
 // Pure.
 std::optional<std::string> DueNotice(const text::Json& job);
 

@@ -22,13 +22,23 @@ TEST(DueNotice, IsTheOneThatWasAskedFor) {
     const char* condition;
     const char* due;
   };
-  for (const Case& c : {Case{"end", "Running", ""}, Case{"end", "Succeeded", "end"},
-                        Case{"end", "Failed", "end"}, Case{"fail", "Succeeded", ""},
-                        Case{"fail", "Failed", "end"}, Case{"start", "Created", ""},
-                        Case{"start", "Running", "start"}, Case{"start", "Succeeded", "start"},
-                        Case{"", "Succeeded", ""}, Case{"end", "", ""}}) {
+  for (const Case& c :
+       {Case{"end", "Running", ""}, Case{"end", "Succeeded", "end"}, Case{"end", "Failed", "end"},
+        Case{"fail", "Succeeded", ""}, Case{"fail", "Failed", "end"}, Case{"start", "Created", ""},
+        Case{"start", "Running", "start"}, Case{"start", "Succeeded", "start"},
+        Case{"", "Succeeded", ""}, Case{"end", "", ""}}) {
     EXPECT_EQ(DueNotice(Job(c.on, c.condition)).value_or(""), c.due) << c.on << " " << c.condition;
   }
+}
+
+TEST(DueNotice, OfAHangWhileItHangs) {
+  const auto job = [](const char* condition, const char* stall) {
+    return Job("hang", condition, {{"muster.dev/stall", stall}});
+  };
+  EXPECT_EQ(DueNotice(job("Running", "stalled 2026-07-30T10:00:00Z rank 1")).value_or(""), "hang");
+  EXPECT_FALSE(DueNotice(job("Running", "waiting 2026-07-30T10:00:00Z rank 1"))) << "slow";
+  EXPECT_FALSE(DueNotice(job("Failed", "stalled 2026-07-30T10:00:00Z rank 1")));
+  EXPECT_FALSE(DueNotice(Job("hang", "Running")));
 }
 
 TEST(DueNotice, IsGivenOnce) {

@@ -1,4 +1,4 @@
-#include "arena/jobs/ranks.h"
+#include "arena/history/ranks.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSample{500};
 constexpr std::chrono::milliseconds kAnswerWithin{1000};
-constexpr int64_t kLinesOfARank = 200;  // in which its step is looked for
+constexpr int64_t kLinesOfARank = 200;     // in which its step is looked for
 constexpr size_t kMostLogBytes = 4 << 20;  // of a pod's log
 
 // A process of the pod that is a rank, with what it used before the sample.

@@ -1,4 +1,4 @@
-#include "arena/jobs/ranks.h"
+#include "arena/history/ranks.h"
 
 #include <gtest/gtest.h>
 
