@@ -10,12 +10,28 @@ constexpr std::string_view kInsufficient =
     "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for";
 constexpr size_t kMaxNamedHolders = 3;
 
-std::string NameHolders(const std::vector<std::string>& holders) {
+// Places beyond are not told apart: each job that ends would have all messages written anew.
+constexpr int kMaxPlace = 10;
+
+std::string NameTurn(const Turn& turn) {
+  if (turn.place > kMaxPlace)
+    return fmt::format("; {} or more are before it in the queue", kMaxPlace);
+  if (turn.place > 1) return fmt::format("; it is number {} in the queue", turn.place);
+  const std::string start = turn.sure_start ? fmt::format(" and starts by {} at the latest",
+                                                          base::FormatRfc3339(*turn.sure_start))
+                                            : "";
+  return "; it is first in the queue" + start;
+}
+
+std::string NameHolders(const std::vector<Holder>& holders) {
   std::string text;
   for (size_t i = 0; i < holders.size() && i < kMaxNamedHolders; ++i) {
     if (i > 0)
       text += holders.size() <= kMaxNamedHolders && i + 1 == holders.size() ? " and " : ", ";
-    text += holders[i];
+    text += holders[i].name;
+    if (holders[i].ends_by) {
+      text += fmt::format(" (until {} at the latest)", base::FormatRfc3339(*holders[i].ends_by));
+    }
   }
   if (holders.size() > kMaxNamedHolders) {
     text += fmt::format(" and {} more", holders.size() - kMaxNamedHolders);
@@ -36,14 +52,17 @@ std::string NeverFits(int64_t need, const Node& node) {
 }
 
 std::string InUse(int64_t need, int64_t in_use, const Node& node,
-                  const std::vector<std::string>& holders) {
-  return fmt::format("{} {}, {} of {} {} in use by {}", kInsufficient, need, in_use,
-                     node.gpus.size(), in_use == 1 ? "is" : "are", NameHolders(holders));
+                  const std::vector<Holder>& holders, const Turn& turn) {
+  return fmt::format("{} {}, {} of {} {} in use by {}{}", kInsufficient, need, in_use,
+                     node.gpus.size(), in_use == 1 ? "is" : "are", NameHolders(holders),
+                     NameTurn(turn));
 }
 
-std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head) {
-  return fmt::format("{} {}, {} of {} {} free and kept for {}, the first in the queue",
-                     kInsufficient, need, free, node.gpus.size(), free == 1 ? "is" : "are", head);
+std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head,
+                    const Turn& turn) {
+  return fmt::format("{} {}, {} of {} {} free and kept for {}, the first in the queue{}",
+                     kInsufficient, need, free, node.gpus.size(), free == 1 ? "is" : "are", head,
+                     NameTurn(turn));
 }
 
 std::string WishIgnored(int64_t wish, const Node& node, GpuPolicy policy) {

@@ -93,7 +93,7 @@ class Pass {
           releases_.push_back({&gang, {each, EndsBy(gang, now_)}});
         }
       }
-      if (is_holding) holders_.push_back(gang.key);
+      if (is_holding) holders_.push_back(HolderOf(gang));
     }
     std::set<std::string> elsewhere;
     for (size_t i = 0; i < taken.size(); ++i) {
@@ -105,7 +105,7 @@ class Pass {
       }
       if (!taken[i]) free_.push_back(static_cast<int>(i));
     }
-    holders_.insert(holders_.end(), elsewhere.begin(), elsewhere.end());
+    for (const std::string& who : elsewhere) holders_.push_back({who, std::nullopt});
     holders_elsewhere_ = static_cast<std::ptrdiff_t>(elsewhere.size());
     free_cpu_ += node_.cpu_milli;
     free_memory_ += node_.memory;
@@ -178,16 +178,18 @@ class Pass {
     if (item.need > total) return Wait(item, NeverFits(item.need, node_), false);
     if (item.need > Available()) {
       const int64_t in_use = total - Available();
-      Wait(item, InUse(item.need, in_use, node_, Holders(*item.gang)), locked_elsewhere_ > 0);
       if (head_ == nullptr && !item.is_extra) {
         head_ = &item;
         ReserveForHead();
       }
-      return;
+      return Wait(item,
+                  InUse(item.need, in_use, node_, Holders(*item.gang), {++places_, SureStart()}),
+                  locked_elsewhere_ > 0);
     }
     if (head_ != nullptr && !MayOvertake(item)) {
-      return Wait(item, KeptFor(item.need, Available(), node_, head_->gang->key),
-                  locked_elsewhere_ > 0);
+      return Wait(
+          item, KeptFor(item.need, Available(), node_, head_->gang->key, {++places_, std::nullopt}),
+          locked_elsewhere_ > 0);
     }
     Start(item);
   }
@@ -228,9 +230,28 @@ class Pass {
     if (head_ != nullptr && item.need > 0) ReserveForHead();
   }
 
+  // Only what is sure to be said again in the next pass: a deadline counts from the start.
+  static Holder HolderOf(const Gang& gang) {
+    if (!gang.active_deadline || !gang.started_at) return {gang.key, std::nullopt};
+    return {gang.key, *gang.started_at + *gang.active_deadline};
+  }
+
   void AddHolder(const Gang& gang) {
-    if (std::find(holders_.begin(), holders_.end(), gang.key) != holders_.end()) return;
-    holders_.insert(holders_.end() - holders_elsewhere_, gang.key);
+    if (IsHolder(gang.key)) return;
+    holders_.insert(holders_.end() - holders_elsewhere_, HolderOf(gang));
+  }
+
+  bool IsHolder(std::string_view key) const {
+    return std::any_of(holders_.begin(), holders_.end(),
+                       [key](const Holder& holder) { return holder.name == key; });
+  }
+
+  // Of the first in the queue, when those that it waits for have all told their deadlines.
+  std::optional<base::Time> SureStart() const {
+    const bool all_told = std::all_of(holders_.begin(), holders_.end(), [](const Holder& holder) {
+      return holder.ends_by.has_value();
+    });
+    return all_told ? reservation_.sure_start : std::nullopt;
   }
 
   bool IsWaiting(const Gang& gang) const {
@@ -253,10 +274,10 @@ class Pass {
   }
 
   // Who uses the GPUs that `gang` waits for: the others, or else the gang itself.
-  std::vector<std::string> Holders(const Gang& gang) const {
-    std::vector<std::string> others;
-    for (const std::string& key : holders_) {
-      if (key != gang.key) others.push_back(key);
+  std::vector<Holder> Holders(const Gang& gang) const {
+    std::vector<Holder> others;
+    for (const Holder& holder : holders_) {
+      if (holder.name != gang.key) others.push_back(holder);
     }
     return others.empty() ? holders_ : others;
   }
@@ -273,10 +294,11 @@ class Pass {
   int64_t free_cpu_ = 0;
   int64_t free_memory_ = 0;
   std::vector<std::pair<const Gang*, Release>> releases_;
-  std::vector<std::string> holders_;
+  std::vector<Holder> holders_;
   std::vector<Item> items_;
   const Item* head_ = nullptr;  // in items_, which no longer changes
   Reservation reservation_;
+  int places_ = 0;  // of the queue that are taken
   Decision decision_;
 };
 

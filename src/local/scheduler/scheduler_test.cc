@@ -220,13 +220,35 @@ TEST(Schedule, SaysWhyAJobWaits) {
   EXPECT_EQ(MessageOf(Schedule(Machine(2), {Job("other").Bound(1, {0}), Job("a").Pods(2, 1)},
                                GpuPolicy::kStrict, kNow),
                       "a"),
-            prefix + "2, 1 of 2 is in use by default/other");
+            prefix + "2, 1 of 2 is in use by default/other; it is first in the queue");
   const Decision kept =
       Schedule(Machine(2),
                {Job("other").Bound(1, {0}), Job("a").Pods(2, 1).Age(hours(1)), Job("b").Pods(1, 1)},
                GpuPolicy::kStrict, kNow);
   EXPECT_EQ(MessageOf(kept, "b"),
-            prefix + "1, 1 of 2 is free and kept for default/a, the first in the queue");
+            prefix +
+                "1, 1 of 2 is free and kept for default/a, the first in the queue; it is number 2 "
+                "in the queue");
+}
+
+TEST(Schedule, SaysUntilWhenAndWhoseTurnItIs) {
+  std::vector<Gang> gangs = {Job("run").Bound(1, {0}).Deadline(minutes(10)),
+                             Job("a").Pods(1, 1).Age(hours(2)), Job("b").Pods(1, 1).Age(hours(1))};
+  const auto message = [&gangs](const char* job) {
+    const std::string text = MessageOf(Schedule(Machine(1), gangs, GpuPolicy::kStrict, kNow), job);
+    return text.substr(text.find("1 of 1"));
+  };
+  EXPECT_EQ(message("a"), "1 of 1 is in use by default/run; it is first in the queue")
+      << "it has not started, and its deadline neither";
+  gangs[0].started_at = kNow - minutes(4);
+  const std::string until = base::FormatRfc3339(kNow + minutes(6));
+  EXPECT_EQ(message("a"), "1 of 1 is in use by default/run (until " + until +
+                              " at the latest); it is first in the queue and starts by " + until +
+                              " at the latest");
+  EXPECT_EQ(message("b"), "1 of 1 is in use by default/run (until " + until +
+                              " at the latest); it is number 2 in the queue");
+  for (int i = 0; i < 12; ++i) gangs.push_back(Job("c" + std::to_string(i)).Pods(1, 1));
+  EXPECT_TRUE(message("c9").ends_with("; 10 or more are before it in the queue"));
 }
 
 TEST(Schedule, NamesAFewOfTheHoldersAndCountsTheRest) {
@@ -236,7 +258,7 @@ TEST(Schedule, NamesAFewOfTheHoldersAndCountsTheRest) {
   EXPECT_EQ(
       MessageOf(Schedule(Machine(5), gangs, GpuPolicy::kStrict, kNow), "a"),
       "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 5 of 5 are "
-      "in use by default/r0, default/r1, default/r2 and 2 more");
+      "in use by default/r0, default/r1, default/r2 and 2 more; it is first in the queue");
 }
 
 TEST(Schedule, NeverGivesAGpuThatIsLockedElsewhere) {
@@ -248,11 +270,12 @@ TEST(Schedule, NeverGivesAGpuThatIsLockedElsewhere) {
   EXPECT_EQ(
       MessageOf(two, "a"),
       "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 2, 1 of 2 is in "
-      "use by another muster on this machine");
+      "use by another muster on this machine; it is first in the queue");
   EXPECT_TRUE(two.waiting[0].wants_locked_gpu);
   node.gpus[0].holder = "alice (another muster on this machine)";
-  EXPECT_TRUE(MessageOf(Schedule(node, {Job("a").Pods(2, 1)}, GpuPolicy::kStrict, kNow), "a")
-                  .ends_with("in use by alice (another muster on this machine)"));
+  EXPECT_TRUE(
+      MessageOf(Schedule(node, {Job("a").Pods(2, 1)}, GpuPolicy::kStrict, kNow), "a")
+          .ends_with("in use by alice (another muster on this machine); it is first in the queue"));
 }
 
 TEST(Schedule, ALockThatABoundPodHoldsIsItsOwn) {
@@ -263,7 +286,7 @@ TEST(Schedule, ALockThatABoundPodHoldsIsItsOwn) {
   EXPECT_EQ(
       MessageOf(decision, "a"),
       "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is in "
-      "use by default/run");
+      "use by default/run; it is first in the queue");
   EXPECT_FALSE(decision.waiting[0].wants_locked_gpu);
 }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <stdlib.h>
 
 #include "api/pod.h"
 #include "base/file.h"
@@ -153,7 +152,7 @@ TEST_F(SchedulingTest, SaysWhyAJobWaitsAndStartsItWhenItCan) {
   Submit("second", 0, 1);
   EXPECT_EQ(WaitMessage("second-master-0"),
             "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is "
-            "in use by default/first");
+            "in use by default/first; it is first in the queue");
   EXPECT_TRUE(WaitEvent("FailedScheduling"));
   const size_t writes = cluster_.writes();
   Submit("third", 0, 0);
@@ -173,7 +172,7 @@ TEST_F(SchedulingTest, AnotherUsersGpuIsInUseUntilItIsFree) {
   EXPECT_EQ(WaitMessage("j-master-0"),
             "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for 1, 1 of 1 is "
             "in use by " +
-                node::DescribeHolder(::geteuid()));
+                node::DescribeHolder(::geteuid()) + "; it is first in the queue");
   theirs.Release("their-pod");
   EXPECT_EQ(WaitBound("j-master-0"), "0");
 }
