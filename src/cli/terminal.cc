@@ -92,6 +92,11 @@ void LinePrinter::Line(std::string_view line) {
   has_status_ = false;
 }
 
+void LinePrinter::Clear() {
+  if (has_status_) (void)output_.Write("\r\x1b[K");
+  has_status_ = false;
+}
+
 void LinePrinter::Finish() {
   if (has_status_) (void)output_.Write("\n");
   has_status_ = false;

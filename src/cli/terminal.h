@@ -66,6 +66,8 @@ class LinePrinter {
   void Status(std::string_view line);
   // A line that stays.
   void Line(std::string_view line);
+  // Removes the status line.
+  void Clear();
   // Ends a status line that stands.
   void Finish();
 

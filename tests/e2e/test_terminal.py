@@ -85,3 +85,14 @@ def test_help_has_the_verbs_in_groups_and_arena_has_its_list(done):
     assert places == sorted(places)
     others = text[places[3]:places[4]].split("\n")[2:]
     assert [line.split()[0] for line in others if line] == ["completion", "help", "version"]
+
+
+BAR = 'for i in 1 2 3 4 5; do printf "\\r%s0%%" $i; sleep 0.3; done; echo; echo trained'
+
+
+def test_progress_bars_of_several_replicas_move_in_the_last_line(done):
+    done.submit("bars", BAR, "--workers=2")
+    text = shown(done, "logs", "bars", "--all", "-f")
+    assert "\r[0-1] 20%\x1b[K" in text and "\r[0-1] 40%\x1b[K" in text
+    assert text.replace("\x1b[36m", "").replace("\x1b[0m", "").endswith("\r\x1b[K[0-1] 50%\n[0-1] trained\n")
+    assert done.run("logs", "bars", "--all").stdout == "[0-1] 50%\n[0-1] trained\n"

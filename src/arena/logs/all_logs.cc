@@ -13,6 +13,7 @@
 #include "api/pod.h"
 #include "arena/logs/log_lines.h"
 #include "base/log.h"
+#include "base/strings.h"
 
 namespace arena {
 namespace {
@@ -141,6 +142,21 @@ void MergedLines::Add(const std::string& instance, TimedLine line, Moment arriva
   const std::optional<int> rank = RankOf(map_, instance, text);
   line.text = std::string(text);
   fold_->Add(rank, instance, std::move(line), arrival);
+}
+
+std::string MergedLines::OpenLine(const std::map<std::string, std::string>& open) const {
+  LogFold fold({map_.size(), false, false});
+  size_t count = 0;
+  for (const auto& [instance, line] : open) {
+    std::string_view text = line;
+    const std::optional<int> rank = RankOf(map_, instance, text);
+    if (base::Trim(text).empty() || !choice_.Wants(instance, line)) continue;
+    fold.Add(rank, instance, {"", "", std::string(text)}, {});
+    ++count;
+  }
+  if (count == 0) return "";
+  std::string lines = fold.TakeAll();
+  return lines.substr(0, lines.find('\n'));
 }
 
 std::string MergedLines::Take(std::optional<Moment> now) {

@@ -52,6 +52,8 @@ class MergedLines {
   void Introduce(const std::string& instance) { PrefixOf(instance); }
   // In the order of the lines' times.
   void Add(const std::string& instance, TimedLine line, Moment arrival);
+  // The lines without an end, by instance, as one: "[0-3] 40%|####"; "" of none.
+  std::string OpenLine(const std::map<std::string, std::string>& open) const;
   // What is to be printed at `now`; nullopt: all that there is.
   std::string Take(std::optional<Moment> now);
   // When Take will have something; nullopt while nothing is held.

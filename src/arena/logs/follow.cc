@@ -178,7 +178,9 @@ base::Status Follower::Stream(const std::string& container, bool follow) {
     TRY_ASSIGN(const std::optional<std::string> bytes, stream->Read());
     if (!bytes) break;
     TRY(out_.Write(lines_.Feed(*bytes)));
+    if (request_.on_open_line) request_.on_open_line(lines_.OpenText());
   }
+  if (request_.on_open_line) request_.on_open_line("");
   // What has no end yet comes again, unless this was the last look.
   if (!follow) TRY(out_.Write(lines_.End()));
   return {};

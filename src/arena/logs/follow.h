@@ -39,6 +39,8 @@ struct FollowRequest {
   std::string container;               // "" is the training container
   cluster::LogOptions options;         // tail, since, timestamps
   std::shared_ptr<FollowStop> stop{};  // nullptr: nobody will stop it
+  // Told of the line that has no end yet, as it grows: a progress bar. On Follow's thread.
+  std::function<void(std::string_view)> on_open_line{};
 };
 
 // Waits for the instance to start, streams its log to `out` line by line through restarts of the

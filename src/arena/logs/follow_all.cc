@@ -36,6 +36,16 @@ class Inbox {
     }
     Ring();
   }
+  void SetOpen(const std::string& instance, std::string_view text) {
+    {
+      auto open = open_.Lock();
+      std::string& stored = (*open)[instance];
+      if (stored == text) return;
+      stored = text;
+    }
+    Ring();
+  }
+  std::map<std::string, std::string> Open() { return *open_.Lock(); }
   // Something happened that is to be looked at.
   void Ring() {
     is_rung_ = true;
@@ -57,6 +67,7 @@ class Inbox {
   JobWatch& watch_;
   std::atomic<bool> is_rung_{false};  // asked under the watch's lock
   base::Guarded<std::vector<Entry>> content_;
+  base::Guarded<std::map<std::string, std::string>> open_;  // lines without an end
 };
 
 // Takes what Follow prints of one instance.
@@ -102,6 +113,7 @@ class AllFollower {
         context_(context),
         request_(request),
         out_(out),
+        printer_(out),
         namespace_(request.job.summary.namespace_name),
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
@@ -136,6 +148,7 @@ class AllFollower {
   const Context& context_;
   const AllLogsRequest& request_;
   cli::Output& out_;
+  cli::LinePrinter printer_;  // its status is the lines without an end
   const std::string namespace_;
   const std::string name_;
   const std::string selector_;
@@ -144,6 +157,7 @@ class AllFollower {
   JobWatch watch_;
   Inbox inbox_;
   std::optional<View> view_;
+  std::string shown_open_;
   bool has_told_ = false;                      // that there is nothing yet
   std::map<std::string, Instance> instances_;  // last: its threads use the rest
 };
@@ -195,6 +209,9 @@ void AllFollower::Begin(const std::string& name, const std::string& uid) {
   FollowRequest request{namespace_,       name_,        selector_, name, request_.options.container,
                         request_.options, instance.stop};
   request.options.timestamps = true;
+  if (out_.IsTerminal()) {
+    request.on_open_line = [this, name](std::string_view text) { inbox_.SetOpen(name, text); };
+  }
   instance.thread = std::jthread([this, &instance, request = std::move(request)] {
     instance.status = Follow(client_, context_, request, *instance.output);
     instance.is_done = true;
@@ -229,7 +246,12 @@ base::Status AllFollower::Print() {
     lines_.Add(line.instance, std::move(line.line), now);
   }
   const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
-  return text.empty() ? base::Status() : out_.Write(text);
+  const std::string open = is_over ? "" : lines_.OpenLine(inbox_.Open());
+  if (open.empty() || !text.empty()) printer_.Clear();
+  if (!text.empty()) TRY(out_.Write(text));
+  if (!open.empty() && (open != shown_open_ || !text.empty())) printer_.Status(open);
+  shown_open_ = open;
+  return {};
 }
 
 bool AllFollower::IsOver() const {

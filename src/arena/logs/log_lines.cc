@@ -122,6 +122,11 @@ void LogLines::AddRest(const std::string& timestamp, std::string_view text,
   out += open_line_ == timestamp ? text.substr(std::min(open_printed_, text.size())) : text;
 }
 
+std::string_view LogLines::OpenText() const {
+  const size_t blank = buffer_.find(' ');
+  return blank == std::string::npos ? "" : std::string_view(buffer_).substr(blank + 1);
+}
+
 std::string LogLines::Since() const {
   return last_.empty() ? "" : last_.substr(0, kSecondsWidth) + "Z";
 }

@@ -39,6 +39,9 @@ class LogLines {
   // The text of a last line without an end.
   std::string End();
 
+  // What there is of the line that has no end yet, without its timestamp.
+  std::string_view OpenText() const;
+
   // The timestamp to resume from, to the second and so never too late; "" before the first line.
   std::string Since() const;
   // Whether the stream since Begin brought a line that was new.

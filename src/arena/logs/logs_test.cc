@@ -307,6 +307,28 @@ TEST_F(LogsTest, TheDocumentsWayToAskForHelpWorks) {
   EXPECT_EQ(Run({"logs", "help"}).exit_code, 1);
 }
 
+TEST(LogLines, TellsOfTheLineWithoutAnEnd) {
+  LogLines lines(true);
+  lines.Begin();
+  EXPECT_EQ(lines.OpenText(), "");
+  lines.Feed("2026-07-30T10:00:00Z a\n2026-07-30T10:00:01Z 10%\r20");
+  EXPECT_EQ(lines.OpenText(), "10%\r20");
+  lines.Feed("%\n2026");
+  EXPECT_EQ(lines.OpenText(), "");
+}
+
+TEST(MergedLines, LinesWithoutAnEndAreOne) {
+  TrainingJob job;
+  job.job = *text::ParseJson(R"({"metadata": {"name": "a"}, "spec": {"pytorchReplicaSpecs":
+      {"Master": {"replicas": 1}, "Worker": {"replicas": 1}}}})");
+  const AllLogsRequest request{job};
+  const MergedLines lines(request);
+  EXPECT_EQ(lines.OpenLine({{"a-master-0", "\r10%|#"}, {"a-worker-0", "\r 9%|#\r12%|#"}}),
+            "[0-1] 10..12%|#");
+  EXPECT_EQ(lines.OpenLine({{"a-master-0", ""}, {"a-worker-0", "5 of 7"}}), "[1] 5 of 7");
+  EXPECT_EQ(lines.OpenLine({{"a-master-0", " "}}), "");
+}
+
 TEST(MergedLines, PrefixesAreColouredByInstanceOnATerminalOnly) {
   const TrainingJob job;
   const auto printed = [&job](bool has_colours) {
