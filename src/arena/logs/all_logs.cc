@@ -21,6 +21,8 @@ namespace {
 using base::Code;
 using base::Fail;
 
+constexpr size_t kWrittenAtOnce = 64 << 10;
+
 // One instance's log, line by line.
 class InstanceLog {
  public:
@@ -221,18 +223,20 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   if (why_not) base::LogInfo("{}", why_not->message);
   // No clock goes on while what there is is read: only the lines' own times count.
   constexpr MergedLines::Moment kNow{};
+  std::string text;
   while (InstanceLog* log = Oldest(logs)) {
     if (request.only_errors) {
       errors.Look(log->instance(), log->front());
     } else {
       lines.Add(log->instance(), log->front(), kNow);
-      if (const std::string text = lines.Take(kNow); !text.empty()) TRY(out.Write(text));
+      text += lines.Take(kNow);
+      if (text.size() > kWrittenAtOnce) TRY(out.Write(std::exchange(text, "")));
     }
     log->Pop();
     TRY(log->Fill());
   }
   if (request.only_errors) errors.Tell(lines);
-  return out.Write(lines.Take(std::nullopt));
+  return out.Write(text + lines.Take(std::nullopt));
 }
 
 }  // namespace arena
