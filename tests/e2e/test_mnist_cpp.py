@@ -20,9 +20,11 @@ def program():
     if not os.path.exists("/usr/include/torch/csrc") or not os.path.exists("/usr/include/gloo"):
         pytest.skip("no libtorch-dev and libgloo-dev here")
     folder = os.path.join(ROOT, "build", "example-cpp")
+    cache = shutil.which("ccache")
+    env = {**os.environ, **({"CMAKE_CXX_COMPILER_LAUNCHER": cache, "CCACHE_BASEDIR": ROOT, "CCACHE_NOHASHDIR": "1"} if cache else {})}
     for command in (["cmake", "-G", "Ninja", "-S", os.path.join(EXAMPLES, "mnist-cpp"), "-B", folder],
                     ["ninja", "-C", folder]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=800)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=800, env=env)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "warning:" not in done.stdout + done.stderr
     return os.path.join(folder, "mnist_ddp")
