@@ -44,7 +44,8 @@ base::Result<std::vector<oci::JobRun>> RunStarter::Start(const std::vector<text:
     if (!run) {
       std::string lost = oci::MayBeDone(run.error()) ? name_of(body) : "";
       const bool is_interrupted = around_.interrupts.HasCome();
-      return base::Fail(RollBack(is_interrupted ? Interrupted() : std::move(run.error()), std::move(lost)));
+      return base::Fail(
+          RollBack(is_interrupted ? Interrupted() : std::move(run.error()), std::move(lost)));
     }
     created_.push_back(std::move(*run));
     if (around_.interrupts.HasCome()) {

@@ -65,9 +65,9 @@ constexpr std::string_view kPeerHasGone[] = {
 // How muster-launch begins the line that says why, among others that end its log.
 constexpr std::string_view kWhy = "why       : ";
 // ... and the lines after it; those of the evidence go on with a colon alone.
-constexpr std::string_view kLaunchers[] = {"evidence  : ", "what to do: ", "others    : ",
-                                           "ended     : ", "restarts  : ", "stderr    : ",
-                                           "report    : "};
+constexpr std::string_view kLaunchers[] = {
+    "evidence  : ", "what to do: ", "others    : ", "ended     : ",
+    "restarts  : ", "stderr    : ", "report    : "};
 
 // Of a log's tail, the line that says why: the launcher's, the code sync's first verdict if there
 // is one (what follows is general advice), else the last.

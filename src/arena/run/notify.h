@@ -1,5 +1,5 @@
-// `--notify`: who is told when a job starts, hangs or ends. The embedded cluster's daemon sees it happen
-// (local/daemon/notifier.h) and has `muster __notify` tell.
+// `--notify`: who is told when a job starts, hangs or ends. The embedded cluster's daemon sees it
+// happen (local/daemon/notifier.h) and has `muster __notify` tell.
 #pragma once
 
 #include <string>

@@ -28,8 +28,8 @@ struct Keeper {
 inline constexpr const char* kBrokerVariable = "MUSTER_WARM_BROKER";
 
 // Blocks until the interpreter has imported, at most two minutes. To be called while this process
-// is not a subreaper yet: the interpreter is to outlive it. With `broker`, a path, the interpreter is
-// one outside of this pod. The error's message says why ranks have to be executed instead.
+// is not a subreaper yet: the interpreter is to outlive it. With `broker`, a path, the interpreter
+// is one outside of this pod. The error's message says why ranks have to be executed instead.
 base::Result<Keeper> ConnectKeeper(const warm::Wish& wish, const std::string& broker);
 
 // The same for the job that the options describe. In a pod whose broker cannot serve it, the

@@ -17,8 +17,8 @@
 
 namespace local::daemon {
 
-// Which notice of the job is due, "start", "hang" or "end", and has not been given; nullopt when none is.
-// Pure.
+// Which notice of the job is due, "start", "hang" or "end", and has not been given; nullopt when
+// none is. Pure.
 std::optional<std::string> DueNotice(const text::Json& job);
 
 class Notifier {
