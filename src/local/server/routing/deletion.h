@@ -44,7 +44,8 @@ base::Result<store::Next> Delete(store::View& view, store::Record current,
 base::Result<store::Next> Remove(store::View& view, store::Record current, Propagation propagation,
                                  base::Time now);
 
-// A new object all of whose owners are gone goes again: the mutation that sees to it.
+// A new object goes again when all of its owners are gone, or one waits for the last of what it
+// owns to go: the mutation that sees to it.
 base::Result<std::vector<store::Mutation>> CollectIfOrphaned(store::View& view,
                                                              const store::Key& key,
                                                              const text::Json& object,
