@@ -74,6 +74,7 @@ class Life {
     pods_.reset();
     users_.clear();
     machine_.StopDaemon();
+    machine_.shims().AwaitEnds();
     CheckFiles();
   }
 

@@ -235,6 +235,10 @@ void Shims::KillAll() {
   }
 }
 
+void Shims::AwaitEnds() {
+  for (const auto& shim : shims_) AwaitEnd(shim->process);
+}
+
 size_t Shims::Running() const {
   return static_cast<size_t>(std::count_if(shims_.begin(), shims_.end(), [](const auto& shim) {
     return !shim->is_over || shim->has_stray;

@@ -54,10 +54,10 @@ class Shims : public local::node::ShimLauncher {
   // One that runs, by the dice; false when none does.
   bool KillOne();
   void KillAll();  // with their programs
+  void AwaitEnds();  // of those that are dead or have said their last word
   size_t Running() const;
   bool Runs(const std::string& pod_uid) const;
   std::string Describe() const;
-  void Collect();  // those that have ended
   // Whether the pod's program succeeded, once its last report was on the disk; nullopt before.
   std::optional<bool> Ended(const std::string& pod_uid) const;
 
