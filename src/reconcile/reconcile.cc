@@ -23,6 +23,7 @@
 #include "reconcile/services.h"
 #include "reconcile/suspend.h"
 #include "reconcile/ttl.h"
+#include "reconcile/wait_for.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -155,7 +156,10 @@ void RecordWait(Pass& pass) {
 void Run(Pass& pass) {
   if (pass.status.IsFinished()) return KeepFinished(pass);
   RecordCreation(pass);
-  if (pass.job.run_policy.suspend) return Suspend(pass);
+  if (pass.job.run_policy.suspend) {
+    if (!EndWait(pass)) Suspend(pass);
+    return;
+  }
   if (ResumeIfSuspended(pass)) return RecordCounts(pass);
   AnnounceAbnormalPods(pass);
   if (RecordEnd(pass)) return;

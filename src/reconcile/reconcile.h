@@ -39,6 +39,14 @@ struct Options {
 // rest. A plan is held in memory whole.
 inline constexpr int kMaxCreationsPerPass = 250;
 
+// A job that another one waits for.
+struct Awaited {
+  enum class Outcome { kOpen, kSucceeded, kFailed, kGone };
+  std::string name;
+  Outcome outcome = Outcome::kOpen;
+  std::string reason;  // of a failure, one line; "" is not known
+};
+
 // What exists, borrowed for the call.
 struct Observed {
   const text::Json* job = nullptr;
@@ -49,6 +57,7 @@ struct Observed {
   std::map<std::string, int32_t> priority_values;  // PriorityClass name -> value
   // Nodes that are gone, since when; asked for by jobs with kNodeLostAnnotation (node_loss.h).
   std::map<std::string, base::Time> lost_nodes;
+  std::vector<Awaited> awaited;  // of a job that waits for others (wait_for.h)
   // Port of rank 0 when the cluster assigns one per job; replaces pytorchjob-port everywhere.
   std::optional<int> master_port;
   // At most kMaxCreationsPerPass, at least one: less where many jobs are planned at once.
@@ -68,7 +77,7 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of a pod
+  text::Json object;       // kCreate, kUpdate; kPatch: the merge patch, of a pod or the job
   std::string uid;         // kDelete: precondition, so that a successor of the same name is spared
   bool is_forced = false;  // kDelete: at once, whatever still runs
   std::optional<Event> on_success;

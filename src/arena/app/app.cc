@@ -40,16 +40,18 @@ void AddOtherWords(cli::Command& root) {
   root.FindChild("get")->Aliases({"status", "describe"});
   root.FindChild("suspend")->Aliases({"stop"});
   root.FindChild("attach")->Aliases({"exec", "shell"});
-  root.Synonyms(
-      {{"kill", "stop"},       {"cancel", "stop"},    {"abort", "stop"},     {"pause", "suspend"},
-       {"scancel", "stop"},    {"terminate", "stop"}, {"rm", "delete"},      {"remove", "delete"},
-       {"del", "delete"},      {"start", "run"},      {"srun", "run"},       {"sbatch", "submit"},
-       {"create", "submit"},   {"queue", "list"},     {"squeue", "list"},    {"jobs", "list"},
-       {"info", "show"},       {"inspect", "show"},   {"sacct", "history"},  {"tail", "logs -f"},
-       {"follow", "logs -f"},  {"ssh", "attach"},     {"restart", "rerun"},  {"retry", "rerun"},
-       {"clean", "prune"},     {"cleanup", "prune"},  {"gc", "prune"},       {"check", "doctor"},
-       {"torchrun", "launch"}, {"secrets", "secret"}, {"config", "cluster"}, {"nodes", "top node"},
-       {"gpus", "top node"},   {"download", "cp"}});
+  root.Synonyms({{"kill", "stop"},      {"cancel", "stop"},       {"abort", "stop"},
+                 {"pause", "suspend"},  {"scancel", "stop"},      {"terminate", "stop"},
+                 {"rm", "delete"},      {"remove", "delete"},     {"del", "delete"},
+                 {"start", "run"},      {"srun", "run"},          {"sbatch", "submit"},
+                 {"create", "submit"},  {"queue", "list"},        {"squeue", "list"},
+                 {"jobs", "list"},      {"info", "show"},         {"inspect", "show"},
+                 {"sacct", "history"},  {"tail", "logs -f"},      {"follow", "logs -f"},
+                 {"ssh", "attach"},     {"restart", "rerun"},     {"retry", "rerun"},
+                 {"clean", "prune"},    {"cleanup", "prune"},     {"gc", "prune"},
+                 {"check", "doctor"},   {"torchrun", "launch"},   {"secrets", "secret"},
+                 {"config", "cluster"}, {"nodes", "top node"},    {"gpus", "top node"},
+                 {"download", "cp"},    {"watch", "list --watch"}});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // `show`: what a run was and how it went, whether or not its job is still there.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "api/names.h"
@@ -11,8 +12,10 @@
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/rank_lines.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
+#include "arena/submit/objects.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -22,9 +25,10 @@ namespace {
 
 constexpr int64_t kLastLines = 10;
 
-// A run of one instance: its pod's, of this attempt or an earlier one.
+// A run of one instance: of its pod of now or an earlier one, and of that one's container.
 struct Attempt {
   std::string instance;
+  int number = 1;  // of the instance's
   std::string status;
   std::optional<int64_t> exit_code;
   std::string reason;
@@ -33,29 +37,47 @@ struct Attempt {
   std::string node;
 };
 
-Attempt AttemptOf(const text::Json& pod) {
-  Attempt attempt;
-  attempt.instance = api::Name(pod);
-  attempt.status = api::PodStatusText(pod);
-  attempt.node = api::NodeName(pod);
-  attempt.started = text::GetString(pod, {"status", "startTime"});
+void TakeEnd(const api::Terminated& end, Attempt& attempt) {
+  attempt.exit_code = end.exit_code;
+  attempt.reason = end.reason;
+  if (end.started) attempt.started = base::FormatRfc3339(*end.started);
+  if (end.finished) attempt.ended = base::FormatRfc3339(*end.finished);
+}
+
+// Of a pod whose container was restarted in place its last two runs are known. `made` counts those
+// of each instance.
+void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
+                 std::vector<Attempt>& attempts) {
+  Attempt now;
+  now.instance = api::Name(pod);
+  int& number = made[now.instance];
+  now.number = number + 1;
+  now.status = api::PodStatusText(pod);
+  now.node = api::NodeName(pod);
+  now.started = text::GetString(pod, {"status", "startTime"});
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    if (!ended) continue;
-    attempt.exit_code = ended->exit_code;
-    attempt.reason = ended->reason;
-    if (ended->started) attempt.started = base::FormatRfc3339(*ended->started);
-    if (ended->finished) attempt.ended = base::FormatRfc3339(*ended->finished);
+    if (status.restart_count > 0 && status.last_terminated) {
+      Attempt before = now;
+      before.status = status.last_terminated->exit_code == 0 ? "Completed" : "Error";
+      before.number = number + status.restart_count;
+      TakeEnd(*status.last_terminated, before);
+      attempts.push_back(std::move(before));
+    }
+    now.number = number + status.restart_count + 1;
+    if (status.running_since) now.started = base::FormatRfc3339(*status.running_since);
+    if (status.terminated) TakeEnd(*status.terminated, now);
   }
-  return attempt;
+  number = now.number;
+  attempts.push_back(std::move(now));
 }
 
 // In the order in which they were made.
 std::vector<Attempt> AttemptsOf(const RunRecord& run) {
   std::vector<Attempt> attempts;
-  for (const text::Json& pod : run.past_pods) attempts.push_back(AttemptOf(pod));
+  std::map<std::string, int> made;
+  for (const text::Json& pod : run.past_pods) AddAttempts(pod, made, attempts);
   if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) attempts.push_back(AttemptOf(pod));
+  for (const text::Json& pod : run.job.pods) AddAttempts(pod, made, attempts);
   return attempts;
 }
 
@@ -84,7 +106,12 @@ std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
     if (!bytes || !*bytes) break;
     text += **bytes;
   }
-  return text;
+  const RankMap map = RankMap::Of(job.job);
+  std::string lines;
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (!TakeBar(map, api::Name(*pod), line)) lines += line + "\n";
+  }
+  return lines;
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
@@ -122,7 +149,7 @@ std::string Indented(std::string_view text) {
 }
 
 std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
-                      const StatePainter& painted) {
+                      const Context& context, const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
   const auto add = [&head](std::string name, std::string value) {
@@ -130,12 +157,17 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
   add("Status", painted(summary.status) + (summary.reason.empty() ? "" : ": " + summary.reason));
+  add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));
   if (summary.completion_time && summary.status != kDeletedStatus) {
     add("Ended", LocalTime(*summary.completion_time));
   }
-  if (run.deleted) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && context.cluster_is_this_machine) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && !context.cluster_is_this_machine) {
+    add("Gone",
+        fmt::format("from the cluster; as this machine saw it last, {}", LocalTime(*run.deleted)));
+  }
   add("Duration", base::ShortDuration(summary.duration));
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
@@ -162,9 +194,9 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (const auto attempts = AttemptsOf(run); !attempts.empty()) {
     cli::Table table("  ");
-    table.Row({"INSTANCE", "STATUS", "EXIT", "STARTED", "ENDED", "NODE"});
+    table.Row({"INSTANCE", "STATUS", "ATTEMPT", "EXIT", "STARTED", "ENDED", "NODE"});
     for (const Attempt& attempt : attempts) {
-      table.Row({attempt.instance, attempt.status,
+      table.Row({attempt.instance, attempt.status, fmt::to_string(attempt.number),
                  attempt.exit_code ? fmt::to_string(*attempt.exit_code) : "-",
                  LocalTimeOf(attempt.started), LocalTimeOf(attempt.ended), attempt.node});
     }
@@ -181,6 +213,7 @@ text::Json RenderRunJson(const Context& context, const RunRecord& run, const Run
   for (const Attempt& attempt : AttemptsOf(run)) {
     attempts.push_back(text::Object{
         {"instance", attempt.instance},
+        {"attempt", attempt.number},
         {"status", attempt.status},
         {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
         {"reason", attempt.reason},
@@ -238,7 +271,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  TRY(call.out.Write(
+      RenderRun(run, facts, LastLinesOf(*client, run), context, PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

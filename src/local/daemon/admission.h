@@ -26,12 +26,14 @@ struct AdmissionDefaults {
   bool has_podman = false;         // images that are not mapped are used
   std::string missing_launcher{};  // where muster-launch should be; "" when it is there
   Abilities abilities{};
+  // Of jobs that name nobody to tell: lines of api::kNotifyAnnotation, and its label.
+  std::string notify{}, notify_on{};
 };
 
 // On creation of a PyTorchJob, Deployment or Pod: annotations muster.dev/python,
 // muster.dev/environment and, of a submitter here, muster.dev/umask on it and on its pod templates,
-// unless they are there; on a job muster.dev/unmet too (UnmetWishes, a line each). Returns warnings
-// for the client.
+// unless they are there; on a job muster.dev/unmet too (UnmetWishes, a line each), and
+// muster.dev/notify. Returns warnings for the client.
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object);
 

@@ -13,7 +13,7 @@ namespace local::daemon {
 std::optional<std::string> DueNotice(const text::Json& job) {
   const std::string_view on = api::Label(job, api::kNotifyAnnotation);
   const text::Json* const stored = text::Find(job, {"status"});
-  if (on.empty() || stored == nullptr || api::IsDeleting(job)) return std::nullopt;
+  if (on.empty() || stored == nullptr) return std::nullopt;
   const auto status = api::ParseJobStatus(*stored);
   if (!status) return std::nullopt;
   const bool has_failed = status->Is("Failed");
@@ -63,9 +63,8 @@ void Notifier::Begin(cluster::Client& client) {
   handler.replace = [this](std::vector<text::Json> jobs) {
     for (const text::Json& job : jobs) Look(job);
   };
-  handler.apply = [this](const cluster::WatchEvent& event) {
-    if (event.type != cluster::WatchEvent::Type::kDeleted) Look(event.object);
-  };
+  // One that is deleted the moment it has ended is told of too.
+  handler.apply = [this](const cluster::WatchEvent& event) { Look(event.object); };
   reflector_ = std::make_unique<cluster::Reflector>(client, api::kPyTorchJobs, std::move(options),
                                                     std::move(handler));
 }
@@ -73,7 +72,7 @@ void Notifier::Begin(cluster::Client& client) {
 void Notifier::Look(const text::Json& job) {
   const auto event = DueNotice(job);
   if (!event || !told_.insert(fmt::format("{} {}", api::Uid(job), *event)).second) return;
-  tell_(std::string(api::Namespace(job)), std::string(api::Name(job)), *event);
+  tell_(job, *event);
 }
 
 }  // namespace local::daemon

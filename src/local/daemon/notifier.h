@@ -17,16 +17,15 @@
 
 namespace local::daemon {
 
-// Which notice of the job is due, "start", "hang" or "end", and has not been given; nullopt when
-// none is. Pure.
+// Which notice of the job is due, "start", "hang" or "end", and has not been given, however its
+// object is being or was deleted; nullopt when none is. Pure.
 std::optional<std::string> DueNotice(const text::Json& job);
 
 class Notifier {
  public:
   // Called on a thread of its own, once for each notice in this object's life. What was not noted
   // on the job as given is due again after a restart.
-  using Tell = std::function<void(const std::string& namespace_name, const std::string& name,
-                                  const std::string& event)>;
+  using Tell = std::function<void(const text::Json& job, const std::string& event)>;
   // Borrows the client. Looks from `first` on: whoever starts the daemon may wait for something
   // else.
   Notifier(cluster::Client& client, Tell tell, std::chrono::milliseconds first);

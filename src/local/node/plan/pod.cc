@@ -334,6 +334,11 @@ class PodPlanner {
     if (!job_uid.empty() && !Has(env, "MUSTER_RDZV_TOKEN")) {
       env.emplace_back("MUSTER_RDZV_TOKEN", job_uid);
     }
+    // Whoever follows the log of such a pod knows its ranks' bars from lines (launch/output).
+    const auto processes = base::ParseInt(ValueIn(env, "PET_NPROC_PER_NODE"));
+    if (processes && *processes > 1 && !Has(env, "MUSTER_BARS")) {
+      env.emplace_back("MUSTER_BARS", "lines");
+    }
     // An interpreter that is warm has rights and a cgroup already, and they are not the
     // container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
