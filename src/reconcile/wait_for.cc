@@ -28,11 +28,11 @@ Write StartJob(const Pass& pass) {
 }
 
 std::string WhyOver(const Awaited& job) {
-  if (job.outcome == Awaited::Outcome::kGone) {
-    return fmt::format("job {}, which this one waited for, was deleted", job.name);
-  }
-  return fmt::format("job {}, which this one waited for, has failed{}{}", job.name,
-                     job.reason.empty() ? "" : ": ", job.reason);
+  const bool is_gone = job.outcome == Awaited::Outcome::kGone;
+  std::string why = fmt::format("job {}{}{}", job.name, api::kAwaitedMark,
+                                is_gone ? "was deleted" : "has failed");
+  if (!is_gone && !job.reason.empty()) why += ": " + job.reason;
+  return why;
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace api {
 // Of a suspended job: the jobs that have to succeed before it starts.
 inline constexpr std::string_view kWaitForAnnotation = "muster.dev/wait-for";
 
+// Behind the name of such a job in the reason of one that has failed with it.
+inline constexpr std::string_view kAwaitedMark = ", which this one waited for, ";
+
 // By its uid: another job of that name, made later, is not the one that was meant.
 struct AwaitedJob {
   std::string name, uid;

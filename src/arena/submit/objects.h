@@ -25,7 +25,7 @@ struct Submission {
   std::string image;           // of every replica without one of its own
   std::string log_host_dir;    // host path for TensorBoard's events when --logdir is on no claim
   bool has_run_policy = true;  // false: the old operator's CRD, which has its fields in spec
-  std::vector<api::AwaitedJob> awaited;  // that have to succeed before the job starts
+  std::vector<api::AwaitedJob> awaited{};  // that have to succeed before the job starts
   // Containers say in their status what they said last when they fail; Arena's chart is silent.
   bool keeps_last_lines = false;
 };

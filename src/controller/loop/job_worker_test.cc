@@ -175,7 +175,9 @@ TEST_F(JobWorkerTest, AJobThatWaitsStartsWhenTheOtherHasSucceeded) {
 }
 
 TEST_F(JobWorkerTest, AJobThatWaitsFailsWhenTheOtherFailsOrIsDeleted) {
-  server.CreateJob(OneWorkerJob("first"));
+  text::Json first = OneWorkerJob("first");
+  text::Set(first, {"spec", "pytorchReplicaSpecs", "Worker", "restartPolicy"}, text::Json("Never"));
+  server.CreateJob(std::move(first));
   server.CreateJob(OneWorkerJob("gone"));
   CreateWaiting("next", "first");
   CreateWaiting("other", "gone");
