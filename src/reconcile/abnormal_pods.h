@@ -14,7 +14,7 @@
 //   one pod without anything dated in between is not told.
 #pragma once
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -1,7 +1,7 @@
 // The HorizontalPodAutoscaler of an elastic job (compat/pytorchjob.md 2.6).
 #pragma once
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

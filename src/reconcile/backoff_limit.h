@@ -1,7 +1,7 @@
 // runPolicy.backoffLimit (compat/pytorchjob.md 2.5).
 #pragma once
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -1,7 +1,7 @@
 // Which children of a finished or suspended job go (compat/pytorchjob.md 2.7, 2.8).
 #pragma once
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "reconcile/job_state.h"
 #include "reconcile/outcome.h"
-#include "reconcile/pass.h"
 
 namespace reconcile {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

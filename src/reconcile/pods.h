@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

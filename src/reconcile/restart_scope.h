@@ -13,7 +13,7 @@
 
 #include <string_view>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reconcile/pass.h"
+#include "reconcile/job_state.h"
 
 namespace reconcile {
 

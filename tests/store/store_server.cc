@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 #include "rendezvous/store/wait_explainer.h"
 #include "rendezvous/testing/store_thread.h"
 

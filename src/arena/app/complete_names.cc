@@ -6,7 +6,7 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "text/projection.h"
 
 namespace arena {

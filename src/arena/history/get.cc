@@ -6,8 +6,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/program_name.h"
 #include "arena/app/trainer.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/job_output.h"

@@ -5,7 +5,7 @@
 #include "api/object.h"
 #include "api/selector.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/deletion.h"
 #include "arena/jobs/jobs.h"

@@ -12,8 +12,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
 #include "arena/jobs/tensorboard.h"

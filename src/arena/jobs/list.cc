@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_news.h"

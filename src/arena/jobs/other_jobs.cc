@@ -9,7 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "base/file.h"
 #include "base/log.h"

@@ -8,7 +8,7 @@
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "base/strings.h"
 #include "net/http/types.h"
 

@@ -6,7 +6,7 @@
 #include "arena/app/trainer.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/verbs.h"
 
 namespace arena {

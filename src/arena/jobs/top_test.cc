@@ -1,5 +1,5 @@
 #include "arena/install/build_info.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/testing/verb_test_base.h"
 
 namespace arena {

@@ -2,7 +2,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"

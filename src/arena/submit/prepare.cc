@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
 #include "arena/submit/place.h"
 #include "base/uid.h"
 

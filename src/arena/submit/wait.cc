@@ -9,7 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/stall.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"

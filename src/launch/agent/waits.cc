@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "launch/agent/agent.h"
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 namespace launch {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/backoff.h"
 #include "rendezvous/nodes/agent_link.h"
-#include "rendezvous/nodes/host.h"
+#include "rendezvous/nodes/rendezvous_server.h"
 #include "rendezvous/sockets/connector.h"
 #include "rendezvous/sockets/resolve.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 namespace rendezvous {
 namespace {

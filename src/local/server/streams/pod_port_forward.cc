@@ -12,7 +12,7 @@
 #include "cluster/exec/port_stream.h"
 #include "local/server/streams/pod_container.h"
 #include "local/server/streams/pod_port_tunnel.h"
-#include "local/server/streams/port_peer.h"
+#include "local/server/streams/shared_websocket.h"
 #include "net/websocket/handshake.h"
 
 namespace local::server {

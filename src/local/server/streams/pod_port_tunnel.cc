@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "local/server/streams/port_peer.h"
+#include "local/server/streams/shared_websocket.h"
 #include "net/websocket/spdy.h"
 
 namespace local::server {

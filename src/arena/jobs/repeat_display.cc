@@ -1,4 +1,4 @@
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 
 #include <fmt/format.h>
 

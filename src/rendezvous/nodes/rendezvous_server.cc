@@ -1,4 +1,4 @@
-#include "rendezvous/nodes/host.h"
+#include "rendezvous/nodes/rendezvous_server.h"
 
 #include <pthread.h>
 

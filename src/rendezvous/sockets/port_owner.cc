@@ -1,4 +1,4 @@
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 #include <dirent.h>
 #include <unistd.h>

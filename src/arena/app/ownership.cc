@@ -1,4 +1,4 @@
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 
 #include <fmt/format.h>
 
