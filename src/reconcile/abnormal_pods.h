@@ -19,8 +19,8 @@
 namespace reconcile {
 
 // `Pod: <namespace>.<pod> exited with code <n>` for pods whose end is news. Before RecordCounts().
-void AnnounceExits(Pass& pass);
+void AnnounceExits(JobState& state);
 
-void AnnounceAbnormalPods(Pass& pass);
+void AnnounceAbnormalPods(JobState& state);
 
 }  // namespace reconcile

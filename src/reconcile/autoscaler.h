@@ -7,8 +7,8 @@ namespace reconcile {
 
 // Makes it when elasticPolicy.metrics is set, updates it when its spec differs, deletes it when
 // the metrics are gone. One of the job's name that is not the job's is left alone.
-void ReconcileAutoscaler(Pass& pass);
+void ReconcileAutoscaler(JobState& state);
 
-void DeleteAutoscaler(Pass& pass);
+void DeleteAutoscaler(JobState& state);
 
 }  // namespace reconcile

@@ -10,6 +10,6 @@ namespace reconcile {
 // place for their number. Only a limit of 0 sees them: the first failed pod exceeds it. With a
 // restart scope (restart_scope.h) they count too: the job fails when it would take one more than
 // the limit.
-bool HasReachedBackoffLimit(const Pass& pass);
+bool HasReachedBackoffLimit(const JobState& state);
 
 }  // namespace reconcile

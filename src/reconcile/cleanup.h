@@ -7,10 +7,10 @@ namespace reconcile {
 
 // kAll: everything of the job's own. kRunning: pods that run or may come to run, and every service
 // without a pod that stays. kNone, and a policy that we do not know: nothing.
-void DeleteChildren(Pass& pass, api::CleanPodPolicy policy);
+void DeleteChildren(JobState& state, api::CleanPodPolicy policy);
 
 // For a finished job: what has a node ends there and stays, what has none never began and is
 // deleted.
-void EndPods(Pass& pass);
+void EndPods(JobState& state);
 
 }  // namespace reconcile

@@ -9,11 +9,11 @@
 namespace reconcile {
 
 // When the job is to end now by its back-off limit or deadline.
-std::optional<Failure> FindExceededLimit(const Pass& pass);
+std::optional<Failure> FindExceededLimit(const JobState& state);
 
 // Whether a limit ended the job. What still runs goes then, whatever cleanPodPolicy says. Told by
 // the message of Failed: the status is written first and the pods are deleted by later passes, so
 // that neither a crash nor a refused write between the two makes the job run again.
-bool HasEndedByLimit(const Pass& pass);
+bool HasEndedByLimit(const JobState& state);
 
 }  // namespace reconcile

@@ -23,9 +23,9 @@ Tally Count(const Replicas& replicas);
 bool HasSucceeded(const Pod& pod);
 
 // With a master it alone decides; without, all workers, or any worker of an elastic job.
-bool HasSucceeded(const Pass& pass);
+bool HasSucceeded(const JobState& state);
 // With a master: it runs. Without: any worker does.
-bool IsRunning(const Pass& pass);
+bool IsRunning(const JobState& state);
 
 struct Failure {
   bool is_warning = false;
@@ -36,17 +36,17 @@ struct Failure {
 // A failure that the restart policies do not heal: any pod under Never, a permanent exit code under
 // ExitCode, unless it follows from one that is to be restarted with it. Under Never a running pod
 // that somebody deletes counts, as it does in v1; one that is left over does not.
-std::optional<Failure> FindFailure(const Pass& pass);
+std::optional<Failure> FindFailure(const JobState& state);
 
 // Adds to the message `before` and the pod that failed first, and how: "rank 1 (j-worker-0) exited
 // with code 3", and that pod's last lines. Nothing when the pods do not tell, and unless the
 // options ask for it.
-void AddFirstFailure(const Pass& pass, std::string_view before, Failure& failure);
+void AddFirstFailure(const JobState& state, std::string_view before, Failure& failure);
 
 // The steps that write these into the status.
-void RecordCounts(Pass& pass);
-void RecordRunning(Pass& pass);
-void RecordSuccess(Pass& pass);
-void RecordFailure(Pass& pass, Failure failure);
+void RecordCounts(JobState& state);
+void RecordRunning(JobState& state);
+void RecordSuccess(JobState& state);
+void RecordFailure(JobState& state, Failure failure);
 
 }  // namespace reconcile

@@ -14,7 +14,7 @@ text::Object ReplicaLabels(const api::PyTorchJob& job, std::string_view label, i
 std::string Selector(const api::PyTorchJob& job, std::string_view label);
 
 // core/v1 Pod.
-text::Json BuildPod(const Pass& pass, const Replicas& replicas, int index);
+text::Json BuildPod(const JobState& state, const Replicas& replicas, int index);
 
 // Indexes below `wanted` that no child claims, at most `limit`. `children` is ordered by index.
 template <typename T>
@@ -30,6 +30,6 @@ std::vector<int> MissingIndexes(const std::vector<T>& children, int32_t wanted, 
 
 // Creates what is missing of every type, pod and service side by side, and deletes what is beyond
 // the number of replicas. A child that is being deleted holds its index until it is gone.
-void ReconcileReplicas(Pass& pass);
+void ReconcileReplicas(JobState& state);
 
 }  // namespace reconcile

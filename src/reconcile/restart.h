@@ -26,11 +26,11 @@ bool IsRestartedAtAll(const api::ReplicaSpec& spec);
 bool IsToBeReplaced(const api::ReplicaSpec& spec, const Pod& pod);
 
 // Says once what disrupts pods of a job that has a scope: when their restart is put on record.
-void AnnounceDisruptions(Pass& pass);
+void AnnounceDisruptions(JobState& state);
 
 // Deletes the failed pods that are to be replaced (the next passes make their successors), sets
 // Restarting, and says so once. Returns whether there was one. Pods that are being deleted already
 // are left alone: they have been reported, except for disrupted ones.
-bool ReplaceFailedPods(Pass& pass);
+bool ReplaceFailedPods(JobState& state);
 
 }  // namespace reconcile

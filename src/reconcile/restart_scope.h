@@ -31,11 +31,11 @@ bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod);
 
 // Whether the restarts on record and the ones that failed pods call for are more than backoffLimit.
 // Never without a scope or a limit.
-bool HasSpentRestarts(const Pass& pass);
+bool HasSpentRestarts(const JobState& state);
 
 // Puts on record the restarts that failed pods call for. Returns whether there are any: nothing
 // else is to be done or said in this pass.
-bool RecordRestarts(Pass& pass);
+bool RecordRestarts(JobState& state);
 
 // Whether the pod is of before a restart on record.
 bool IsOutdated(const api::PyTorchJob& job, const Replicas& replicas, const Pod& pod);
@@ -45,7 +45,7 @@ bool IsOutdated(const api::PyTorchJob& job, const Replicas& replicas, const Pod&
 bool CallsForRestart(const api::ReplicaSpec& spec, const Pod& pod);
 
 // Whether pods of this type have to wait with their creation for outdated ones to be gone.
-bool MustWaitForRestart(const Pass& pass, const Replicas& replicas);
+bool MustWaitForRestart(const JobState& state, const Replicas& replicas);
 
 // The count that a pod of that place is made under; 0 without a scope.
 int RestartsOf(const api::PyTorchJob& job, const Replicas& replicas, int index);

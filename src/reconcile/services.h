@@ -10,7 +10,7 @@
 namespace reconcile {
 
 // core/v1 Service of the same name as the pod.
-text::Json BuildService(const Pass& pass, const Replicas& replicas, int index);
+text::Json BuildService(const JobState& state, const Replicas& replicas, int index);
 
 // Every port of the main container as {name, port}. Where v1 lets ports without a name collapse
 // into one that the API server then refuses, each is called `port-<number>`; a number that came
@@ -19,8 +19,8 @@ text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assi
 
 // A Service's name is a DNS label, of at most 63 characters; a pod's may be longer.
 // Of how many replicas of the type the services can have their names: those of the lowest indexes.
-int32_t NameableServices(const Pass& pass, const Replicas& replicas);
+int32_t NameableServices(const JobState& state, const Replicas& replicas);
 // Why the job can never begin: rank 0 is found by the service of an index 0. Nullopt when it can.
-std::optional<std::string> FindNamelessRank0(const Pass& pass);
+std::optional<std::string> FindNamelessRank0(const JobState& state);
 
 }  // namespace reconcile

@@ -9,11 +9,11 @@ namespace reconcile {
 
 // Says Suspended, and takes everything away in the passes after that: pods that die then are known
 // to, even if the job is resumed meanwhile. startTime stays as it was.
-void Suspend(Pass& pass);
+void Suspend(JobState& state);
 
 // For a job that is not suspended: if it was, starts its time anew, says so and returns true. Pods
 // are made by later passes only, for they carry the new run.
-bool ResumeIfSuspended(Pass& pass);
+bool ResumeIfSuspended(JobState& state);
 
 // What pods of a job that has been resumed carry as kRunAnnotation: its startTime, never that of
 // the run before. "" before the first resumption.

@@ -1,4 +1,4 @@
-// The -r of `top`: the same again every two seconds, until the program is ended.
+// `top -r`: shows the same table every two seconds until the program is ended.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace arena {
 
-// Calls `show` and, where `again` is set, prints `before` + the time + `after` as a line, waits two
-// seconds and begins anew; an error of `show` is logged then. Without `again`: show() once. Ends
-// with an error when nothing can be written any more.
-base::Status ShowAgain(const Context& context, cli::Output& out, bool again,
-                       std::string_view before, std::string_view after,
-                       const std::function<base::Status()>& show);
+// Calls `show` once, or with `repeats` every two seconds: it then logs the errors of `show` and
+// prints `before`, the time and `after` as a line each time. Returns the error of `show` (without
+// `repeats`) or of writing to `out`.
+base::Status ShowRepeatedly(const Context& context, cli::Output& out, bool repeats,
+                            std::string_view before, std::string_view after,
+                            const std::function<base::Status()>& show);
 
 }  // namespace arena

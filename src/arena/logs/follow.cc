@@ -123,7 +123,7 @@ class Follower {
 std::string Follower::WhyPending(const text::Json& job, const text::Json& pod) const {
   api::TrainingSummary summary = api::Summarize(job, {&pod}, context_.clock.Now());
   if (!api::IsWaiting(summary.status)) return "";
-  return InProgramsName(context_, std::move(summary.reason));
+  return UseProgramName(context_, std::move(summary.reason));
 }
 
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {

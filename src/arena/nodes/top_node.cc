@@ -78,8 +78,8 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
     return call.out.Write(flags.details ? RenderNodeDetails(nodes, context.program == "arena")
                                         : RenderNodes(nodes, format, !call.args.empty()));
   };
-  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------",
-                "-------------------------------------", show));
+  TRY(ShowRepeatedly(context, call.out, flags.refresh, "-------------------------",
+                     "-------------------------------------", show));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// The half of JobWorker that writes what a plan says.
+// The half of JobWorker that writes the objects and the status of a plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,8 +95,8 @@ void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answ
 
 }  // namespace
 
-base::Status JobWorker::CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                                 std::optional<int> master_port, bool may_status_wait) {
+base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                                  std::optional<int> master_port, bool may_status_wait) {
   std::vector<reconcile::Event> events;
   std::string refusal;
   const base::Status written = WriteChildren(snapshot, plan, master_port, events, refusal);

@@ -109,9 +109,9 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
         return write.resource == &api::kPods && write.verb == reconcile::Write::Verb::kCreate;
       });
   const bool status_waits = makes_pods && MayStatusWait(*snapshot);
-  const base::Status carried = CarryOut(*snapshot, plan, port, status_waits);
+  const base::Status applied = ApplyPlan(*snapshot, plan, port, status_waits);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
-  TRY(carried);
+  TRY(applied);
   if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));

@@ -96,8 +96,8 @@ class JobWorker {
                            const std::optional<text::Json>& autoscaler);
   // Writes what the plan says: children, then the status, also when children failed. With
   // `may_status_wait` it is left to the next pass when none did.
-  base::Status CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                        std::optional<int> master_port, bool may_status_wait);
+  base::Status ApplyPlan(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                         std::optional<int> master_port, bool may_status_wait);
   // The first failure. `events` gets the writes' own, `refusal` what the API server said to the
   // first child that it will not have; "" when it has them all.
   base::Status WriteChildren(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,

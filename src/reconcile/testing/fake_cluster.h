@@ -103,7 +103,7 @@ class FakeCluster {
 
   // Passes until there is nothing to do; fails the test when that takes too many.
   void Settle() {
-    for (int pass = 0; pass < 12; ++pass) {
+    for (int state = 0; state < 12; ++state) {
       const Plan plan = Step();
       if (job.is_null() || (plan.writes.empty() && !plan.status && plan.events.empty())) return;
     }

@@ -1,5 +1,5 @@
-// RendezvousHost: the endpoint of a job, the workers' store and the authority on one port, with a
-// thread of its own.
+// RendezvousServer: serves a job's endpoint, that is the workers' store and the authority on one
+// port, in a thread of its own.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,21 @@
 
 namespace rendezvous {
 
-// Any thread, one at a time.
-class RendezvousHost {
+// Callable from any thread, by one at a time.
+class RendezvousServer {
  public:
-  // `config.store_port` is filled in here. Served when it returns.
-  static base::Result<std::unique_ptr<RendezvousHost>> Start(base::Clock& clock, Listener listener,
-                                                             AuthorityConfig config);
-  // Waits, two seconds at most, until no other node is connected.
-  ~RendezvousHost();
+  // Fills in `config.store_port`. The endpoint is served once this returns.
+  static base::Result<std::unique_ptr<RendezvousServer>> Start(base::Clock& clock,
+                                                               Listener listener,
+                                                               AuthorityConfig config);
+  // Waits at most two seconds for the other nodes to disconnect.
+  ~RendezvousServer();
 
   uint16_t port() const { return port_; }
   StoreSnapshot Snapshot();
 
  private:
-  RendezvousHost() = default;
+  RendezvousServer() = default;
   void RunInLoop(const std::function<void()>& function);
 
   uint16_t port_ = 0;

@@ -106,7 +106,7 @@ base::Result<Listener> Listener::Bind(std::string_view address, uint16_t port, R
     fd = BindTo(any->first, any->second, reach);
   }
   if (!fd && fd.error().os_errno == EADDRINUSE) {
-    const std::string holder = HolderOfPort(port);
+    const std::string holder = DescribePortOwner(port);
     return base::Fail(base::Error{base::Code::kUnavailable,
                                   "listen on " + where + ": the port is in use" +
                                       (holder.empty() ? "" : " by " + holder) +

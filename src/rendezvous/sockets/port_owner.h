@@ -1,4 +1,4 @@
-// Which process is at the other end of a TCP connection of this machine (/proc).
+// Which process of this machine owns a TCP port, read from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -10,13 +10,14 @@
 
 namespace rendezvous {
 
-// Of the local ports `ports` (the clients' ends of connections over this machine's addresses): the
-// process of `among` that has the socket. Ports that none of them has are left out. Reads the
-// descriptors of `among` only; blocks no longer than that takes.
-std::map<uint16_t, pid_t> ProcessesOfPorts(const std::vector<uint16_t>& ports,
-                                           const std::vector<pid_t>& among);
+// Maps each of the local ports `ports` (the clients' ends of connections over this machine's
+// addresses) to the process of `among` that has the socket open. Ports that none of them has open
+// are left out. Reads the descriptors of `among` only, and blocks for no longer than that takes.
+std::map<uint16_t, pid_t> FindPortOwners(const std::vector<uint16_t>& ports,
+                                         const std::vector<pid_t>& among);
 
-// "process 4711 (python3)" that listens on the TCP port, as far as this user may see; else empty.
-std::string HolderOfPort(uint16_t port);
+// "process 4711 (python3)" when that process listens on the TCP port; empty when no process does,
+// or when this user may not see which one.
+std::string DescribePortOwner(uint16_t port);
 
 }  // namespace rendezvous

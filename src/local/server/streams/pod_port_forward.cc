@@ -123,7 +123,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
   }
 
   const std::vector<uint16_t> ports_;
-  const std::shared_ptr<PortPeer> peer_ = std::make_shared<PortPeer>();
+  const std::shared_ptr<SharedWebSocket> peer_ = std::make_shared<SharedWebSocket>();
   std::vector<std::shared_ptr<OpenPort>> connections_;  // of the connection's thread
   std::optional<size_t> channel_;                       // likewise: of the message in hand
 
