@@ -56,7 +56,7 @@ void AnnounceExits(JobState& state, const Replicas& replicas) {
   for (size_t i = told; i < succeeded.size(); ++i) AnnounceExit(state, *succeeded[i]);
 }
 
-// What is wrong with a pod, and since when.
+// A problem of a pod, and since when it has it.
 struct Trouble {
   base::Time since;
   Event event;
@@ -79,7 +79,7 @@ class Troubles {
   }
 
  private:
-  // `since` is only asked for when there is something to say: most pods are well.
+  // `since` is called only for a problem, since most pods have none.
   template <typename Since>
   void Add(Since since, Event event) {
     const MaybeTime time = since();
@@ -116,7 +116,7 @@ class Troubles {
                             pod_.name, name, code, text::GetString(terminated, {"message"}))));
   }
 
-  // The condition that changed last speaks for a pod whose containers have not been started.
+  // While no container has started, the condition that changed last describes the pod.
   void ReadConditions() {
     const text::Array* const conditions = text::FindArray(*pod_.object, {"status", "conditions"});
     if (conditions == nullptr) return;
@@ -178,7 +178,7 @@ void AnnounceAbnormalPods(JobState& state) {
       }
     }
   }
-  // A clock ahead of ours must not make its trouble news again and again.
+  // A node whose clock is ahead of ours must not have its events repeated.
   if (newest) {
     state.status.last_reconcile_time =
         std::max(state.stamp, base::Time(std::chrono::ceil<std::chrono::seconds>(*newest)));

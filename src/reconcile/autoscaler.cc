@@ -42,7 +42,7 @@ text::Json BuildAutoscaler(const api::PyTorchJob& job) {
   return autoscaler;
 }
 
-// Fields that we do not write (`behavior`) are somebody else's.
+// Fields that we do not write, such as `behavior`, belong to somebody else.
 bool IsAsWanted(const text::Json& existing, const text::Object& spec) {
   for (const auto& [key, value] : spec) {
     if (!IsSameValue(&value, text::Find(existing, {"spec", std::string_view(key)}))) return false;

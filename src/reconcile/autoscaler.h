@@ -5,8 +5,9 @@
 
 namespace reconcile {
 
-// Makes it when elasticPolicy.metrics is set, updates it when its spec differs, deletes it when
-// the metrics are gone. One of the job's name that is not the job's is left alone.
+// Creates it when elasticPolicy.metrics is set, updates it when its spec differs, and deletes it
+// when the metrics are gone. Leaves an autoscaler of the same name alone when the job does not own
+// it.
 void ReconcileAutoscaler(JobState& state);
 
 void DeleteAutoscaler(JobState& state);

@@ -9,8 +9,8 @@
 namespace reconcile {
 namespace {
 
-// A container that waits for its restart: the job that it is one too many for need not wait with
-// it.
+// The restart that a container waits for counts already: if it exceeds the limit, the job need not
+// wait for it.
 int64_t RestartsToCome(const text::Json& pod) {
   const auto statuses = api::ContainerStatuses(pod);
   return std::count_if(statuses.begin(), statuses.end(), [](const api::ContainerStatus& status) {

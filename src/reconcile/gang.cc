@@ -43,7 +43,7 @@ std::string QueueOf(const JobState& state, const api::SchedulingPolicy& policy) 
   return policy.queue.empty() ? std::string(kDefaultQueue) : policy.queue;
 }
 
-// Every field that we own; null stands for one that is to be absent.
+// Every field that we own; null marks a field that has to be absent.
 text::Object BuildSpec(const JobState& state) {
   const api::SchedulingPolicy policy =
       state.job.run_policy.scheduling_policy.value_or(api::SchedulingPolicy());
@@ -87,7 +87,7 @@ text::Json BuildPodGroup(const JobState& state) {
   return group;
 }
 
-// Fields that we do not own stay as somebody else wrote them.
+// Fields that we do not own keep the values that others wrote.
 std::optional<text::Json> BuildUpdate(const JobState& state) {
   const text::Json& existing = *state.observed.pod_group;
   text::Object spec = BuildSpec(state);

@@ -31,7 +31,7 @@ struct JobState {
   const Observed& observed;
   const Options& options;
   const base::Time now;
-  const base::Time stamp;     // `now` as it is stored, in whole seconds
+  const base::Time stamp;     // `now` in whole seconds, as the API stores times
   const api::PyTorchJob job;  // with defaults; job.status is the stored status
   const Children children;
   api::JobStatus status;  // the next status

@@ -22,20 +22,20 @@ std::string LongName(const JobState& state) {
   return fmt::format("{}/{}", state.job.namespace_name, state.job.name);
 }
 
-// One that is disrupted has not come to its end even if it says so: programs that save their state
-// when they are told to go end with 0.
+// A disrupted pod has not completed even if it reports so: programs that save their state when they
+// are told to stop exit with 0.
 bool CountsAsFailed(const Pod& pod) {
   return pod.phase == Phase::kFailed || (pod.phase == Phase::kRunning && pod.is_terminating) ||
          (pod.phase == Phase::kSucceeded && pod.is_disrupted);
 }
 
-// What is to be restarted with others does not fail the job by its own end.
+// A pod that will be restarted together with others does not fail the job by its own end.
 bool Matters(const JobState& state, const Replicas& replicas, const Pod& pod) {
   return replicas.IsWanted(pod) && !pod.is_left_over && !IsOutdated(state.job, replicas, pod);
 }
 
-// Whether all that `failed` is a consequence of a pod that failed before it and is to be restarted,
-// and `failed` with it.
+// Whether everything that `failed` reports was caused by an earlier failure that leads to a
+// restart, and `failed` is restarted with it.
 bool FollowsARestart(const JobState& state, const Replicas& of_failed) {
   const RestartScope scope = ScopeOf(state.job);
   if (scope != RestartScope::kJob && scope != RestartScope::kReplica) return false;

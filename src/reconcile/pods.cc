@@ -78,8 +78,8 @@ void AddEnvironment(text::Json& pod, const text::Array& before, const text::Arra
   }
 }
 
-// Where the template says nothing, a failed container's last lines are in its status: that is how
-// they come into the job's (outcome.h).
+// Where the template does not say otherwise, a failed container's last lines are in its status,
+// from where they get into the job's status (outcome.h).
 void KeepLastLines(text::Json& spec) {
   for (const std::string_view list : {"containers", "initContainers"}) {
     text::Json* const containers = text::Find(spec, {list});
@@ -101,8 +101,8 @@ void AssignPort(text::Json& pod, int port) {
   }
 }
 
-// On its node's network a port that is named is taken, and two pods that name the same cannot share
-// the node. Only rank 0 listens on it.
+// In the network of its node a named port is reserved, so two pods that name the same one cannot
+// share the node. Only rank 0 listens on it.
 void DropHostPort(text::Json& pod) {
   text::Json* const container = MainContainer(pod);
   if (container == nullptr || !container->is_object()) return;
@@ -124,7 +124,7 @@ void AddOnce(JobState& state, Event event) {
   }
 }
 
-// Once a pass, however many pods it is said of.
+// Warns once in a reconciliation, however many pods are affected.
 void WarnOfTemplate(JobState& state, const api::ReplicaSpec& spec) {
   if (!text::GetString(spec.template_json, {"spec", "restartPolicy"}).empty()) {
     AddOnce(state,
@@ -139,7 +139,7 @@ void WarnOfTemplate(JobState& state, const api::ReplicaSpec& spec) {
   }
 }
 
-// The job runs without them: it is rank 0 that is found by a service.
+// The job runs without these services: only rank 0 is found through one.
 void WarnOfNames(JobState& state, const Replicas& replicas, int32_t nameable) {
   state.plan.events.push_back(
       Warning("FailedCreateService",
@@ -152,12 +152,12 @@ void CreateMissing(JobState& state, const Replicas& replicas) {
   const std::vector<int> pods =
       MustWaitForRestart(state, replicas)
           ? std::vector<int>()
-          : MissingIndexes(replicas.pods, replicas.Wanted(), state.observed.most_creations);
+          : MissingIndexes(replicas.pods, replicas.Wanted(), state.observed.max_creations);
   const std::vector<int> services =
-      MissingIndexes(replicas.services, nameable, state.observed.most_creations);
+      MissingIndexes(replicas.services, nameable, state.observed.max_creations);
   if (!pods.empty()) WarnOfTemplate(state, *replicas.spec);
   if (!pods.empty() && pods.back() >= nameable) WarnOfNames(state, replicas, nameable);
-  if (std::max(std::ssize(pods), std::ssize(services)) >= state.observed.most_creations) {
+  if (std::max(std::ssize(pods), std::ssize(services)) >= state.observed.max_creations) {
     state.plan.has_more = true;
   }
   auto pod = pods.begin();

@@ -32,16 +32,16 @@ bool IsManagedElsewhere(const api::PyTorchJob& job) {
   return job.run_policy.managed_by && *job.run_policy.managed_by != api::kManagedByUs;
 }
 
-// After a limit what has ended stays, for its log tells why, unless the user has written All. The
-// original deletes everything then (2.5).
+// After a limit, pods that have ended stay because their logs tell why, unless the user has written
+// All. The original deletes everything then (2.5).
 api::CleanPodPolicy CleanPolicyOf(const JobState& state) {
   const api::CleanPodPolicy wanted = state.job.run_policy.Clean();
   if (!HasEndedByLimit(state) || wanted == api::CleanPodPolicy::kAll) return wanted;
   return api::CleanPodPolicy::kRunning;
 }
 
-// Whether what still runs of a finished job ends and stays. Of one that has succeeded only where
-// nobody has written what is to become of it.
+// Whether the running pods of a finished job are ended in place and stay. For a succeeded job only
+// when the user has not said what happens to them.
 bool EndsInPlace(const JobState& state) {
   if (!state.options.ends_pods_in_place) return false;
   const text::Json* const written =
@@ -49,7 +49,7 @@ bool EndsInPlace(const JobState& state) {
   return state.status.Is(kFailed) || written == nullptr || written->is_null();
 }
 
-// Until when clean-up waits for pods of a succeeded job to end by themselves.
+// Until when clean-up waits for the pods of a succeeded job to end by themselves.
 std::optional<base::Time> EndOfPatience(const JobState& state) {
   const bool ends_what_runs =
       EndsInPlace(state) || CleanPolicyOf(state) == api::CleanPodPolicy::kRunning;
@@ -62,7 +62,7 @@ std::optional<base::Time> EndOfPatience(const JobState& state) {
   const auto types = state.Types();
   const bool is_running = std::any_of(types.begin(), types.end(), [](const Replicas* replicas) {
     return std::any_of(replicas->pods.begin(), replicas->pods.end(), [](const Pod& pod) {
-      // A pod that has its place is about to run.
+      // A pod that has a node is about to run.
       const bool has_begun = pod.phase == Phase::kRunning ||
                              (pod.phase == Phase::kPending && !api::NodeName(*pod.object).empty());
       return pod.is_own && !pod.is_terminating && has_begun;
@@ -71,20 +71,20 @@ std::optional<base::Time> EndOfPatience(const JobState& state) {
   return is_running ? std::optional(end) : std::nullopt;
 }
 
-// What still runs when the job has succeeded has done its part.
+// Pods that still run when the job has succeeded have done their part.
 void CountActiveAsSucceeded(api::JobStatus& status) {
   for (auto& [type, replicas] : status.replica_statuses) {
     replicas.succeeded += std::exchange(replicas.active, 0);
   }
 }
 
-// Nothing but clean-up is ever done for a finished job.
+// A finished job gets clean-up and nothing else.
 void KeepFinished(JobState& state) {
   RepairCompletionTime(state.status);
   if (state.status.Is(kSucceeded)) CountActiveAsSucceeded(state.status);
   const auto expiry = Expiry(state.job.run_policy, state.status);
   if (expiry && state.now >= *expiry) {
-    // The children go with the job.
+    // The garbage collector deletes the children with the job.
     state.plan.writes.push_back(DeleteJob(state.job));
     state.plan.counters.push_back(Counter::kDeleted);
     return;
@@ -114,9 +114,10 @@ std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<bas
   return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
-// Whether the job has come to its end. Success is asked first: a job whose master is done has
-// succeeded, whatever else has happened since the last pass. The pods are touched by later passes
-// only, when the end is on record, so that they cannot be made anew.
+// Records the end of the job, if it has ended, and returns whether it has. Success is checked
+// first: a job whose master succeeded has succeeded, whatever else has happened since the last
+// reconciliation. Only later reconciliations, with the end recorded, touch the pods, so that they
+// cannot be created anew.
 bool RecordEnd(JobState& state) {
   if (HasSucceeded(state)) {
     AnnounceExits(state);
@@ -127,7 +128,7 @@ bool RecordEnd(JobState& state) {
   }
   if (auto limit = FindExceededLimit(state)) {
     RecordCounts(state);
-    // What runs is deleted.
+    // Running pods are deleted.
     for (auto& [type, status] : state.status.replica_statuses) status.active = 0;
     RecordFailure(state, *std::move(limit));
     return true;
@@ -146,7 +147,8 @@ bool RecordEnd(JobState& state) {
   return false;
 }
 
-// Written when the wait begins, and not again while it lasts: a write would call for the next pass.
+// Written when the wait begins and not while it lasts, because each write triggers another
+// reconciliation.
 void RecordWait(JobState& state) {
   if (state.status.last_reconcile_time && AreEqual(state.status, state.job.status)) return;
   state.status.last_reconcile_time = state.stamp;
@@ -160,7 +162,7 @@ void Run(JobState& state) {
   AnnounceAbnormalPods(state);
   if (RecordEnd(state)) return;
   if (RecordRestarts(state)) {
-    // First it is on record, then it is done.
+    // The restart is recorded first and carried out later.
     AnnounceDisruptions(state);
     return;
   }

@@ -28,8 +28,8 @@ Event Disrupted(const Pod& pod) {
   return Warning(pod.is_lost ? "NodeLost" : "Disrupted", std::move(message));
 }
 
-// What becomes of pods that others than their programs end: nothing more is to be done for those
-// that are going. Returns whether there is one.
+// Handles pods that something other than their programs ends: those that are already being deleted
+// need nothing more. Returns whether there is such a pod.
 bool RecordDisruptions(JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return false;
   bool any = false;
@@ -49,7 +49,7 @@ bool RecordDisruptions(JobState& state, const Replicas& replicas) {
   return any;
 }
 
-// How many of the pods that go have failed: with a scope, others go with them.
+// How many of the deleted pods have failed: with a scope, others are deleted with them.
 int ReplaceFailedPods(JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return 0;
   const bool has_scope = ScopeOf(state.job) != RestartScope::kUnset;

@@ -16,7 +16,7 @@
 namespace reconcile {
 namespace {
 
-// A count on record beyond this is nonsense.
+// A recorded count beyond this is corrupt.
 constexpr int64_t kMostRestarts = 1'000'000;
 constexpr std::string_view kCountedReason = "CountedByScope";
 
@@ -44,7 +44,7 @@ void AddTo(Record& record, std::string_view text) {
 Record ReadRecord(const api::PyTorchJob& job, std::string_view condition = kRestarts,
                   std::string_view annotation = api::kRestartsAnnotation) {
   Record record;
-  // Where an older operator has kept it.
+  // The place where an older operator kept it.
   AddTo(record, AnnotationOf(job, annotation));
   if (const api::Condition* const kept = job.status.Find(condition)) AddTo(record, kept->message);
   return record;
@@ -101,8 +101,8 @@ int64_t SumOf(const Record& record) {
   return sum;
 }
 
-// The scopes that failed and disrupted pods call to restart, and that have not been since; whether
-// a disruption does it.
+// The scopes that failed and disrupted pods require to restart, and that have not been restarted
+// since, each with whether a disruption is the reason.
 std::map<std::string, bool> FindNew(const JobState& state, RestartScope scope,
                                     const Record& record) {
   std::map<std::string, bool> keys;
@@ -110,7 +110,7 @@ std::map<std::string, bool> FindNew(const JobState& state, RestartScope scope,
     if (replicas->spec == nullptr) continue;
     for (const Pod& pod : replicas->pods) {
       if (!replicas->IsWanted(pod) || !CallsForRestart(*replicas->spec, pod)) continue;
-      // One that is going is gone by itself: only others may have to go with it.
+      // A left-over pod goes by itself: only others may have to be deleted with it.
       if (pod.is_left_over) continue;
       const std::string key = KeyOf(scope, *replicas, pod.index);
       if (CountOf(pod) >= CountOf(record, key)) keys[key] |= pod.is_disrupted;

@@ -35,7 +35,7 @@ text::Array ServicePorts(const text::Json& pod_template, std::optional<int> assi
   text::Array ports;
   if (declared == nullptr) return ports;
   std::set<int64_t> seen;
-  // Those with a name come first: of two with one number it is theirs that is kept.
+  // Named ports come first: if two have the same number, the named one is kept.
   for (const text::Json& port : *declared) {
     const std::string_view name = text::GetString(port, {"name"});
     if (name.empty()) continue;

@@ -186,7 +186,7 @@ reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
   }
   observed.master_port = master_port;
   // The others' plans lie in memory beside this.
-  if (options_.is_operator && queue_.Depth() > 0) observed.most_creations = kCreationsBesideOthers;
+  if (options_.is_operator && queue_.Depth() > 0) observed.max_creations = kCreationsBesideOthers;
   if (options_.needs_nodes && reconcile::NodePatience(*snapshot.job)) {
     options_.needs_nodes();
     observed.lost_nodes = *lost_nodes_.Lock();
