@@ -23,11 +23,11 @@ constexpr std::chrono::seconds kConnectTimeout{10};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::seconds kLastRetry{2};
 constexpr std::chrono::seconds kFirstReport{2};
-// A muster agent that accepts says hello at once.
+// A muster agent that accepts a connection sends its hello at once.
 constexpr std::chrono::seconds kAnswerTimeout{3};
 constexpr std::string_view kNoAnswer =
     "accepts but does not answer as a muster agent; is torchrun there?";
-// For the endpoint's name to become known where it may be this machine's own.
+// How long the endpoint's name may be unknown when it may be this machine's own.
 constexpr std::chrono::seconds kOwnNameTimeout{60};
 
 NodeId NewNodeId() {
@@ -107,27 +107,27 @@ class Rendezvous::Impl {
   RendezvousEvents& events_;
   NodeId node_;
   std::unique_ptr<RendezvousServer> server_;
-  bool is_undecided_ = false;  // the endpoint's name is not known yet: it may be this node's
+  bool is_undecided_ = false;  // the endpoint's name is not resolved yet: it may be this node's
   std::unique_ptr<Connector> connector_;
   std::shared_ptr<AgentLink> link_;
   base::Backoff backoff_{kFirstRetry, kLastRetry};
   process::EventLoop::TimerId retry_ = 0;
   process::EventLoop::TimerId heartbeat_ = 0;
   process::EventLoop::TimerId answer_ = 0;
-  bool is_answered_ = false;  // over this link, by a muster agent
+  bool is_answered_ = false;  // a muster agent has answered on this link
   SteadyTime give_up_;
   SteadyTime since_;
   SteadyTime heard_;
   base::Duration next_report_ = kFirstReport;
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
-  bool waits_for_stop_ = false;  // the host is lost: join again once they have stopped
+  bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
   std::string lost_why_;
 };
 
 namespace {
 
-// Nothing: this node is none of the endpoint's, or someone else of this machine listens there.
+// Null: the endpoint is not on this node, or another process of this machine listens there.
 base::Result<std::unique_ptr<RendezvousServer>> ServeIfHost(base::Clock& clock,
                                                             const RendezvousConfig& config,
                                                             NodeId node) {
@@ -177,7 +177,7 @@ base::Status Rendezvous::Impl::StartServer() {
 }
 
 void Rendezvous::Impl::Connect() {
-  // Where a flag alone has made it the host, the address may be another machine's.
+  // When only a flag made this node the host, the address may belong to another machine.
   const bool is_known_here = server_ && !config_.node.is_static;
   connector_ = std::make_unique<Connector>(
       loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
@@ -267,8 +267,8 @@ void Rendezvous::Impl::Beat() {
   });
 }
 
-// The authority goes on after one and a half times the heartbeat's timeout. What is left then is
-// for the killing.
+// The authority goes on after 1.5 times the heartbeat timeout. The rest of that time is for killing
+// the workers.
 void Rendezvous::Impl::Renew() {
   if (running_ != 0) events_.OnLease(config_.heartbeat_timeout * 5 / 4);
 }
@@ -282,7 +282,7 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       running_ = message.assignment.generation;
       Renew();
       Assignment assignment = message.assignment;
-      // As this node reaches it: it has just done so.
+      // The name by which this node reaches the host, as it has just done.
       assignment.master_addr = config_.endpoint_host;
       return events_.OnStart(assignment);
     }
@@ -314,11 +314,11 @@ void Rendezvous::Impl::DropLink() {
   loop_.Cancel(answer_);
   if (!link_) return;
   link_->Close();
-  // It may be at work further up the stack.
+  // It may be in use further up the stack.
   loop_.Post([link = std::exchange(link_, nullptr)] {});
 }
 
-// Whatever of ours runs is stopped before the host goes on without us; then we join again.
+// Workers of this node are stopped before the host goes on without it; then it joins again.
 void Rendezvous::Impl::LoseHost(const std::string& why) {
   DropLink();
   if (has_ended_) return;
