@@ -14,9 +14,9 @@
 namespace local::server {
 namespace {
 
-// Below, a schema says no more than what kind of value it is: a pod's fields are not told again.
+// Below this depth a schema only gives the type of a value: a pod's fields are not repeated.
 constexpr int kSchemaDepth = 4;
-// There since the cluster is; nothing changes it.
+// The kinds exist as long as the cluster, and nothing changes their definitions.
 constexpr std::string_view kDefinedAt = "1970-01-01T00:00:00Z";
 
 text::Object OpenObject() {
@@ -148,7 +148,7 @@ const api::Resource* CustomKindNamed(std::string_view name) {
   return nullptr;
 }
 
-// A definition as it is stands for whatever was to be made of it.
+// Whatever a client writes, the answer is the present definition.
 net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method,
                               std::string_view body) {
   const auto& path = target.segments;
