@@ -58,9 +58,9 @@ std::string Advice(const UnknownField& field) {
   FindNearest(*field.type, plain, nearest);
   if (!nearest.name.empty()) return fmt::format(": did you mean \"{}\"?", nearest.name);
   // Indented too far, or too little.
-  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
-  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
-  return " (--validate=warn lets it in)";
+  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs in template.spec";
+  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs in a container";
+  return " (--validate=warn accepts it)";
 }
 
 std::vector<UnknownField> FieldsOf(const text::Json& job) {

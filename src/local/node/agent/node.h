@@ -13,7 +13,7 @@ struct Machine {
   std::string node_name;  // the host's name, lower case
   int cpus = 1;
   int64_t memory = 0;  // bytes
-  // nvidia.com/gpu; -1 while the discovery has not answered.
+  // nvidia.com/gpu; -1 until discovery has finished.
   int gpus = -1;
   std::string gpu_product;  // "" without GPUs
   std::string kernel_version;
@@ -23,8 +23,8 @@ struct Machine {
   std::string boot_id;
 };
 
-// What the system says of itself. `node_name` is the host's name, lower case, without a domain;
-// "localhost" when it has none that an object could be called.
+// Describes this system. `node_name` is the host's name, lower case, without its domain;
+// "localhost" when the host's name is not valid for an object.
 Machine DescribeMachine();
 
 text::Json MakeNode(const Machine& machine, base::Time now);

@@ -112,7 +112,7 @@ base::Result<std::optional<Received>> ReceiveMessage(int socket) {
 base::Result<base::Fd> ListenForExecs() {
   TRY_ASSIGN(base::Fd fd, NewSocket());
   const sockaddr_un address = ExecAddress(kExecSocket);
-  // Of a shim before this one: the directory is ours alone.
+  // Left by an earlier shim: only we use the directory.
   ::unlink(kExecSocket);
   if (::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||

@@ -144,7 +144,7 @@ TEST_F(LogWriterTest, WhateverThePiecesTheOutputIsTheSame) {
   }
 }
 
-// A file that may not grow stands for a disk without room, in a child that may not grow files.
+// A file size limit, in a child process, stands for a full disk.
 TEST_F(LogWriterTest, DropsCountsAndNotesWhatDoesNotFit) {
   const pid_t child = ::fork();
   if (child == 0) {

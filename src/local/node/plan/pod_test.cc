@@ -73,7 +73,7 @@ std::string Why(const text::Json& pod, const Given& given = {}) {
   return plan ? "(ready)" : plan.error().reason + ": " + plan.error().message;
 }
 
-// The value that a process sees; "(unset)".
+// The value that a process sees; "(unset)" when there is none.
 std::string EnvOf(const ContainerSpec& container, std::string_view name) {
   std::string value = "(unset)";
   for (const auto& [key, each] : container.env) {

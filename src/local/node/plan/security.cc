@@ -63,7 +63,7 @@ tl::unexpected<NotReady> RefuseSecurity(const text::Json& container, std::string
       NotReady::Retry::kNever});
 }
 
-// The container's own word, else the pod's.
+// The container's setting, otherwise the pod's.
 const text::Json* SettingOf(const text::Json& pod, const text::Json& container,
                             std::string_view name) {
   const text::Json* setting = text::Find(container, {"securityContext", name});
@@ -88,7 +88,7 @@ OrNotReady<std::optional<uint32_t>> IdOf(const text::Json& pod, const text::Json
   return std::optional(static_cast<uint32_t>(id));
 }
 
-// The bits that the list names; ALL is all of them.
+// The bits of the listed capabilities; ALL stands for all of them.
 OrNotReady<uint64_t> CapabilitiesIn(const text::Json& container, std::string_view list) {
   uint64_t named = 0;
   const text::Array* const names =

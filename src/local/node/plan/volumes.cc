@@ -23,7 +23,7 @@ using text::GetString;
 constexpr unsigned kConfigMode = 0644;
 constexpr unsigned kSecretMode = 0600;
 
-// `a/b` within a volume; nullopt when it would lead out of it.
+// `a/b` within a volume; nullopt when it would leave the volume.
 std::optional<std::string> RelativePath(std::string_view path) {
   auto clean = CleanPath(path);
   if (!clean || path.starts_with('/')) return std::nullopt;
@@ -100,9 +100,9 @@ class VolumePlanner {
   struct Source {
     std::string path;
     bool read_only = false;
-    std::optional<int64_t> memory{};  // its bytes, 0 when it has no limit
+    std::optional<int64_t> memory{};  // its size in bytes, 0 without a limit
     bool is_plain_directory = true;
-    bool is_to_be_made = false;  // once it is mounted
+    bool is_to_be_made = false;  // created once it is mounted
   };
 
   OrNotReady<void> AddCodeMounts(const text::Json& container, std::string_view code_volume) {
@@ -155,7 +155,7 @@ class VolumePlanner {
       if (source->is_plain_directory) plan_.directories.push_back(from);
     }
     const bool read_only = source->read_only || text::GetBool(mount, {"readOnly"}).value_or(false);
-    if (from == *target && !read_only) return {};  // seen there anyway
+    if (from == *target && !read_only) return {};  // the pod sees it there anyway
     const auto [it, is_new] = mounts_.try_emplace(*target, Mount{from, *target, read_only});
     if (!is_new && it->second.source != from) {
       return ConfigError(
@@ -167,7 +167,7 @@ class VolumePlanner {
     return {};
   }
 
-  // The containers of a pod see one and the same memory, so it has one place in their view.
+  // The containers of a pod share the memory, so it has one place in their view.
   OrNotReady<void> AddMemory(const std::string& volume, const std::string& target, int64_t bytes) {
     const auto [known, is_first] = memory_.try_emplace(volume, target);
     const bool is_free = mounts_.try_emplace(target, Mount{volume, target, false, bytes}).second;
@@ -361,7 +361,7 @@ class VolumePlanner {
         added = AddObject(directory, api::kConfigMaps, GetString(*config, {"name"}), *config);
       } else if (const text::Json* downward = text::Find(source, {"downwardAPI"})) {
         added = AddDownward(directory, *downward);
-      }  // a service account's token: there is none here, nor anybody to show it to
+      }  // a service account's token: there is none here, and no server that would need it
       if (!added) return added;
     }
     return {};
@@ -382,9 +382,9 @@ class VolumePlanner {
   const std::string directory_;
   const std::string job_directory_;
   std::map<std::string, Source> sources_;
-  std::map<std::string, std::string> memory_;  // volume -> where it is mounted
+  std::map<std::string, std::string> memory_;  // volume -> mount point
   std::set<std::string> made_;
-  std::map<std::string, Mount> mounts_;  // by target: a parent comes before what is in it
+  std::map<std::string, Mount> mounts_;  // by target, so that a parent comes before its contents
   VolumePlan plan_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int kMostWaitingPods = 512;
 constexpr int kListenerFd = 3;
 
-// A path of any length fits, by way of its folder.
+// By way of its folder, a path of any length fits.
 base::Result<base::Fd> ListenAt(const std::string& path) {
   const std::string folder_path = base::DirectoryOf(path);
   const base::Fd folder(::open(folder_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
