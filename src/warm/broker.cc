@@ -21,16 +21,16 @@ namespace warm {
 namespace {
 
 constexpr int kListener = 3;
-constexpr size_t kFixedFields = 7;  // before the environment
+constexpr size_t kFixedFields = 7;  // those before the environment
 // Between processes of one machine.
 constexpr std::chrono::milliseconds kLongestWish = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kLongestReply = std::chrono::seconds(10);
-// A pod's own: its processes are found by it, and ended.
+// It differs for each pod, whose processes are found by it and ended.
 constexpr std::string_view kOfOnePod = "MUSTER_POD_UID=";
 
 struct UnixAddress {
   sockaddr_un address{};
-  base::Fd folder;  // a path of any length fits, by way of it
+  base::Fd folder;  // by way of which a path of any length fits
 };
 
 base::Result<UnixAddress> AddressAt(const std::string& path) {
@@ -68,7 +68,7 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
     return base::Fail(base::Code::kUnavailable,
                       "limits, rights or interpreter of this pod are others than outside of it");
   }
-  // Apart from those of launchers outside, which outlive a daemon.
+  // Apart from those of launchers outside of pods, which outlive a daemon.
   return OpenResident(wish, place + "pods");
 }
 
@@ -78,7 +78,7 @@ void Answer(const base::Fd& connection, const std::string& runtime_dir, int life
   const auto request = reader.Await(connection.get(), kLongestWish);
   if (!request) return;
   const auto resident = ResidentFor(*request, runtime_dir, lifeline);
-  // A launcher that has gone meanwhile needs no answer.
+  // A launcher that has disconnected meanwhile needs no answer.
   if (resident) {
     (void)SendMessage(connection.get(), {"resident"}, {resident->get()});
   } else {

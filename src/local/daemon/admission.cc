@@ -18,7 +18,7 @@ constexpr size_t kMaxEnvironmentBytes = 32 << 10;
 struct Chosen {
   std::string python;
   std::string environment;
-  std::string umask;  // "" when nobody has said it
+  std::string umask;  // "" when it is not known
 };
 
 Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
@@ -54,7 +54,7 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   }
 }
 
-// What the job's pods are, in the place of its images.
+// Describes what the job's pods run in place of their images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
                                      const AdmissionDefaults& defaults) {
   node::ImageMap map;

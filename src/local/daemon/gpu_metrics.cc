@@ -60,7 +60,7 @@ std::string LabelsOf(const std::string& id, std::string_view uuid, std::string_v
                      Escaped(holder.pod), Escaped(uuid));
 }
 
-// In the order of GpuInventory::Units, to whose places the pods' annotations refer.
+// In the order of GpuInventory::Units, whose indices the pods' annotations contain.
 std::vector<Row> RowsOf(const node::GpuInventory& inventory, const std::map<int, Holder>& holders,
                         std::string_view node_name) {
   std::vector<Row> rows;
@@ -77,7 +77,7 @@ std::vector<Row> RowsOf(const node::GpuInventory& inventory, const std::map<int,
     }
     int number = 0;
     for (const node::MigInstance& instance : device.mig_instances) {
-      // The driver counts no utilisation for a part of a GPU.
+      // The driver has no utilisation for a part of a GPU.
       rows.push_back({LabelsOf(fmt::format("{}:{}", device.index, number++), instance.uuid,
                                instance.name, node_name, holder()),
                       std::nullopt, instance.memory_used, instance.memory_total});
@@ -126,10 +126,10 @@ struct GpuMetrics::State {
   cluster::Client& client;  // not to be used once is_abandoned
   const std::string library_directory;
   const std::string node_name;
-  std::mutex use;    // held while the client is used; before `mutex`
-  std::mutex mutex;  // guards what follows
+  std::mutex use;    // held while the client is used; locked before `mutex`
+  std::mutex mutex;  // guards the members below
   bool is_abandoned = false;
-  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread reads
+  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread is reading
 };
 
 GpuMetrics::GpuMetrics(cluster::Client& client, std::string library_directory,

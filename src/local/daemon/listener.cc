@@ -27,8 +27,8 @@ base::Result<std::string> ReadLine(const std::string& path) {
   return std::string(base::Trim(text));
 }
 
-// What is stored, or what `make` makes and this stores: first the key, so that a certificate is
-// never without one.
+// The stored file, or the result of `make`, which is stored: the key first, so that a certificate
+// never lacks one.
 template <typename Make>
 base::Result<net::KeyedCertificate> LoadOrMake(const std::string& stem, Make make) {
   auto certificate = base::ReadFile(stem + ".crt");
@@ -49,7 +49,7 @@ net::HttpHandler Guarded(std::string token, net::HttpHandler handler) {
         given.size() > kScheme.size() && base::ToLower(given.substr(0, kScheme.size())) == kScheme;
     if (!has_scheme || !net::AreEqualSecrets(base::Trim(given.substr(kScheme.size())), token)) {
       net::HttpResponse refusal = server::ToResponse({401, "Unauthorized", "Unauthorized", {}});
-      // So that strangers do not keep their connections.
+      // So that strangers cannot keep connections open.
       refusal.headers.emplace_back("Connection", "close");
       return responder->Send(std::move(refusal));
     }

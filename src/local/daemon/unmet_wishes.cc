@@ -16,10 +16,10 @@ struct Wishes {
   std::set<std::string> devices;
   bool is_cpu_limited = false;
   bool has_rdma = false;
-  int64_t gpus = 0;  // of all replicas
+  int64_t gpus = 0;  // of all replicas together
 };
 
-// Resources that every machine has: not devices.
+// Resources that every machine has, as opposed to devices.
 bool IsPlain(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
          resource.starts_with("hugepages-") || resource == api::kGpuResource;
