@@ -189,7 +189,7 @@ base::Error Explain(const SpawnOptions& options, const Outcome& outcome) {
       struct stat info{};
       base::Error error = base::Errno(outcome.os_errno, fmt::format("exec \"{}\"", options.path));
       if (outcome.os_errno == ENOENT && ::stat(options.path.c_str(), &info) == 0) {
-        error.message += " (the interpreter that it names is missing)";
+        error.message += " (the interpreter in its first line is missing)";
       }
       return error;
     }

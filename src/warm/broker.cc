@@ -51,8 +51,7 @@ base::Result<UnixAddress> AddressAt(const std::string& path) {
 base::Result<base::Fd> ResidentFor(const Message& request, const std::string& runtime_dir,
                                    int lifeline) {
   if (request.size() < kFixedFields || request[0] != "wish") {
-    return base::Fail(base::Code::kInvalidArgument,
-                      "the launcher in the pod is of another version");
+    return base::Fail(base::Code::kInvalidArgument, "the launcher in the pod has another version");
   }
   Wish wish;
   wish.python = request[1];
@@ -66,7 +65,7 @@ base::Result<base::Fd> ResidentFor(const Message& request, const std::string& ru
   TRY_ASSIGN(const std::string place, PlaceOutside(wish.python));
   if (place != request[6]) {
     return base::Fail(base::Code::kUnavailable,
-                      "limits, rights or interpreter of this pod are others than outside of it");
+                      "this pod has other limits, rights or another interpreter than outside");
   }
   // Apart from those of launchers outside of pods, which outlive a daemon.
   return OpenResident(wish, place + "pods");
@@ -97,7 +96,8 @@ base::Result<base::Fd> AskBroker(const std::string& path, const Wish& wish,
     return base::Fail(base::Errno(errno, fmt::format("connect \"{}\"", path)));
   }
   if (!IsOwnUsers(fd.get())) {
-    return base::Fail(base::Code::kPermissionDenied, fmt::format("\"{}\" is another user's", path));
+    return base::Fail(base::Code::kPermissionDenied,
+                      fmt::format("\"{}\" belongs to another user", path));
   }
   Message request = {"wish",
                      wish.python,

@@ -58,7 +58,7 @@ base::Result<base::Fd> Connect(const Places& places) {
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     if (!IsOwnUsers(fd.get())) {
       return base::Fail(base::Code::kPermissionDenied,
-                        fmt::format("\"{}\" is another user's", places.socket()));
+                        fmt::format("\"{}\" belongs to another user", places.socket()));
     }
     return fd;
   }
@@ -156,7 +156,7 @@ base::Result<base::Fd> OpenPrivateFolder(const std::string& path) {
   }
   if (info.st_uid != ::geteuid() || (info.st_mode & 077) != 0) {
     return base::Fail(base::Code::kPermissionDenied,
-                      fmt::format("\"{}\" is not this user's alone (chmod 700)", path));
+                      fmt::format("others can access \"{}\" (chmod 700)", path));
   }
   return folder;
 }

@@ -192,7 +192,7 @@ base::Status LockAgain(const Paths& paths, base::Fd& lock) {
   TRY_ASSIGN(std::optional<base::Fd> taken, process::TryLockFile(paths.lock));
   if (!taken) {
     ::kill(::getpid(), SIGTERM);
-    return base::Fail(base::Code::kAlreadyExists, "another daemon has it now, and this one ends");
+    return base::Fail(base::Code::kAlreadyExists, "another daemon has taken it, so this one ends");
   }
   lock = std::move(*taken);
   return {};
@@ -214,7 +214,7 @@ void TellOf(const std::string& program, const base::Environment& environment,
   options.env = environment.AsList();
   options.is_detached = true;
   if (const auto told = process::SpawnQuietly(std::move(options)); !told) {
-    base::LogWarn("notice of {}: {}", what[1], told.error().message);
+    base::LogWarn("notification of {}: {}", what[1], told.error().message);
   }
 }
 
@@ -377,7 +377,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   handover.SayReady();
 
   const int signal_number = AwaitSignal();
-  base::LogInfo("ending on {}; running jobs run on", strsignal(signal_number));
+  base::LogInfo("ending because of {}; running jobs continue", strsignal(signal_number));
   keeper.reset();
   http_server->Stop();
   http_thread.join();

@@ -108,7 +108,7 @@ std::string RenderGpuMetrics(const node::GpuInventory& inventory,
   const std::vector<Row> rows = RowsOf(inventory, HoldersOf(pods), node_name);
   std::string out;
   AppendMetric(
-      "nvidia_gpu_duty_cycle", "Percent of the time in which the GPU was at work.", rows,
+      "nvidia_gpu_duty_cycle", "Percentage of time in which the GPU was busy.", rows,
       [](const Row& row) { return row.duty_cycle; }, out);
   AppendMetric(
       "nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.", rows,

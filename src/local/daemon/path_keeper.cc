@@ -67,13 +67,13 @@ bool PathKeeper::Look(Place& place) {
   if (kept.is_there(kept.path)) return std::exchange(place.is_lost, false);
   auto restored = kept.restore();
   if (restored) {
-    base::LogWarn("the {} {} had vanished; it is {} now", kept.what, kept.path, *restored);
+    base::LogWarn("the {} {} was deleted; it is {} now", kept.what, kept.path, *restored);
     kept.path = std::move(*restored);
     place.is_lost = false;
     return true;
   }
   if (std::exchange(place.is_lost, true)) return false;
-  base::LogError("the {} {} has vanished: {}", kept.what, kept.path, restored.error().message);
+  base::LogError("the {} {} was deleted: {}", kept.what, kept.path, restored.error().message);
   return true;
 }
 

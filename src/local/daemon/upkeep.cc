@@ -216,7 +216,7 @@ void Upkeep::PruneRuns() {
 // Records of pods that the store does not remember: of a Deployment, or of a forgotten run.
 void Upkeep::RemoveStrayRecords() {
   const auto kept = store::KeptUids(options_.paths.database);
-  if (!kept) return base::LogWarn("what is remembered: {}", kept.error().message);
+  if (!kept) return base::LogWarn("list remembered runs: {}", kept.error().message);
   const std::string& state = options_.paths.state;
   std::set<std::string> packages;
   for (const char* kind : {"/records/", "/pods/"}) {
@@ -267,7 +267,7 @@ void Upkeep::ForgetWhatIsGone() {
   }
   const auto forgotten = store::ForgetDeleted(
       options_.paths.database, [&there](std::string_view uid) { return there.contains(uid); });
-  if (!forgotten) base::LogWarn("forget what was deleted: {}", forgotten.error().message);
+  if (!forgotten) base::LogWarn("remove records of deleted objects: {}", forgotten.error().message);
 }
 
 StoreCheck StoreCheckOf(const Paths& paths) {
@@ -295,9 +295,9 @@ base::Status CheckStore(const Paths& paths, node::LostAndFound& lost, base::Cloc
   const std::string time = BackupTime(paths);
   return base::Fail(
       base::Code::kInternal,
-      fmt::format("the store {} is damaged ({}); a copy is in {}, and running pods run on: {}",
+      fmt::format("the store {} is damaged ({}); a copy is in {}, and running pods continue: {}",
                   paths.database, checked.error().message, *copy,
-                  time.empty() ? "there is no backup of it; when it is moved away, muster begins "
+                  time.empty() ? "there is no backup of it; if you move it away, muster starts "
                                  "with an empty one"
                                : fmt::format("`muster cluster --restore` brings back the backup of "
                                              "{}",
@@ -318,7 +318,7 @@ base::Result<std::string> RestoreStore(const Paths& paths, base::Clock& clock) {
   TRY_ASSIGN(const std::optional<base::Fd> lock, process::TryLockFile(paths.lock));
   if (!lock) {
     return base::Fail(base::Code::kUnavailable,
-                      fmt::format("a daemon works on {}: `muster down` first", paths.state));
+                      fmt::format("a daemon uses {}: run `muster down` first", paths.state));
   }
   const node::LostAndFound lost(paths.state);
   struct stat info{};

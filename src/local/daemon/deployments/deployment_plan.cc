@@ -179,7 +179,7 @@ class Planner {
                                  "Deployment does not have minimum availability."),
         Condition("Progressing", true, is_complete ? "NewReplicaSetAvailable" : "ReplicaSetUpdated",
                   is_complete ? "every pod of the template is available"
-                              : "pods of the template are being made or started")};
+                              : "pods of the template are being created or started")};
     const text::Json* old = text::Find(deployment_, {"status"});
     if (old == nullptr || *old != text::Json(status)) plan_.status = std::move(status);
   }

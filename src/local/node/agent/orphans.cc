@@ -80,7 +80,7 @@ void PodKeeper::Quarantine(const std::string& uid) {
   const std::string directory = PodDirectory(parts_.starter.facts(), uid);
   auto shim = parts_.shims.Adopt(directory);
   if (!shim) {
-    base::LogWarn("the pod in {} is left alone: {}", directory, shim.error().message);
+    base::LogWarn("leaving the pod in {} alone: {}", directory, shim.error().message);
     return;
   }
   if (!*shim) return SetAside(directory, "pod-" + uid);
@@ -100,7 +100,7 @@ void PodKeeper::SetAside(const std::string& directory, const std::string& name) 
   if (::rmdir(directory.c_str()) == 0) return;  // it was empty
   const auto kept = parts_.lost.Keep(directory, name);
   if (kept) {
-    base::LogWarn("the store does not know what was in {}: it is in {} now", directory, *kept);
+    base::LogWarn("{} is unknown to the store: moved it to {}", directory, *kept);
   } else {
     base::LogWarn("{}", kept.error().message);
   }

@@ -98,7 +98,7 @@ void PodKeeper::Gone(const std::string& uid) {
 void PodKeeper::Begin(Pod& pod) {
   if (parts_.shims.WasStarted(DirectoryOf(pod))) return Recover(pod);
   if (HasEverStarted(*pod.object)) {
-    Lose(pod, {kShimLost, "the pod has run, and its directory on this machine is gone"});
+    Lose(pod, {kShimLost, "the pod has run, but its directory on this machine is gone"});
     return;
   }
   if (!api::IsDeleting(*pod.object)) Launch(pod);
@@ -369,7 +369,7 @@ void PodKeeper::ArmKill(Pod& pod, std::chrono::seconds grace) {
     ReadReport(*late);
     // No process of it runs any more; podman's container is being removed.
     if (late->report && late->report->is_finished) return;
-    base::LogWarn("the shim of pod {}/{} does not answer and is killed",
+    base::LogWarn("the shim of pod {}/{} does not answer; killing it",
                   late->identity.namespace_name, late->identity.name);
     if (auto killed = late->shim->Kill(); !killed) {
       base::LogError("kill the shim of pod {}/{}: {}", late->identity.namespace_name,
@@ -410,7 +410,7 @@ void PodKeeper::RemovePod(const std::string& uid) {
   const std::string record = RecordDirectory(parts_.starter.facts().state_directory, uid);
   parts_.pool.Run([directory, record] {
     if (auto kept = KeepRecord(directory, record); !kept) {
-      base::LogWarn("what ran in {} is not remembered: {}", directory, kept.error().message);
+      base::LogWarn("keep the record of {}: {}", directory, kept.error().message);
     }
     if (auto removed = base::RemoveTree(directory); !removed) {
       base::LogWarn("{}", removed.error().message);

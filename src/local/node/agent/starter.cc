@@ -160,7 +160,7 @@ OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& p
       // After a restart of the daemon, discovery may not have finished.
       return Refuse({"GpuNotAvailable",
                      gpus_.IsKnown() ? fmt::format("this machine has no GPU {}", unit)
-                                     : "the GPUs are being looked for",
+                                     : "the GPUs have not been found yet",
                      {},
                      NotReady::Retry::kSoon});
     }

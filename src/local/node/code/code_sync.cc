@@ -170,7 +170,7 @@ class GitSync {
     const auto head = GitOutput({"git", "rev-parse", "--verify", "--quiet", "HEAD"});
     if (!head) {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{} has nothing to check out", settings_.repo));
+                        fmt::format("{} is empty: there is nothing to check out", settings_.repo));
     }
     commit_ = *head;
     return {};
@@ -331,10 +331,11 @@ base::Status CheckRsyncSource(const std::string& source, const std::string& pod_
   if (!outer.ends_with('/')) outer += '/';
   const std::string inner = std::filesystem::canonical(pod_directory, failed).string();
   if (failed || !(inner + "/").starts_with(outer)) return {};
-  return base::Fail(base::Code::kInvalidArgument,
-                    fmt::format("rsync: the source \"{}\" holds the pod's own folder {}: name the "
-                                "folder of the code",
-                                source, pod_directory));
+  return base::Fail(
+      base::Code::kInvalidArgument,
+      fmt::format("rsync: the source \"{}\" contains the pod's own folder {}: name the "
+                  "folder of the code",
+                  source, pod_directory));
 }
 
 int RunRsync(const PodSpec& pod, const ContainerSpec& spec) {

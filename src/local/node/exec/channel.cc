@@ -132,7 +132,8 @@ base::Result<base::Fd> ConnectToExecs(const std::string& directory) {
     return fd;
   }
   if (errno == ENOENT || errno == ECONNREFUSED) {
-    return base::Fail(base::Code::kUnavailable, "the pod takes no commands: nothing runs in it");
+    return base::Fail(base::Code::kUnavailable,
+                      "the pod accepts no commands, because no container is running");
   }
   return base::Fail(base::Errno(errno, "connect to the pod"));
 }

@@ -200,7 +200,8 @@ TEST_F(ExecRunnerTest, SaysWhyThereIsNoCommand) {
   EXPECT_EQ(error_of(pod.directory, "other", "true"), "container not found (\"other\")");
   EXPECT_EQ(error_of(pod.directory, "pytorch", "/etc/passwd"),
             "exec \"/etc/passwd\": Permission denied");
-  EXPECT_EQ(error_of(root_, "pytorch", "true"), "the pod takes no commands: nothing runs in it");
+  EXPECT_EQ(error_of(root_, "pytorch", "true"),
+            "the pod accepts no commands, because no container is running");
 }
 
 TEST_F(ExecRunnerTest, CarriesInputToItsEnd) {
@@ -397,7 +398,7 @@ TEST_F(ExecRunnerTest, APodRunsOnlySoMany) {
   }
   const auto end = RunScript(pod, "true");
   ASSERT_FALSE(end);
-  EXPECT_EQ(end.error().message, "the pod runs 64 such commands already");
+  EXPECT_EQ(end.error().message, "the pod already runs 64 such commands");
   runner_.reset();  // before the clients are destroyed
 }
 

@@ -91,7 +91,7 @@ base::Result<pid_t> ExecServer::Start(const ExecRequest& request) const {
                                      [](const auto& entry) { return entry.second.is_running; });
   if (static_cast<size_t>(running) >= kMaxExecs) {
     return base::Fail(base::Code::kExhausted,
-                      fmt::format("the pod runs {} such commands already", running));
+                      fmt::format("the pod already runs {} such commands", running));
   }
   const ContainerSpec* const container = find_running_(request.container);
   if (container == nullptr) {

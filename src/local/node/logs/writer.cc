@@ -170,7 +170,7 @@ void LogWriter::Cut() {
   if (timestamp.size() != kLogTimeSize) return;
   std::string note;
   AppendLogLine({timestamp, LogStream::kStderr, false,
-                 fmt::format("muster: log cut: {} bytes of it were here, and the newest are kept "
+                 fmt::format("muster: log truncated: {} older bytes were removed here "
                              "(local.log_limit: {} bytes)",
                              begin, limit_)},
                 note);

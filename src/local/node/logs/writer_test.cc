@@ -69,7 +69,7 @@ TEST_F(LogWriterTest, KeepsTheNewestOfALongLogAndSaysThatItWasCut) {
   auto whole = LogReader::Open(Path());
   ASSERT_TRUE(whole);
   const std::string text = read_all(*whole);
-  EXPECT_TRUE(text.starts_with("muster: log cut: ")) << text.substr(0, 100);
+  EXPECT_TRUE(text.starts_with("muster: log truncated: ")) << text.substr(0, 100);
   EXPECT_GE(text.size(), kLimit / 3);
   EXPECT_NE(text.find("\n9999 xxx"), std::string::npos);
   EXPECT_EQ(text.find('\0'), std::string::npos);

@@ -145,12 +145,12 @@ class PodPlanner {
       // the image's entry point.
       const bool has_program = !spec.argv.empty() && !spec.argv.front().starts_with('-');
       if (!has_program && spec.kind != ContainerSpec::Kind::kGitSync && !is_in_image) {
-        return tl::unexpected<NotReady>(
-            NotReady{"CreateContainerError",
-                     fmt::format("container {}: no command specified{}", spec.name,
-                                 spec.argv.empty() ? "" : ", and its args do not begin with one"),
-                     {},
-                     NotReady::Retry::kNever});
+        return tl::unexpected<NotReady>(NotReady{
+            "CreateContainerError",
+            fmt::format("container {}: no command specified{}", spec.name,
+                        spec.argv.empty() ? "" : ", and its args do not begin with a program"),
+            {},
+            NotReady::Retry::kNever});
       }
       spec.tty = text::GetBool(container, {"tty"}).value_or(false);
       if (auto secured = Secure(container, is_in_image, spec); !secured) return secured;
@@ -256,9 +256,10 @@ class PodPlanner {
     if (!is_there_(mapped->directory)) {
       return tl::unexpected<NotReady>(NotReady{
           "CreateContainerConfigError",
-          fmt::format("the directory {} that stands for the image {} is not there: make it, or "
-                      "name another with `muster image map {} DIR`",
-                      mapped->directory, image, image),
+          fmt::format(
+              "the directory {} to which the image {} is mapped does not exist: create it, or "
+              "choose another with `muster image map {} DIR`",
+              mapped->directory, image, image),
           {},
           NotReady::Retry::kLater});
     }

@@ -128,12 +128,12 @@ OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& contain
   if (IsSet(SettingOf(pod, container, "runAsNonRoot"))) {
     if (!*user && is_in_image) {
       return RefuseSecurity(container,
-                            "runAsNonRoot, and whom the image runs as is not known here: set "
+                            "runAsNonRoot, but the user of the image is not known here: set "
                             "runAsUser");
     }
     if (user->value_or(own_user) == 0) {
       return RefuseSecurity(
-          container, "runAsNonRoot, and it would run as root: set runAsUser to another user");
+          container, "runAsNonRoot, but it would run as root: set runAsUser to another user");
     }
   }
   security.rights.user = *user;

@@ -75,7 +75,7 @@ base::Result<std::vector<std::string>> FindTensorboard(const std::string& interp
   if (auto program = OnPath(path, files)) return std::vector<std::string>{std::move(*program)};
   const std::string python = interpreter.empty() ? "python3" : interpreter;
   return base::Fail(base::Code::kNotFound,
-                    fmt::format("TensorBoard is not installed: neither {0} has it nor PATH; "
+                    fmt::format("TensorBoard is not installed: neither {0} nor PATH has it; "
                                 "`{0} -m pip install tensorboard` installs it",
                                 python));
 }

@@ -172,10 +172,11 @@ class VolumePlanner {
     const auto [known, is_first] = memory_.try_emplace(volume, target);
     const bool is_free = mounts_.try_emplace(target, Mount{volume, target, false, bytes}).second;
     if (known->second == target && is_free == is_first) return {};
-    return ConfigError(fmt::format(
-        "volume \"{}\" cannot be mounted at {}: on this machine a volume of memory has one place "
-        "for all containers of a pod, and a place one volume",
-        volume, target));
+    return ConfigError(
+        fmt::format("volume \"{}\" cannot be mounted at {}: on this machine a memory volume has "
+                    "one mount point "
+                    "for all containers of a pod, and a mount point has one volume",
+                    volume, target));
   }
 
   static OrNotReady<std::string> SubPath(const text::Json& mount, const EnvList& variables) {
@@ -188,7 +189,7 @@ class VolumePlanner {
     }
     if (path.empty()) return path;
     auto clean = RelativePath(path);
-    if (!clean) return ConfigError(fmt::format("subPath \"{}\" leads out of its volume", path));
+    if (!clean) return ConfigError(fmt::format("subPath \"{}\" leaves its volume", path));
     return std::move(*clean);
   }
 
@@ -211,7 +212,7 @@ class VolumePlanner {
     if (kind == "hostPath") return HostPathSource(name, volume);
     if (kind == "persistentVolumeClaim") return ClaimSource(volume);
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) {
-      return ConfigError(fmt::format("\"{}\" is not a name of a volume", name));
+      return ConfigError(fmt::format("\"{}\" is not a valid name of a volume", name));
     }
     Source source{directory_ + "/volumes/" + name};
     source.is_to_be_made = true;
@@ -233,7 +234,7 @@ class VolumePlanner {
       added = AddProjected(source.path, volume.at(kind));
     } else {
       added = ConfigError(fmt::format(
-          "volume \"{}\" is of the kind {}, which this machine does not have", name, kind));
+          "volume \"{}\" has the kind {}, which is not supported on this machine", name, kind));
     }
     if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
     return source;
@@ -276,7 +277,7 @@ class VolumePlanner {
     const auto it = objects_.find(reference);
     if (it == objects_.end()) {
       return ConfigError(fmt::format("persistentvolumeclaim \"{0}\" not found: `muster data create "
-                                     "{0} --path DIR` makes one",
+                                     "{0} --path DIR` creates it",
                                      claim),
                          {reference});
     }
@@ -285,7 +286,7 @@ class VolumePlanner {
     if (!clean) {
       return ConfigError(
           fmt::format("persistentvolumeclaim \"{0}\" has no directory (annotation {1}): `muster "
-                      "data create {0} --path DIR` makes one that has",
+                      "data create {0} --path DIR` creates one with a directory",
                       claim, api::kVolumePathAnnotation),
           {reference});
     }

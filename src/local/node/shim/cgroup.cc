@@ -131,7 +131,8 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
   std::string controllers = place.mount + "/cgroup.controllers";
   if (user == 0) {
     if (::access(place.mount.c_str(), W_OK) != 0) {
-      place.why = fmt::format("no cgroup may be made in {} (of a container?)", place.mount);
+      place.why =
+          fmt::format("creating cgroups in {} is not permitted (in a container?)", place.mount);
       return place;
     }
     // Only the machine's root cgroup has no type: any other has processes, and enables only what it
@@ -146,7 +147,8 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
         !runtime.empty() && ::access((root + runtime + "/systemd/private").c_str(), F_OK) == 0;
     const auto program = process::FindProgram("systemd-run", environment.GetOr("PATH", ""));
     if (!has_manager || !program) {
-      place.why = "no systemd user manager runs for this user, who may make no cgroup without it";
+      place.why =
+          "there is no systemd user manager for this user, who cannot create cgroups without it";
       return place;
     }
     controllers = fmt::format("{0}/user.slice/user-{1}.slice/user@{1}.service/cgroup.controllers",
@@ -157,7 +159,7 @@ CgroupPlace FindCgroupPlace(uid_t user, const base::Environment& environment,
   place.has_cpu = Lists(controllers, "cpu");
   if (!place.has_memory && !place.has_cpu) place.kind = CgroupPlace::Kind::kNone;
   if (!place.has_memory || !place.has_cpu) {
-    place.why = fmt::format("cgroup v2 has no controller of {} for this user",
+    place.why = fmt::format("cgroup v2 has no controller for {} for this user",
                             place.has_memory ? "CPUs"
                             : place.has_cpu  ? "memory"
                                              : "memory and CPUs");

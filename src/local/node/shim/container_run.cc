@@ -269,7 +269,7 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
 }
 
 void ContainerRun::ExceedsMemory(int64_t used) {
-  memory_note_ = fmt::format("it used {} of memory, and its limit is {}", FormatMemory(used),
+  memory_note_ = fmt::format("it used {} of memory, but its limit is {}", FormatMemory(used),
                              FormatMemory(spec_.memory_limit.value_or(0)));
 }
 

@@ -101,7 +101,7 @@ int ShimMain() {
   const auto signals = process::OpenSignalFd({SIGTERM, kAtOnceSignal, SIGCHLD});
   auto loop = process::EventLoop::Create(base::SystemClock());
   if (!signals || !loop || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    Answer("set up the shim: out of descriptors");
+    Answer("set up the shim: no file descriptors left");
     return 1;
   }
   const auto lock = TakeDirectory(*spec);

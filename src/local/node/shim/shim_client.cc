@@ -66,7 +66,7 @@ base::Status AwaitReady(int fd) {
     answer.append(buffer, static_cast<size_t>(count));
   }
   if (answer == kReadyAnswer) return {};
-  if (answer.empty()) answer = "it ended without a word";
+  if (answer.empty()) answer = "it ended without a message";
   return base::Fail(base::Code::kUnavailable, "start shim: " + answer);
 }
 
@@ -217,14 +217,16 @@ base::Status KillStrays(const std::string& directory, std::string_view pod_uid) 
       }
     }
     if (ending.empty() && !pod.Find().empty()) {
-      return base::Fail(base::Code::kPermissionDenied,
-                        fmt::format("kill what is left of pod {}: not permitted", pod_uid));
+      return base::Fail(
+          base::Code::kPermissionDenied,
+          fmt::format("kill the remaining processes of pod {}: not permitted", pod_uid));
     }
     for (const base::Fd& pidfd : ending) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
           deadline - base::SystemClock().Steady());
       if (auto ended = process::WaitForEnd(pidfd.get(), left); !ended) {
-        return base::Fail(ended.error().Wrap("kill what is left of pod " + std::string(pod_uid)));
+        return base::Fail(
+            ended.error().Wrap("kill the remaining processes of pod " + std::string(pod_uid)));
       }
     }
   }

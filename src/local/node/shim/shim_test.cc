@@ -469,7 +469,7 @@ TEST_F(ShimTest, AContainerThatUsesMoreMemoryThanItsLimitIsKilledAndSaysSo) {
   EXPECT_EQ(state.exit_code, 137);
   EXPECT_TRUE(state.message.starts_with("begins\ncontainer pytorch was killed: it used "))
       << state.message;
-  EXPECT_TRUE(state.message.ends_with(" of memory, and its limit is 64 MiB")) << state.message;
+  EXPECT_TRUE(state.message.ends_with(" of memory, but its limit is 64 MiB")) << state.message;
   EXPECT_NE(Log(spec, "pytorch").find("its limit is 64 MiB\n"), std::string::npos);
   EXPECT_EQ(report.containers[1].state.reason, "Completed");
   EXPECT_TRUE(PodProcesses(spec.uid, {}).Find().empty());

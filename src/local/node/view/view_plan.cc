@@ -63,14 +63,14 @@ class Planner {
           mount.target, fmt::format("{} does not exist or is not accessible", mount.source)));
     }
     TRY_ASSIGN(Node* const node, Walk(mount.target, kind == HostKind::kDirectory));
-    if (node == &root_) return base::Fail(Refuse(mount.target, "not a place for a mount"));
+    if (node == &root_) return base::Fail(Refuse(mount.target, "cannot be a mount point"));
     const bool is_directory = node->kind == Node::Kind::kHost
                                   ? node->host_kind == HostKind::kDirectory
                                   : node->kind != Node::Kind::kFile;
     if (is_directory != (kind == HostKind::kDirectory)) {
-      return base::Fail(Refuse(mount.target, is_directory
-                                                 ? mount.source + " is a file, this a directory"
-                                                 : mount.source + " is a directory, this a file"));
+      return base::Fail(Refuse(
+          mount.target, is_directory ? mount.source + " is a file, but this is a directory"
+                                     : mount.source + " is a directory, but this is a file"));
     }
     // The mount hides what lies below; the place itself is unchanged.
     auto bound = std::make_unique<Node>();
@@ -195,7 +195,7 @@ class Planner {
     if (entries.size() > kMaxSyntheticEntries) {
       return base::Fail(
           Refuse(path, fmt::format("{} has {} entries, too many to show beside a mount that is "
-                                   "missing there; make the mount's directory on this machine",
+                                   "missing there; create the mount's directory on this machine",
                                    node.source, entries.size())));
     }
     for (const HostEntry& entry : entries) {

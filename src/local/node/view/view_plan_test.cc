@@ -230,13 +230,13 @@ TEST(ViewPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(Show(PlanView({{"/nowhere", "/x"}}, {}, "/pods/1", host)),
             "mount /x: /nowhere does not exist or is not accessible");
   EXPECT_EQ(Show(PlanView({{"/data", "/"}}, {}, "/pods/1", host)),
-            "mount /: not a place for a mount");
+            "mount /: cannot be a mount point");
   EXPECT_EQ(Show(PlanView({{"/data", "/etc/hosts"}}, {}, "/pods/1", host)),
-            "mount /etc/hosts: /data is a directory, this a file");
+            "mount /etc/hosts: /data is a directory, but this is a file");
   EXPECT_EQ(Show(PlanView({{"/data", "/etc/hosts/x"}}, {}, "/pods/1", host)),
             "mount /etc/hosts/x: /etc/hosts is not a directory");
   EXPECT_EQ(Show(PlanView({{"/pods/1/hosts", "/data"}}, {}, "/pods/1", host)),
-            "mount /data: /pods/1/hosts is a file, this a directory");
+            "mount /data: /pods/1/hosts is a file, but this is a directory");
 }
 
 TEST(ViewPlan, RefusesToMirrorAHugeDirectory) {

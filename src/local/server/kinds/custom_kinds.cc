@@ -106,7 +106,7 @@ text::Json Definition(const api::Resource& resource) {
                                       {"status", "True"},
                                       {"lastTransitionTime", kDefinedAt},
                                       {"reason", "BuiltIn"},
-                                      {"message", "the embedded cluster has this kind"}});
+                                      {"message", "the embedded cluster serves this kind"}});
   }
   return text::Object{
       {"kind", kDefinitionKind},
@@ -170,15 +170,16 @@ net::HttpResponse AnswerWrite(const net::Target& target, std::string_view method
   if (kind == nullptr) {
     return ToResponse(ApiError{
         405, "MethodNotAllowed",
-        fmt::format("{} \"{}\": the embedded cluster takes no definitions of further kinds; those "
-                    "that it has ({}) are there without one",
-                    kDefinitionKind, name, NamesOfCustomKinds()),
+        fmt::format(
+            "{} \"{}\": the embedded cluster accepts no definitions of other kinds; the kinds "
+            "that it has ({}) are built in",
+            kDefinitionKind, name, NamesOfCustomKinds()),
         text::Object{}});
   }
   net::HttpResponse response = JsonResponse(200, text::ToJson(Definition(*kind)));
   response.headers.emplace_back(
-      "Warning", WarningHeader(fmt::format("the embedded cluster has {} already: its definition "
-                                           "stays as it is",
+      "Warning", WarningHeader(fmt::format("the embedded cluster already has {}: its definition "
+                                           "is not changed",
                                            name)));
   return response;
 }

@@ -91,8 +91,8 @@ TEST_F(ArenaClient, DefinitionsOfItsKindsAreAppliedInVainAndOthersRefused) {
     const net::HttpResponse response = server_.Send(method, ours, "{}");
     EXPECT_EQ(response.status, 200) << method;
     EXPECT_EQ(net::FindHeader(response.headers, "Warning"),
-              R"(299 - "the embedded cluster has pytorchjobs.kubeflow.org already: its definition )"
-              R"(stays as it is")");
+              R"(299 - "the embedded cluster already has pytorchjobs.kubeflow.org: its definition )"
+              R"(is not changed")");
   }
   EXPECT_EQ(Get(200, ours), definition);
   text::Json other = definition;
@@ -101,7 +101,7 @@ TEST_F(ArenaClient, DefinitionsOfItsKindsAreAppliedInVainAndOthersRefused) {
   const std::string_view message = GetString(refused, {"message"});
   EXPECT_TRUE(
       message.starts_with("CustomResourceDefinition \"rayjobs.ray.io\": the embedded "
-                          "cluster takes no definitions of further kinds"))
+                          "cluster accepts no definitions of other kinds"))
       << message;
   EXPECT_NE(message.find("pytorchjobs.kubeflow.org"), std::string_view::npos) << message;
   server_.Expect(405, "PATCH", path + "/rayjobs.ray.io", text::Object());

@@ -48,7 +48,7 @@ Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {
   text::Json* const list = text::Find(*body, {"items"});
   text::Array* const items = list == nullptr ? nullptr : list->if_array();
   if (items == nullptr || items->empty() || items->size() > kMaxOwned + 1) {
-    return Refuse(BadRequest(fmt::format("a List of 1 to {} items is wanted", kMaxOwned + 1)));
+    return Refuse(BadRequest(fmt::format("expected a List of 1 to {} items", kMaxOwned + 1)));
   }
   request->call.http.body.clear();
   auto family = std::make_shared<Family>();

@@ -134,7 +134,7 @@ class InitialLists::State : public std::enable_shared_from_this<InitialLists::St
     std::erase_if(list.watchers, [](const std::shared_ptr<Watcher>& watcher) {
       if (watcher->responder().IsClosed()) return true;
       if (watcher->responder().PendingBytes() <= kInitialPieceBytes) return false;
-      watcher->Fail(Expired("the list of what exists was not read in time: watch again"));
+      watcher->Fail(Expired("the client did not read the initial list in time: watch again"));
       return true;
     });
     Forget(before - list.watchers.size());

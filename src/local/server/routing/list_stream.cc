@@ -102,7 +102,7 @@ class ListStream : public std::enable_shared_from_this<ListStream> {
       piece.reserve(kPieceBytes + kLowBytes);
       const base::Result<bool> has_more = Read(piece, kPieceBytes);
       if (!has_more) {
-        base::LogWarn("a list breaks off: {}", has_more.error().message);
+        base::LogWarn("a list is cut off: {}", has_more.error().message);
         break;
       }
       responder_->Write(std::move(piece));

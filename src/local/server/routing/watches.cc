@@ -87,7 +87,7 @@ class WatchStream : public InitialLists::Watcher,
 
   size_t PendingBytes() const override { return responder_->PendingBytes(); }
   void PutOut() override {
-    Fail(Expired("the watch is not read: watch again from the last event"));
+    Fail(Expired("the client does not read the watch: watch again from the last event"));
   }
 
  private:
