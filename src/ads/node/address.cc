@@ -82,7 +82,7 @@ int64_t CountGpus(const std::optional<std::string>& visible_devices, const std::
     int64_t count = 0;
     for (const std::string& entry : base::Split(*visible_devices, ',')) {
       const std::string_view device = base::Trim(entry);
-      // CUDA looks no further than the first that is none.
+      // CUDA stops at the first invalid entry.
       if (device.empty() || device == "NoDevFiles" || device.starts_with('-')) break;
       ++count;
     }

@@ -22,13 +22,13 @@ base::Result<std::string> AbsolutePath(const std::string& path, std::string_view
   return base::Fail(base::Errno(errno, fmt::format("{} \"{}\"", what, path)));
 }
 
-// The job as the cluster made it, and what `run` says of it.
+// The job as the cluster created it, and what `run` reports about it.
 struct Started {
   text::Json job;
   std::string info;
 };
 
-// Creates the job and keeps its information where that was asked for.
+// Creates the job and saves its information if requested.
 base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
                              const std::string& work_dir, const text::Json& job, cli::Output& err) {
   const std::string name(text::GetString(job, {"metadata", "name"}));
@@ -45,7 +45,7 @@ base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
   return Started{std::move(created), std::move(text)};
 }
 
-// GPUs for each node: the shape's, or as many as this machine has for it.
+// GPUs of each node: the shape's, or as many as this machine has for it.
 base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request) {
   const int64_t wanted = GpusOfShape(request.config.Infrastructure("shapeName"));
   if (wanted == 0) return 0;
