@@ -4,8 +4,7 @@
 //   MAIN_config.json            {"MASTER_ADDR": "10.0.0.5"}    written by the main node
 //   WORKER_<run>_config.json    {"OCI__WORKER_IP": "10.0.0.6"} written by each worker
 //   stop                        stop                           a node has ended
-//   FAILED_<run>.json           {"RANK": "1", "EXIT_CODE": "3", ...}  muster's own: a node has
-//   failed
+//   FAILED_<run>.json           {"RANK": "1", ...}             muster's own: a node has failed
 #pragma once
 
 #include <chrono>
