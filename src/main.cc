@@ -1,4 +1,4 @@
-// The one binary: dispatch by the name it was called under and by sub-command.
+// The one binary: dispatches by the name under which it was called, and by sub-command.
 #include <signal.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ std::string SelfPath() {
   return {self.data(), length > 0 ? static_cast<size_t>(length) : 0};
 }
 
-// Becomes the static launcher, which lies beside this program. Returns only when that fails.
+// Executes the static launcher, which is beside this program. Returns only on failure.
 int BecomeLauncher(const char* name, char** args) {
   std::string path = SelfPath();
   path = path.substr(0, path.rfind('/') + 1) + "muster-launch";
@@ -74,7 +74,8 @@ int BecomeLauncher(const char* name, char** args) {
   return cli::kExitFailure;
 }
 
-// For the list of commands and its completion; main has become the launcher before they are asked.
+// For the list of commands and its completion; main executes the launcher before this command would
+// run.
 void AddLaunch(cli::Command& root) {
   root.Add("launch", "Start the processes of a distributed program here (torchrun's flags)")
       .Long("Takes torchrun's command lines unchanged: see \"muster launch --help\".")
@@ -113,7 +114,7 @@ void AddColour(cli::Command& root) {
 
 void ExitInterrupted(int) { ::_exit(cli::kExitInterrupted); }
 
-// What opctl needs of the rooms that it does not know: a cluster, and how a job is followed there.
+// What opctl needs from rooms that it does not see: a cluster, and following a job in it.
 class OpctlCluster {
  public:
   OpctlCluster(const base::Environment& environment, base::Clock& clock, const std::string& program)
@@ -183,7 +184,7 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
   return context;
 }
 
-// Under the name `ads` there is opctl alone.
+// Under the name `ads` there is only opctl.
 int RunAds(const std::vector<std::string>& args) {
   base::SetLogForm(base::LogForm::kText);
   const std::string program(kAds);
@@ -199,7 +200,7 @@ int RunAds(const std::vector<std::string>& args) {
   return outcome.exit_code;
 }
 
-// Which of its names the kubeconfig was given by: --kubeconfig comes before --config.
+// The flag that set the kubeconfig: --kubeconfig overrides --config.
 std::string_view FlagOfKubeconfig(const arena::GlobalFlags& flags) {
   return flags.kubeconfig.empty() && !flags.config.empty() ? "--config" : "--kubeconfig";
 }
@@ -247,7 +248,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   local::command::Connection connection;
   context.connect = [&](arena::Context& connected) -> base::Result<cluster::Client*> {
     TRY_ASSIGN(connection, local::command::Connect(cluster_context, [](std::string_view warning) {
-                 // Of a flag that has no effect; the rest says what happens.
+                 // About a flag that has no effect; the rest tells what happens.
                  base::Log(
                      warning.starts_with("--") ? base::LogLevel::kWarn : base::LogLevel::kInfo,
                      warning);
@@ -277,14 +278,14 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   cli::FdOutput err(STDERR_FILENO);
   const cli::Outcome outcome = cli::Execute(root, args, out, err);
   if (outcome.error) base::LogError("{}", outcome.error->message);
-  // Arena knows 0 and 1 only.
+  // Arena knows only 0 and 1.
   return is_arena && outcome.exit_code != 0 ? cli::kExitFailure : outcome.exit_code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // What the program starts of itself: nothing of the command line's is set up for them.
+  // Programs that muster starts itself: they need nothing of the command line's setup.
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "shim") return local::node::ShimMain();
   if (verb == "daemon") {

@@ -33,7 +33,7 @@ std::string QuotedList(const std::vector<std::string>& values) {
   return text;
 }
 
-// Words to lines of `width`, each after the first behind `indent` blanks.
+// Wraps words into lines of `width`, indenting each after the first by `indent` blanks.
 std::string Wrapped(std::string_view text, size_t width, size_t indent) {
   std::string out;
   size_t column = 0;
@@ -53,7 +53,7 @@ std::string Wrapped(std::string_view text, size_t width, size_t indent) {
   return out;
 }
 
-// Two columns; what is wide on the left has its line alone.
+// Two columns; a wide text on the left gets a line of its own.
 std::string Columns(const std::vector<std::pair<std::string, std::string>>& rows) {
   size_t widest = 0;
   for (const auto& [left, right] : rows) widest = std::max(widest, left.size());
@@ -79,7 +79,7 @@ std::string ValueWord(const Flag& flag) {
   return " " + base::ToUpper(flag.type());
 }
 
-// Edits that a misspelt name may be away from the one that was meant.
+// How many edits a misspelt name may differ from the right one.
 size_t Farthest(std::string_view name) { return std::max<size_t>(2, name.size() / 4); }
 
 bool MayBeLeftOut(std::string_view name) { return name.starts_with('['); }
@@ -193,7 +193,7 @@ base::Result<ParsedArgs> ClickParser::Parse(const std::vector<std::string>& args
     } else if (text.size() > 1 && text[0] == '-') {
       TRY(ParseOption(text, cursor));
       const Flag* help = FindLong("--help");
-      // Eager: what is wrong after it does not matter.
+      // Eager: errors after it do not matter.
       parsed.help = help != nullptr && help->changed();
       if (parsed.help) return parsed;
     } else {

@@ -68,8 +68,8 @@ std::vector<T> Joined(std::vector<T> a, const std::vector<T>& b) {
   return a;
 }
 
-// What pflag says of a value in the words of Go's libraries, in words for users. Scripts that know
-// Arena read pflag's under that name.
+// Replaces texts of Go's libraries in pflag's errors by plain words. Under Arena's name they stay,
+// because scripts read them.
 std::string WithoutGosWords(std::string message) {
   const auto end_at = [&message](std::string_view go, std::string_view plain) {
     if (const size_t at = message.rfind(go); at != std::string::npos) {
@@ -94,7 +94,7 @@ std::string Described(const std::string& name, const std::string& summary) {
 
 void Executor::AddStandardCommands() {
   if (root_.children().empty()) return;
-  // Bound anew by each Execute: they call back into this executor.
+  // Bound again by each Execute, because they call back into this executor.
   Command* help = root_.FindChild("help");
   if (help == nullptr) help = &root_.Add("help [command]", "Help about any command");
   help->Check([this](Invocation& call) -> base::Status {
@@ -306,7 +306,7 @@ Outcome Executor::CallClick(Command& command, ParsedArgs parsed) {
   }
   const ClickText text(command);
   if (!command.run_) {
-    // As Click since 8.2: help on stderr, for nothing was asked for.
+    // As Click since 8.2: help goes to stderr, because it was not requested.
     if (parsed.positionals.empty()) {
       (void)err_.Write(command.HelpText());
       return {kExitUsage, std::nullopt};
@@ -334,8 +334,8 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // What is typed already says where to look. A line that is not whole may well not parse: what did
-  // parse is enough.
+  // What is typed so far tells where to look. An incomplete line may not parse: the parsed part is
+  // enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
   if (!found.args.empty() && found.args.back().starts_with("-") &&
@@ -385,7 +385,7 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   return out;
 }
 
-// cobra's protocol: a candidate a line, a tab before its description, at last `:<directive>`.
+// cobra's protocol: one candidate per line, a tab before its description, finally `:<directive>`.
 Outcome Executor::Complete(const std::vector<std::string>& words) {
   constexpr int kDefault = 0;
   constexpr int kNoFiles = 4;

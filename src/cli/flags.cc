@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-// Go's %q for what can stand on a command line.
+// Go's %q for text of a command line.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

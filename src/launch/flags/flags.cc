@@ -36,7 +36,7 @@ struct Spelling {
   const FlagSpec* flag;
 };
 
-// As argparse has them: both spellings of a name are words of their own.
+// As in argparse: each spelling of a name counts separately.
 const std::vector<Spelling>& AllSpellings() {
   static const std::vector<Spelling> spellings = [] {
     std::vector<Spelling> all;
@@ -78,7 +78,7 @@ base::Status CheckValue(const FlagSpec& flag, const std::string& shown, const st
   return {};
 }
 
-// "a,b,,c" -> "a", "b,c": two commas are one that belongs to the text.
+// "a,b,,c" -> "a", "b,c": two commas stand for one in the text.
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> parts(1);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -168,7 +168,8 @@ class ArgumentReader {
     return {};
   }
 
-  // An abbreviation must fit one spelling of one flag: --nproc fits two, --nproc- and --stan one.
+  // An abbreviation must match one spelling of one flag: --nproc matches two, --nproc- and --stan
+  // one.
   base::Result<const FlagSpec*> FindLong(const std::string& word, const std::string& name) {
     const FlagSpec* match = nullptr;
     std::vector<std::string> matches;
@@ -221,7 +222,7 @@ class ArgumentReader {
     return {};
   }
 
-  // A negative number is a value, and so is what holds a blank.
+  // A negative number is a value, and so is a word that contains a blank.
   static bool LooksLikeFlag(std::string_view word) {
     return word.size() > 1 && word[0] == '-' && !ParsePythonFloat(word) &&
            word.find(' ') == std::string_view::npos;
@@ -246,7 +247,7 @@ base::Status ReadVariable(const FlagSpec& flag, const std::string& variable,
     return {};
   }
   const std::string shown = fmt::format("--{} (environment variable {})", flag.name, variable);
-  // argparse compares no default with the choices.
+  // argparse does not check defaults against the choices.
   TRY(flag.is_ours ? CheckValue(flag, shown, text) : CheckNumber(flag, shown, text));
   line.values[name] = text;
   if (flag.kind == FlagKind::kList) line.lists[name] = SplitList(text);
@@ -260,8 +261,8 @@ void SetDefaults(CommandLine& line) {
   }
 }
 
-// Of the flags that the command line does not give: as in argparse, a value that loses may be
-// wrong.
+// Only for flags that the command line does not set: as in argparse, an overridden value may be
+// invalid.
 base::Status ReadVariables(const base::Environment& environment, CommandLine& line) {
   const auto& values = environment.values();
   for (const FlagSpec& flag : AllFlags()) {
