@@ -39,10 +39,6 @@ class Link {
   base::Result<pid_t> Start(const process::SpawnOptions& options,
                             const std::vector<int>& ignored_signals = {});
 
-  // Where the main thread of a rank of this keeper stands, in the form that PlaceInDump reads; ""
-  // when that cannot be told. Blocks for a millisecond. No value: the keeper does not answer.
-  std::optional<std::string> DumpOf(pid_t pid);
-
   bool is_alive() const { return static_cast<bool>(connection_); }
   pid_t keeper() const { return keeper_; }
 
