@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
 
 namespace ads {
@@ -26,6 +27,7 @@ std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& 
 base::Result<std::string> AddressOfHostname();
 
 // GPUs that a process started here sees: CUDA_VISIBLE_DEVICES' when it is set, else the machine's.
-int64_t CountGpus(const std::optional<std::string>& visible_devices, const std::string& dev);
+// `root`: "" is the machine's own files.
+int64_t CountGpus(const base::Environment& environment, const std::string& root = "");
 
 }  // namespace ads

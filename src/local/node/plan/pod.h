@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "gpu/vendor.h"
 #include "local/node/agent/objects.h"
 #include "local/node/devices/node_ports.h"
 #include "local/node/plan/image_map.h"
@@ -30,6 +31,7 @@ struct NodeFacts {
   int64_t memory = 0;
   uid_t user = 0;  // the daemon's
   bool has_gpus = false;
+  const gpu::Vendor* gpu_vendor = &gpu::kNvidia;
   CgroupPlace cgroups;
   base::Environment environment;  // the daemon's own; the pod's annotation goes before it
   LauncherPath launcher;
@@ -44,7 +46,7 @@ struct NodeFacts {
 
 // What of the machine has been found or set aside for the pod.
 struct PodGrants {
-  std::vector<std::string> visible_gpus;  // what CUDA_VISIBLE_DEVICES calls the units that it holds
+  std::vector<std::string> visible_gpus;  // gpu::Unit::visible of the units that it holds
   std::string interpreter_directory;      // to be put first on PATH; may be ""
   std::string interpreter;                // that the record notes; "" is none
   // What `tensorboard` stands for, where a container of the pod runs it (tensorboard.h).

@@ -17,13 +17,18 @@ namespace local::node {
 // The container of podman that a container of a pod is.
 std::string PodmanName(std::string_view pod_uid, std::string_view container);
 
+// Devices as CDI names them: "nvidia.com/gpu=0".
+struct CdiDevices {
+  std::string_view kind;
+  const std::vector<std::string>& names;
+};
+
 // Fills in argv and env of `spec`, whose env is the container's own, later entries winning, and
 // whose tty is set. Values stay out of argv, where others could read them. `pod` has the mounts,
 // hosts and host name that the container sees; `variables` are the ones that its command may refer
-// to; `gpus` as CDI names them; podman itself has the variables of `daemon` that it needs.
+// to; podman itself has the variables of `daemon` that it needs.
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
-                 const std::vector<std::string>& gpus, const base::Environment& daemon,
-                 ContainerSpec& spec);
+                 const CdiDevices& gpus, const base::Environment& daemon, ContainerSpec& spec);
 
 // A command beside the container's own.
 std::vector<std::string> PodmanExec(const std::string& podman_name, bool has_terminal,

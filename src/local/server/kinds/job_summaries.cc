@@ -47,7 +47,7 @@ const text::Projection& RowParts() {
 // Of a job that has ended and asked for no GPUs a row says nothing that its master does not know.
 // With ten thousand of them that is what the first list after a start waits for.
 bool NeedsOnlyChief(std::string_view json, const text::Json& job) {
-  if (json.find("nvidia") != std::string_view::npos) return false;
+  if (json.find("gpu\"") != std::string_view::npos) return false;
   const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
   if (conditions == nullptr) return false;
   return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {
