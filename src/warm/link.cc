@@ -13,7 +13,7 @@
 namespace warm {
 namespace {
 
-// A fork takes milliseconds; on a machine that swaps, more.
+// A fork takes milliseconds; more on a machine that swaps.
 constexpr std::chrono::milliseconds kLongestFork = std::chrono::seconds(30);
 
 int64_t NumberIn(const Message& message, size_t field) {
@@ -53,7 +53,7 @@ base::Result<pid_t> Link::Start(const process::SpawnOptions& options,
   request.insert(request.end(), options.argv.begin(), options.argv.end());
   request.insert(request.end(), options.env.begin(), options.env.end());
   if (auto sent = SendMessage(connection_.get(), request, fds); !sent) {
-    return base::Fail(sent.error());  // the loop sees the end, too
+    return base::Fail(sent.error());  // the loop notices the end, too
   }
   while (true) {
     auto answer = reader_.Await(connection_.get(), kLongestFork);

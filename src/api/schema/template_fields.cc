@@ -10,7 +10,7 @@
 namespace api {
 namespace {
 
-// Kubernetes has these since 1.34 and 1.35; schema.h knows 1.33.
+// Added in Kubernetes 1.34 and 1.35; schema.h has the fields of 1.33.
 struct Newer {
   std::string_view type;
   std::string_view field;
@@ -36,17 +36,18 @@ void AddNames(const ObjectType& type, std::vector<std::string_view>& names) {
   }
 }
 
-// What was meant, as far as one can tell; "" when nothing is near.
+// A suggestion what was meant; "" when no name is similar.
 std::string Advice(const UnknownField& field) {
   std::vector<std::string_view> names;
   AddNames(*field.type, names);
-  const std::string_view nearest =
-      base::Nearest(field.name, names, std::clamp<size_t>(field.name.size() / 3, 1, 2));
+  // A third of a name's letters may be wrong, but no more than two.
+  const size_t most = std::clamp<size_t>(field.name.size() / 3, 1, 2);
+  const std::string_view nearest = base::Nearest(field.name, names, most);
   if (!nearest.empty()) return fmt::format(": did you mean \"{}\"?", nearest);
-  // Indented too far, or not far enough.
-  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
-  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
-  return " (--validate=warn lets it in)";
+  // Indented too far, or too little.
+  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs in template.spec";
+  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs in a container";
+  return " (--validate=warn accepts it)";
 }
 
 std::vector<UnknownField> FieldsOf(const text::Json& job) {

@@ -61,7 +61,7 @@ std::string LabelsOf(const std::string& id, std::string_view uuid, std::string_v
                      Escaped(holder.pod), Escaped(uuid));
 }
 
-// In the order of GpuInventory::Units, to whose places the pods' annotations refer.
+// In the order of gpu::Inventory::Units, whose indices the pods' annotations contain.
 std::vector<Row> RowsOf(const gpu::Inventory& inventory, const std::map<int, Holder>& holders,
                         std::string_view node_name) {
   std::vector<Row> rows;
@@ -78,7 +78,7 @@ std::vector<Row> RowsOf(const gpu::Inventory& inventory, const std::map<int, Hol
     }
     int number = 0;
     for (const gpu::MigInstance& instance : device.mig_instances) {
-      // The driver counts no utilisation for a part of a GPU.
+      // The driver has no utilisation for a part of a GPU.
       rows.push_back({LabelsOf(fmt::format("{}:{}", device.index, number++), instance.uuid,
                                instance.name, node_name, holder()),
                       std::nullopt, instance.memory_used, instance.memory_total});
@@ -109,7 +109,7 @@ std::string RenderGpuMetrics(const gpu::Inventory& inventory, const std::vector<
   const std::vector<Row> rows = RowsOf(inventory, HoldersOf(pods), node_name);
   std::string out;
   AppendMetric(
-      "nvidia_gpu_duty_cycle", "Percent of the time in which the GPU was at work.", rows,
+      "nvidia_gpu_duty_cycle", "Percentage of time in which the GPU was busy.", rows,
       [](const Row& row) { return row.duty_cycle; }, out);
   AppendMetric(
       "nvidia_gpu_memory_used_bytes", "Memory of the GPU in use.", rows,
@@ -127,10 +127,10 @@ struct GpuMetrics::State {
   cluster::Client& client;  // not to be used once is_abandoned
   const gpu::Places places;
   const std::string node_name;
-  std::mutex use;    // held while the client is used; before `mutex`
-  std::mutex mutex;  // guards what follows
+  std::mutex use;    // held while the client is used; locked before `mutex`
+  std::mutex mutex;  // guards the members below
   bool is_abandoned = false;
-  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread reads
+  std::vector<std::shared_ptr<net::Responder>> waiting;  // not empty: a thread is reading
 };
 
 GpuMetrics::GpuMetrics(cluster::Client& client, gpu::Places places, std::string node_name)

@@ -8,14 +8,15 @@ namespace {
 
 constexpr size_t kMaxNamedHolders = 3;
 
-// Places beyond are not told apart: each job that ends would have all messages written anew.
+// Places beyond this are not distinguished: otherwise each job that ends would change every
+// message.
 constexpr int kMaxPlace = 10;
 
 std::string NameTurn(const Turn& turn) {
   if (turn.place > kMaxPlace)
-    return fmt::format("; {} or more are before it in the queue", kMaxPlace);
+    return fmt::format("; {} or more jobs are ahead of it in the queue", kMaxPlace);
   if (turn.place > 1) return fmt::format("; it is number {} in the queue", turn.place);
-  const std::string start = turn.sure_start ? fmt::format(" and starts by {} at the latest",
+  const std::string start = turn.sure_start ? fmt::format(" and will start by {} at the latest",
                                                           base::FormatRfc3339(*turn.sure_start))
                                             : "";
   return "; it is first in the queue" + start;
@@ -63,7 +64,7 @@ std::string InUse(int64_t need, int64_t in_use, const Node& node,
 
 std::string KeptFor(int64_t need, int64_t free, const Node& node, std::string_view head,
                     const Turn& turn) {
-  return fmt::format("{}, {} of {} {} free and kept for {}, the first in the queue{}",
+  return fmt::format("{}, {} of {} {} free but reserved for {}, the first in the queue{}",
                      Insufficient(need, node), free, node.gpus.size(), free == 1 ? "is" : "are",
                      head, NameTurn(turn));
 }

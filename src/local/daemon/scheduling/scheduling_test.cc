@@ -45,7 +45,7 @@ class SchedulingTest : public testing::Test {
         std::make_unique<Scheduling>(client_, gpus_, base::SystemClock(), std::move(options));
   }
 
-  // The job, then its pods, as the controller makes them.
+  // Creates the job, then its pods, as the controller does.
   void Submit(const std::string& name, int workers, int gpus) {
     const auto replicas = [](int count) {
       return Object{

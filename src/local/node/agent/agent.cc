@@ -69,7 +69,7 @@ Agent::~Agent() {
   loop_->Stop();
   if (thread_.joinable()) thread_.join();
   object_reflectors_.clear();
-  pool_.reset();  // its tasks post to the loop, which nobody runs any more
+  pool_.reset();  // its tasks post to the loop, which no longer runs
   writer_.reset();
 }
 
@@ -106,7 +106,7 @@ void Agent::ReflectPods() {
       std::make_unique<cluster::Reflector>(client_, api::kPods, options, std::move(handler));
 }
 
-// In the loop's thread.
+// Runs in the loop's thread.
 void Agent::ReflectObjects(const api::Resource& resource) {
   auto& reflector = object_reflectors_[&resource];
   if (reflector) return;

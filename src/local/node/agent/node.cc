@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxPods = 1000;
 
-// An object's name: letters, digits and dashes (RFC 1123); "" when nothing is left.
+// Converts to a valid object name: letters, digits and dashes (RFC 1123); "" when nothing is left.
 std::string AsName(std::string_view host) {
   std::string name = base::ToLower(host.substr(0, host.find('.')));
   for (char& c : name) {
@@ -113,7 +113,7 @@ text::Json MakeNode(const Machine& machine, base::Time now) {
           {"architecture", machine.architecture},
           {"operatingSystem", "linux"},
           {"machineID", machine.machine_id},
-          // Read from the firmware, by root only; clients insist on a string.
+          // Only root can read it from the firmware, but clients require a string.
           {"systemUUID", ""},
           {"kubeProxyVersion", ""},
           {"bootID", machine.boot_id},

@@ -14,7 +14,7 @@ namespace {
 
 using text::GetString;
 
-// What podman reads itself; a container's variable of that name must not change podman.
+// Variables that podman reads itself; a container's variable of the same name must not affect it.
 constexpr std::array<std::string_view, 8> kPodmansOwn = {
     "PATH",       "HOME",       "USER", "LOGNAME", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",
     "http_proxy", "https_proxy"};
@@ -111,8 +111,8 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
   if (const auto cwd = CleanPath(GetString(container, {"workingDir"}));
       cwd && !GetString(container, {"workingDir"}).empty()) {
     argv.push_back("--workdir=" + *cwd);
-    // Kubernetes makes one that the image has not; here a volume without a name does, which begins
-    // with what the image has there and goes with the container.
+    // Kubernetes creates a working directory that the image lacks. Here an anonymous volume does,
+    // which starts with the image's contents and is deleted with the container.
     const bool is_mounted =
         std::any_of(pod.mounts.begin(), pod.mounts.end(), [&place = *cwd](const Mount& mount) {
           return place == mount.target || place.starts_with(mount.target + "/");
@@ -121,7 +121,7 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
   }
   if (spec.tty) argv.emplace_back("--tty");
   AddSecurity(container, spec.rights, argv);
-  spec.rights = {};  // podman's own are its user's
+  spec.rights = {};  // podman itself has its user's rights
 
   std::map<std::string, std::string> own;  // the last one of a name counts
   for (const auto& [name, value] : spec.env) own[name] = value;
