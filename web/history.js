@@ -1,11 +1,13 @@
 // The History screen: what ran, deleted jobs too; two to five of them compared.
 import {rerun} from "./actions.js";
+import {Chart, curvesOf} from "./chart.js";
 import {command, fill, h, setText, showState} from "./dom.js";
 import {duration, moment, plural} from "./format.js";
 import {List} from "./list.js";
 import {get, jobs} from "./server.js";
 
 const MOST_COMPARED = 5;
+const MOST_CURVES = 12;
 const QUIET = 500;  // milliseconds between a change of the jobs and the next look
 
 export function historyScreen(app) {
@@ -236,6 +238,13 @@ export function historyScreen(app) {
   };
 }
 
+// Of a scalar that several sources tell, the first that has steps.
+function firstOfEach(series) {
+  const hasSteps = (each) => each.points.some(([, step]) => step !== null);
+  const sorted = [...series].sort((a, b) => hasSteps(b) - hasSteps(a));
+  return sorted.filter((each, i) => sorted.findIndex(({name}) => name === each.name) === i);
+}
+
 export function compareScreen(app, namespace, ids) {
   const runs = ids.split(",");
   const body = h("div", {class: "card wide"}, h("p", {class: "muted"}, "Reading…"));
@@ -244,10 +253,28 @@ export function compareScreen(app, namespace, ids) {
         h("div", {class: "job-head"}, h("h1", null, `${runs.length} runs compared`),
           command(`muster compare ${runs.join(" ")}`)),
         body);
+  const charts = h("div", {class: "charts card"});
+  const drawn = [];
+  // One chart for each scalar that any of them has, the runs laid over each other.
+  async function loadCurves(names) {
+    const read = ({name, id}) =>
+        get(`/api/progress/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`)
+            .then(({series}) => ({title: `${name} (${id})`, series: firstOfEach(series)}));
+    const told = (await Promise.allSettled(names.map(read))).filter((each) => each.value);
+    for (const each of curvesOf(told.map(({value}) => value), MOST_CURVES)) {
+      const chart = new Chart(each.name, each.unit);
+      drawn.push(chart);
+      charts.append(chart.element);
+      chart.set(each.series);
+    }
+    if (drawn.length) element.insertBefore(charts, body);
+  }
+
   async function load() {
     try {
       const query = new URLSearchParams(runs.map((run) => ["run", run]));
       const answer = await get(`/api/compare/${encodeURIComponent(namespace)}?${query}`);
+      loadCurves(answer.runs);
       const names = Object.keys(answer.differences);
       const files = answer.files.flatMap(
           (changed, i) =>
@@ -283,7 +310,9 @@ export function compareScreen(app, namespace, ids) {
     element,
     title: "Comparison",
     screen: "history",
-    close() {},
+    close() {
+      drawn.forEach((chart) => chart.close());
+    },
     key(event) {
       if (event.key !== "Escape") return false;
       app.go("#/history");

@@ -1,12 +1,15 @@
 // One run: a job that is there, or what the history knows of one that was.
 import {isOver, remove, rerun, resume, suspend} from "./actions.js";
-import {command, fill, h, kindOf, setText, showState} from "./dom.js";
+import {Chart, curvesOf} from "./chart.js";
+import {command, fill, h, kindOf, setText, showState, wordOf} from "./dom.js";
 import {bytes, duration, moment, percent, plural} from "./format.js";
 import {Log} from "./log.js";
 import {get, jobs, stream} from "./server.js";
 import {timeline} from "./timeline.js";
 
 const MOST_RANKS = 2048;
+const MOST_CURVES = 8;
+const MOST_POINTS = 4000;
 
 export function jobScreen(app, kind, namespace, run) {
   const path = `${encodeURIComponent(namespace)}/${encodeURIComponent(run)}`;
@@ -30,23 +33,30 @@ export function jobScreen(app, kind, namespace, run) {
         onclick: () => lookCloser()
       },
         "Look closer");
-  const ranks = h(
-      "section", {class: "card", "aria-label": "Ranks"},
-      h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look), grid, closer);
+  const shell = command(`muster attach ${run} bash`);
+  const ranks =
+      h("section", {class: "card", "aria-label": "Ranks"},
+        h("header", null, h("h2", null, "Ranks"), h("span", {class: "spring"}), look), grid, closer,
+        shell);
+  const charts = h("div", {class: "charts"});
+  const curves =
+      h("section", {class: "card", "aria-label": "Curves", hidden: true},
+        h("header", null, h("h2", null, "Curves")), charts);
   const attempts =
       h("section", {class: "card", "aria-label": "Attempts"},
         h("header", null, h("h2", null, "Attempts")));
+  const trials = h("section", {class: "card", "aria-label": "Trials", hidden: true});
   const facts =
       h("section", {class: "card", "aria-label": "What it is"},
         h("header", null, h("h2", null, "What it is")));
   const log = new Log(
       {namespace, run, name: run},
       (parameters) => app.listen(isJob ? {job: key, ...parameters} : {}), isJob);
-  const element =
-      h("section", {class: "screen", "aria-label": `Job ${run}`},
-        h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
-        h("div", {class: "job-body"}, h("div", {class: "facts"}, verdict, ranks, attempts, facts),
-          log.element));
+  const element = h(
+      "section", {class: "screen", "aria-label": `Job ${run}`},
+      h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
+      h("div", {class: "job-body"},
+        h("div", {class: "facts"}, verdict, ranks, curves, trials, attempts, facts), log.element));
 
   function target() {
     const of = page.run;
@@ -77,7 +87,7 @@ export function jobScreen(app, kind, namespace, run) {
     buttons.push(["Run again", "a", () => rerun(target())]);
     if (isJob && row) buttons.push(["Delete", "d", () => remove(target())]);
     const wanted = buttons.map(([title]) => title).join();
-    look.hidden = !isJob || isOver(status);
+    look.hidden = shell.hidden = !isJob || isOver(status);
     if (acts.dataset.has === wanted) return;
     acts.dataset.has = wanted;
     fill(
@@ -202,6 +212,30 @@ export function jobScreen(app, kind, namespace, run) {
             null);
   }
 
+  function showTrials() {
+    const all = page.trials ?? [];
+    trials.hidden = all.length === 0;
+    if (trials.hidden) return;
+    const namesOf = (field) => [...new Set(all.flatMap((each) => Object.keys(each[field] ?? {})))];
+    const values = namesOf("values");
+    const metrics = namesOf("metrics");
+    const heads = ["Trial", ...values, "Status", "Took", ...metrics];
+    fill(
+        trials,
+        h("header", null, h("h2", null, plural(all.length, "trial")), h("span", {class: "spring"}),
+          command(`muster show ${run} --best ${metrics[0] ?? "METRIC"}`)),
+        h("div", {class: "wide"},
+          h("table", {class: "plain", "aria-label": "Trials"},
+            h("thead", null, h("tr", null, heads.map((title) => h("th", {scope: "col"}, title)))),
+            h("tbody", null, all.map((each) => {
+              const cells = [
+                each.index, ...values.map((name) => each.values[name]), wordOf(each.status),
+                duration(1000 * each.seconds), ...metrics.map((name) => each.metrics[name])
+              ];
+              return h("tr", null, cells.map((cell) => h("td", null, String(cell ?? "–"))));
+            })))));
+  }
+
   function showVerdict(answer) {
     const of = answer.verdict;
     const isKnown = of.class !== "unknown";
@@ -242,12 +276,54 @@ export function jobScreen(app, kind, namespace, run) {
         h("p", {class: "muted"}, `Confidence: ${of.confidence}`), command(`muster explain ${run}`));
   }
 
+  // By the name of its scalar.
+  const drawn = new Map();
+  let told = [];
+
+  function showCurves() {
+    const all = curvesOf([{title: run, series: told}], MOST_CURVES);
+    curves.hidden = all.length === 0;
+    for (const each of all) {
+      if (!drawn.has(each.name)) {
+        const chart = new Chart(each.name, each.unit);
+        drawn.set(each.name, chart);
+        charts.append(chart.element);
+      }
+      drawn.get(each.name).set(each.series);
+    }
+  }
+
+  async function loadCurves() {
+    try {
+      told = (await get(`/api/progress/${path}`)).series;
+    } catch {
+      return;  // the rest of the page says what is wrong
+    }
+    if (!isClosed) showCurves();
+  }
+
+  // What was told since goes to the end of the curves.
+  const onProgress = () => {
+    const news = jobs.progress.get(page?.run.uid);
+    if (!news) return;
+    const at = Date.parse(news.at);
+    for (const [name, value] of Object.entries(news.scalars)) {
+      let series = told.find((each) => each.source === news.source && each.name === name);
+      if (!series) told.push(series = {source: news.source, name, points: []});
+      if (series.points.length && series.points.at(-1)[0] >= at) continue;
+      series.points.push([at, news.step, value]);
+      if (series.points.length > MOST_POINTS) series.points.splice(0, MOST_POINTS / 10);
+    }
+    showCurves();
+  };
+
   async function load() {
     try {
       const loaded = await get(`/api/run/${path}`);
       if (isClosed) return;
       page = loaded;
       showHead();
+      showTrials();
       showAttempts();
       showFacts();
       if (!instances.length && !isJob) ranks.hidden = true;
@@ -288,12 +364,14 @@ export function jobScreen(app, kind, namespace, run) {
     showRanks();
   };
   jobs.addEventListener("change", changed);
+  jobs.addEventListener("progress", onProgress);
   stream.addEventListener("job", onJob);
   const clock = setInterval(() => {
     if (!document.hidden) showHead();
   }, 1000);
   log.showEnd();
   load();
+  loadCurves();
   return {
     element,
     title: run,
@@ -301,6 +379,8 @@ export function jobScreen(app, kind, namespace, run) {
     close() {
       isClosed = true;
       jobs.removeEventListener("change", changed);
+      jobs.removeEventListener("progress", onProgress);
+      drawn.forEach((chart) => chart.close());
       stream.removeEventListener("job", onJob);
       clearInterval(clock);
       log.close();

@@ -3,7 +3,7 @@ import {isOver, remove, resume, suspend, targetOf} from "./actions.js";
 import {h, setText, showState} from "./dom.js";
 import {ago, duration, moment} from "./format.js";
 import {List} from "./list.js";
-import {jobs} from "./server.js";
+import {jobs, progressOf} from "./server.js";
 
 const GROUPS = [
   {name: "all", title: "All", has: () => true},
@@ -27,6 +27,26 @@ function drawUp(cell, row) {
   setText(text, isOn ? `${row.ranksUp}/${row.ranks}` : String(row.ranks));
 }
 
+// "12% · 5m left"; "step 120" where the end is not known.
+function describe(told) {
+  if (!told) return "";
+  const left = told.secondsLeft !== null ? ` · ${duration(1000 * told.secondsLeft)} left` : "";
+  return (told.percent !== null ? `${told.percent}%` : stepOf(told)) + left;
+}
+
+function stepOf(told) {
+  const of = (at, all) => all ? `${at}/${all}` : String(at);
+  if (told.step !== null) return `step ${of(told.step, told.steps)}`;
+  return told.epoch !== null ? `epoch ${of(Number(told.epoch.toFixed(2)), told.epochs)}` : "";
+}
+
+function lossOf(told) {
+  const name = Object.keys(told?.scalars ?? {}).find((each) => /loss/i.test(each));
+  if (name === undefined) return "";
+  const value = told.scalars[name];
+  return typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
+}
+
 function lasted(row, now) {
   if (!row.started) return null;
   return (row.ended ?? now) - row.started;
@@ -46,7 +66,7 @@ const COLUMNS = [
   {
     name: "name",
     title: "Name",
-    width: "22%",
+    width: "19%",
     className: "phone-wide",
     sort: (row) => row.name,
     draw: (cell, row) => {
@@ -74,6 +94,26 @@ const COLUMNS = [
     descends: true,
     className: "phone-none",
     draw: drawUp
+  },
+  {
+    name: "progress",
+    title: "Progress",
+    width: "130px",
+    className: "phone-none",
+    sort: (row) => progressOf(row)?.percent ?? progressOf(row)?.step ?? -1,
+    descends: true,
+    draw: (cell, row) => {
+      const told = row.status === "RUNNING" ? progressOf(row) : null;
+      setText(cell, describe(told));
+      cell.title = told ? `${stepOf(told)}, told by ${told.source}` : "";
+    }
+  },
+  {
+    name: "loss",
+    title: "Loss",
+    width: "76px",
+    className: "number phone-none",
+    draw: (cell, row) => setText(cell, row.status === "RUNNING" ? lossOf(progressOf(row)) : "")
   },
   {
     name: "gpus",
@@ -178,6 +218,7 @@ export function jobsScreen(app) {
   };
   filter.addEventListener("input", show);
   jobs.addEventListener("change", changed);
+  jobs.addEventListener("progress", changed);
   const clock = setInterval(() => {
     if (!document.hidden) list.draw();
   }, 1000);
@@ -189,6 +230,7 @@ export function jobsScreen(app) {
     screen: "jobs",
     close() {
       jobs.removeEventListener("change", changed);
+      jobs.removeEventListener("progress", changed);
       clearInterval(clock);
       list.close();
     },

@@ -50,6 +50,7 @@ export async function post(path, body) {
 // The jobs as the last events have them, and who wants to know.
 class Jobs extends EventTarget {
   rows = new Map();
+  progress = new Map();  // of those that run, by uid
   areKnown = false;
 
   take(event) {
@@ -59,8 +60,14 @@ class Jobs extends EventTarget {
     this.areKnown = true;
     this.dispatchEvent(new Event("change"));
   }
+
+  takeProgress(event) {
+    for (const [uid, told] of Object.entries(event)) this.progress.set(uid, told);
+    this.dispatchEvent(new Event("progress"));
+  }
 }
 export const jobs = new Jobs();
+export const progressOf = (row) => jobs.progress.get(row.uuid) ?? null;
 
 // One stream a tab. A tab that is not seen closes it, and is told everything when it is seen again:
 // browsers open six connections to a server, and a day's events are nobody's to read.
@@ -82,7 +89,7 @@ class Stream extends EventTarget {
     const pass = (name) => source.addEventListener(name, (event) => {
       if (source === this.#source) this.#take(name, JSON.parse(event.data));
     });
-    ["rows", "job", "cluster", "log", "logend"].forEach(pass);
+    ["rows", "progress", "job", "cluster", "log", "logend"].forEach(pass);
     source.addEventListener("open", () => this.#tell("open", null));
     source.addEventListener("error", () => {
       if (source === this.#source)
@@ -93,6 +100,8 @@ class Stream extends EventTarget {
   #take(name, data) {
     if (name === "rows")
       jobs.take(data);
+    else if (name === "progress")
+      jobs.takeProgress(data);
     else
       this.#tell(name, data);
   }

@@ -61,16 +61,24 @@ base::Status OpenInBrowser(const arena::Context& context, const std::string& pat
   return {};
 }
 
-// Blocks until one of the signals comes.
+constexpr std::initializer_list<int> kEndingSignals = {SIGINT, SIGTERM, SIGHUP};
+
+// Blocks until one of the signals comes. The next one ends the program at once: a request to a
+// cluster that does not answer takes its time.
 void AwaitSignal(int signals) {
   pollfd waited{signals, POLLIN, 0};
   while (::poll(&waited, 1, -1) < 0 && errno == EINTR) {
   }
+  (void)process::ReadSignal(signals);
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 base::Result<int> RunDash(arena::Context& context, const DashFlags& flags, cli::Invocation& call) {
   // Before there are other threads.
-  TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd({SIGINT, SIGTERM, SIGHUP}));
+  TRY_ASSIGN(const base::Fd signals, process::OpenSignalFd(kEndingSignals));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   TRY_ASSIGN(
       const std::unique_ptr<Server> server,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "answers/verdict.h"
+#include "api/object.h"
 #include "arena/history/comparison.h"
 #include "arena/history/facts.h"
 #include "arena/history/mask.h"
@@ -18,6 +19,8 @@
 #include "base/log.h"
 #include "dashboard/machine.h"
 #include "dashboard/masked.h"
+#include "dashboard/progress.h"
+#include "net/http/types.h"
 
 namespace dashboard {
 namespace {
@@ -59,6 +62,18 @@ base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Conte
       {"text", answers::Render(judged.verdict, judged.evidence, true, answers::kUsualWidth)}};
   MaskSecrets(found.job.job, json);
   return json;
+}
+
+base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
+                                      const std::string& run, int64_t points) {
+  TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
+  const std::string uid(api::Uid(found.job.job));
+  auto answer = client.Ask(
+      "GET", fmt::format("{}?uid={}&points={}", kProgressPath, net::PercentEncode(uid), points));
+  if (answer) return answer;
+  if (answer.error().code == Code::kUnavailable) return answer;
+  // A cluster that has no such page.
+  return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
 }
 
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,

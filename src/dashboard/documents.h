@@ -22,6 +22,10 @@ base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& 
 //  "text": what `explain` prints}
 base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& run);
+// {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most as many values of
+// each scalar; empty ones where the cluster knows nothing of it.
+base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
+                                      const std::string& run, int64_t points);
 // {"ranks": `get --ranks -o json`}
 base::Result<text::Json> RanksPage(cluster::Client& client, const arena::Context& context,
                                    const std::string& job);

@@ -31,13 +31,16 @@ Live::Live(cluster::Client& client, const arena::Context& context, Scope scope)
     : client_(client), context_(context), board_(context) {
   Watch(scope);
   teller_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  asker_ = std::jthread([this](const std::stop_token& stop) { AskForProgress(stop); });
 }
 
 Live::~Live() {
   jobs_.reset();
   pods_.reset();
   teller_.request_stop();
+  asker_.request_stop();
   teller_.join();
+  asker_.join();
   // Their threads ask for the lock.
   std::list<std::shared_ptr<Tab>> tabs;
   {
@@ -52,6 +55,14 @@ void Live::HasNews() {
     has_news_ = true;
   }
   changed_.notify_all();
+}
+
+void Live::SetHasTabs(bool has_tabs) {
+  {
+    const std::lock_guard lock(news_mutex_);
+    has_tabs_ = has_tabs;
+  }
+  asking_.notify_all();
 }
 
 cluster::ReflectorHandler Live::HandlerFor(void (Board::*replace)(std::vector<text::Json>),
@@ -116,6 +127,7 @@ base::Status Live::Add(std::shared_ptr<net::Responder> responder, Wish wish) {
     tab->stream = EventStream::Begin(std::move(responder), [this] { HasNews(); });
     tab->wish = std::move(wish);
     tabs_.push_back(tab);
+    SetHasTabs(true);
   }
   if (tab->wish.log) {
     tab->log = std::jthread([this, stream = tab->stream, wish = tab->wish](
@@ -150,6 +162,33 @@ void Live::Run(const std::stop_token& stop) {
   }
 }
 
+void Live::AskForProgress(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(news_mutex_);
+      if (!asking_.wait(lock, stop, [this] { return has_tabs_; })) return;
+    }
+    const auto answer = client_.Ask("GET", std::string(kProgressPath));
+    if (answer) {
+      TakeProgress(*answer);
+    } else if (answer.error().code != base::Code::kUnavailable) {
+      return;  // a cluster that has no such page
+    }
+    std::unique_lock lock(news_mutex_);
+    asking_.wait_for(lock, stop, kAskInterval, [] { return false; });
+  }
+}
+
+void Live::TakeProgress(const text::Json& answer) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::string news = progress_.Take(answer);
+    if (news.empty()) return;
+    progress_news_ = progress_news_.empty() ? std::move(news) : progress_.All();
+  }
+  HasNews();
+}
+
 void Live::RemoveClosed() {
   std::list<std::shared_ptr<Tab>> closed;  // their threads end once the lock is free
   const std::lock_guard lock(mutex_);
@@ -158,12 +197,13 @@ void Live::RemoveClosed() {
     if ((*at)->has_closed) closed.splice(closed.end(), tabs_, at);
     at = next;
   }
+  SetHasTabs(!tabs_.empty());
 }
 
 void Live::TellAll() {
   if (!are_jobs_known_ || !are_pods_known_) {
     if (problem_.empty()) return;
-    for (const auto& tab : tabs_) Tell(*tab, "", "");
+    for (const auto& tab : tabs_) Tell(*tab, "", "", "");
     return;
   }
   const Board::Changes changes = board_.Take(context_.clock.Now());
@@ -179,10 +219,12 @@ void Live::TellAll() {
     for (const auto& [key, row] : board_.rows()) rows.emplace_back(row);
     all = RowsEvent(true, rows, {});
   }
-  for (const auto& tab : tabs_) Tell(*tab, some, all);
+  const std::string progress = std::exchange(progress_news_, "");
+  for (const auto& tab : tabs_) Tell(*tab, some, all, progress);
 }
 
-void Live::Tell(Tab& tab, const std::string& changes, const std::string& all) {
+void Live::Tell(Tab& tab, const std::string& changes, const std::string& all,
+                const std::string& progress) {
   EventStream& stream = *tab.stream;
   if (stream.IsBehind()) {  // it is told everything once it has read that
     tab.has_all = false;
@@ -196,10 +238,12 @@ void Live::Tell(Tab& tab, const std::string& changes, const std::string& all) {
   }
   if (!tab.has_all && !all.empty()) {
     stream.Send("rows", all);
+    stream.Send("progress", progress_.All());
     tab.has_all = true;
   } else if (tab.has_all && !changes.empty()) {
     stream.Send("rows", changes);
   }
+  if (!progress.empty()) stream.Send("progress", progress);
   if (tab.wish.job_key.empty() || !tab.has_all) return;
   std::string job = text::ToJson(
       text::Object{{"key", tab.wish.job_key},

@@ -11,18 +11,19 @@ namespace dashboard {
 
 struct Route {
   enum class Kind {
-    kAsset,    // a part of the page; `rest` is its path
-    kSession,  // POST /api/session: the link's word for a cookie
-    kEvents,   // GET /api/events?job=NAMESPACE/NAME&log=1&...
-    kState,    // GET /api/state
-    kRun,      // GET /api/run/NAMESPACE/RUN
-    kVerdict,  // GET /api/verdict/NAMESPACE/RUN
-    kRanks,    // GET /api/ranks/NAMESPACE/JOB
-    kLogs,     // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=
-    kHistory,  // GET /api/history?limit=
-    kCompare,  // GET /api/compare/NAMESPACE?run=&run=
-    kMachine,  // GET /api/machine
-    kAction,   // POST /api/action
+    kAsset,     // a part of the page; `rest` is its path
+    kSession,   // POST /api/session: the link's word for a cookie
+    kEvents,    // GET /api/events?job=NAMESPACE/NAME&log=1&...
+    kState,     // GET /api/state
+    kRun,       // GET /api/run/NAMESPACE/RUN
+    kVerdict,   // GET /api/verdict/NAMESPACE/RUN
+    kProgress,  // GET /api/progress/NAMESPACE/RUN
+    kRanks,     // GET /api/ranks/NAMESPACE/JOB
+    kLogs,      // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=
+    kHistory,   // GET /api/history?limit=
+    kCompare,   // GET /api/compare/NAMESPACE?run=&run=
+    kMachine,   // GET /api/machine
+    kAction,    // POST /api/action
   };
   Kind kind = Kind::kAsset;
   std::string namespace_name, run;  // "" where the path has none

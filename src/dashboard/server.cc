@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/jobs.h"
 #include "base/strings.h"
 #include "base/uid.h"
@@ -30,6 +30,7 @@ constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostPosted = 4096;
 constexpr int64_t kUsualRuns = 200;
 constexpr int64_t kMostRuns = 5000;
+constexpr int64_t kMostPoints = 1000;  // of a curve: more than a screen has columns
 constexpr std::string_view kMoreHeader = "Muster-More";
 constexpr std::string_view kCommandHeader = "Muster-Command";
 
@@ -57,7 +58,7 @@ Server::Server(cluster::Client& client, const arena::Context& context, const Ser
 base::Result<std::unique_ptr<Server>> Server::Start(cluster::Client& client,
                                                     const arena::Context& context,
                                                     const ServerOptions& options) {
-  TRY_ASSIGN(std::string selector, arena::OnlyVisible(client, context, ""));
+  TRY_ASSIGN(std::string selector, arena::VisibleSelector(client, context, ""));
   std::unique_ptr<Server> server(new Server(client, context, options, std::move(selector)));
   TRY_ASSIGN(server->http_,
              net::HttpServer::ListenTcp(
@@ -160,6 +161,8 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
       return RunPage(client_, in, route.run);
     case Kind::kVerdict:
       return VerdictPage(client_, in, route.run);
+    case Kind::kProgress:
+      return ProgressPage(client_, in, route.run, kMostPoints);
     case Kind::kRanks:
       return RanksPage(client_, in, route.run);
     case Kind::kHistory: {
