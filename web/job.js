@@ -5,7 +5,7 @@ import {command, fill, h, kindOf, setText, showState, wordOf} from "./dom.js";
 import {bytes, duration, moment, percent, plural} from "./format.js";
 import {Log} from "./log.js";
 import {get, jobs, stream} from "./server.js";
-import {timeline} from "./timeline.js";
+import {ledger, timeline} from "./timeline.js";
 
 const MOST_RANKS = 2048;
 const MOST_CURVES = 8;
@@ -42,6 +42,7 @@ export function jobScreen(app, kind, namespace, run) {
   const curves =
       h("section", {class: "card", "aria-label": "Curves", hidden: true},
         h("header", null, h("h2", null, "Curves")), charts);
+  const spent = h("section", {class: "card", "aria-label": "Where the time went", hidden: true});
   const attempts =
       h("section", {class: "card", "aria-label": "Attempts"},
         h("header", null, h("h2", null, "Attempts")));
@@ -52,11 +53,12 @@ export function jobScreen(app, kind, namespace, run) {
   const log = new Log(
       {namespace, run, name: run},
       (parameters) => app.listen(isJob ? {job: key, ...parameters} : {}), isJob);
-  const element = h(
-      "section", {class: "screen", "aria-label": `Job ${run}`},
-      h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
-      h("div", {class: "job-body"},
-        h("div", {class: "facts"}, verdict, ranks, curves, trials, attempts, facts), log.element));
+  const element =
+      h("section", {class: "screen", "aria-label": `Job ${run}`},
+        h("div", {class: "job-head"}, h("h1", null, run), state, times, acts, why),
+        h("div", {class: "job-body"},
+          h("div", {class: "facts"}, verdict, ranks, curves, spent, trials, attempts, facts),
+          log.element));
 
   function target() {
     const of = page.run;
@@ -276,6 +278,23 @@ export function jobScreen(app, kind, namespace, run) {
         h("p", {class: "muted"}, `Confidence: ${of.confidence}`), command(`muster explain ${run}`));
   }
 
+  async function loadLedger() {
+    try {
+      const report = await get(`/api/report/${path}`);
+      if (isClosed || !report.ledger) return;
+      const words = `${percent(report.ledger.goodput)} of it steps`;
+      fill(
+          spent,
+          h("header", null, h("h2", null, "Where the time went"),
+            h("span", {class: "muted"}, words), h("span", {class: "spring"}),
+            command(`muster report ${run}`)),
+          ledger(report), report.saving ? h("p", null, report.saving.text) : null);
+      spent.hidden = false;
+    } catch {
+      spent.hidden = true;
+    }
+  }
+
   // By the name of its scalar.
   const drawn = new Map();
   let told = [];
@@ -323,6 +342,7 @@ export function jobScreen(app, kind, namespace, run) {
       if (isClosed) return;
       page = loaded;
       showHead();
+      loadLedger();
       showTrials();
       showAttempts();
       showFacts();

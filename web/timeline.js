@@ -63,15 +63,74 @@ function kindOfEnd(exitCode) {
 }
 
 function box(from, to, kind, text) {
+  return rectangle(from, to, kind, text, kind === "waiting");
+}
+
+function rectangle(from, to, kind, text, isThin = false) {
   const rect = svg("rect", {
     x: from,
     width: Math.max(0, to - from),
-    y: kind === "waiting" ? 6 : 1,
-    height: kind === "waiting" ? 4 : 14,
+    y: isThin ? 6 : 1,
+    height: isThin ? 4 : 14,
     "data-kind": kind
   });
   const title = svg("title", {});
   title.textContent = text;
   rect.append(title);
   return rect;
+}
+
+// Which colour a bucket of the ledger has: steps, what leads to them, what was lost, who waits.
+const BUCKETS = {
+  steps: "good",
+  "first step": "running",
+  interpreters: "running",
+  rendezvous: "running",
+  restore: "running",
+  "checkpoint save": "running",
+  "image/code": "running",
+  "lost progress": "bad",
+  recovery: "bad",
+  stalled: "bad",
+  "data wait": "waiting",
+  queued: "waiting",
+  admitted: "waiting",
+};
+const LEAST_SHARE = 0.0005;  // of the whole: what is shorter is no box
+
+// `report`: docs/reference/json.md, "report".
+export function ledger(report) {
+  const {wallMs, segments, buckets} = report.ledger;
+  const picture = svg("svg", {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none"});
+  for (const each of segments) {
+    if (each.ms < wallMs * LEAST_SHARE) continue;
+    const from = WIDTH * each.fromMs / wallMs;
+    const how = each.measured ? "measured" : "estimated";
+    const text =
+        `${each.bucket}, ${duration(each.ms)}, attempt ${each.attempt}: ${how} by ${each.source}`;
+    const kind = BUCKETS[each.bucket] ?? "off";
+    picture.append(rectangle(from, from + WIDTH * each.ms / wallMs, kind, text));
+  }
+  const rows = buckets.filter((each) => each.ms > 0).map((each) => {
+    const estimated = each.estimatedMs > 0 ?
+        `${each.estimatedMs === each.ms ? "" : "in part "}estimated` :
+        "measured";
+    const share = `${(100 * each.ms / wallMs).toFixed(1)}%`;
+    return h(
+        "tr", {title: each.sources.join(", ")},
+        h("th", {scope: "row"},
+          h("span", {class: "swatch", "data-kind": BUCKETS[each.name] ?? "off"}), each.name),
+        h("td", {class: "number"}, duration(each.ms)), h("td", {class: "number"}, share),
+        h("td", null, estimated), h("td", {class: "muted"}, each.meaning));
+  });
+  return [
+    h("div", {
+      class: "timeline one",
+      role: "img",
+      "aria-label": `${(100 * report.ledger.goodput).toFixed(1)} percent of the time were steps`
+    },
+      picture),
+    h("div", {class: "wide"},
+      h("table", {class: "plain", "aria-label": "Buckets"}, h("tbody", null, rows))),
+  ];
 }
