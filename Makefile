@@ -65,7 +65,7 @@ gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a s
 
 fmt: ## format the sources
 	@scripts/install-packages lint
-	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+	@git ls-files '*.cc' '*.h' 'web/*.js' | xargs clang-format-19 -i
 
 lint: ## formatting and clang-tidy on what changed
 	@scripts/install-packages build test lint

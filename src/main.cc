@@ -28,6 +28,7 @@
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
+#include "dashboard/dash.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
@@ -88,8 +89,9 @@ void AddLaunch(cli::Command& root) {
 }
 
 void AddGroups(cli::Command& root) {
-  root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
-                      "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+  root.Group("Jobs",
+             {"run", "submit", "list", "get", "logs", "attach", "top", "dash", "suspend", "resume",
+              "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
       .Group("Runs", {"history", "show", "explain", "stacks", "compare", "rerun", "code", "files",
                       "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
@@ -230,6 +232,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
+    dashboard::AddDash(root, context);
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);

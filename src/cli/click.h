@@ -1,5 +1,4 @@
-// Flags, help and refusals in the style of Click, for `opctl` (compat/opctl.md 1): the same
-// declarations as in pflag's style, plus long names with a single dash.
+// Help and refusals as Click lays them out, for `opctl` (compat/opctl.md 1).
 #pragma once
 
 #include <string>
@@ -12,33 +11,7 @@
 
 namespace cli {
 
-// Parses as Click 8 does: --x v, --x=v, -xv, -x v, -long v, -long=v, combined shorts, --,
-// interspersed positionals. Errors have Click's texts. Abbreviations are not accepted.
-class ClickParser {
- public:
-  explicit ClickParser(std::vector<Flag*> flags) : flags_(std::move(flags)) {}
-
-  // With `interspersed` false the first positional ends the flags. Required flags are checked at
-  // the end, unless help was requested.
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed);
-
- private:
-  struct Cursor {
-    const std::vector<std::string>& args;
-    size_t next = 0;
-  };
-  base::Status ParseOption(const std::string& text, Cursor& cursor);
-  base::Status ParseShorts(const std::string& text, Cursor& cursor);
-  base::Status TakeValue(Flag& flag, std::string_view spelling, Cursor& cursor);
-  base::Status Set(Flag& flag, std::string_view value);
-  base::Error NoSuchOption(std::string_view spelling) const;
-  Flag* FindLong(std::string_view spelling) const;
-  Flag* FindShort(char shorthand) const;
-
-  std::vector<Flag*> flags_;
-};
-
-// An integer: otherwise `'x' is not a valid integer.`
+// A whole number: `'x' is not a valid integer.` otherwise.
 Flag& ClickInt(FlagSet& set, int64_t* to, std::string name, int64_t otherwise, std::string usage);
 
 // The texts of one command.

@@ -110,8 +110,8 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
   const auto add = [&](std::string_view part) {
     text += fmt::format("{}:{}\n", part.size(), part);
   };
-  for (const std::string_view part : {kWarmResident, kWarmFrames, kWarmIdle, kWarmImports,
-                                      kWarmMemory, kWarmPod, kWarmRank, kWarmSettings, kWarmStacks})
+  for (const std::string_view part : {kWarmResident, kWarmIdle, kWarmImports, kWarmMemory, kWarmPod,
+                                      kWarmRank, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

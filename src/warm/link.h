@@ -42,10 +42,6 @@ class Link {
   base::Result<pid_t> Start(const process::SpawnOptions& options,
                             const std::vector<int>& ignored_signals = {});
 
-  // The stack of the main thread of a rank of this keeper, in the form that PlaceInDump reads; ""
-  // when it is not available. Blocks for a millisecond. Nullopt: the keeper does not answer.
-  std::optional<std::string> DumpOf(pid_t pid);
-
   bool is_alive() const { return static_cast<bool>(connection_); }
   pid_t keeper() const { return keeper_; }
 

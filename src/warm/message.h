@@ -4,11 +4,9 @@
 //   launcher: enter, place inside its namespaces          + namespaces: user, mnt, uts
 //             start, umask, ignored signals, number of words, words..., environment...
 //                                                   + working directory, 0, 1, 2
-//             where, pid
 //   keeper:   ready, its pid | stale | refused, why     at first
 //             entered | refused, why                    to enter
 //             started, pid | refused, why               to each start
-//             where, pid, its frames or ""             to each where (PythonFrames)
 //             ended, pid, exit code or minus the signal
 //             reaped                                    an orphan of a rank has ended
 //

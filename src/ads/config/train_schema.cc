@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ads/config/infrastructure_keys.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -79,20 +80,11 @@ const KeyRules& RootRules() {
   return root;
 }
 
-// The most similar key; "" when none is similar. Misspellings in the documentation count as
-// similar.
-std::string Nearest(std::string_view key, const KeyRules& rules) {
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, key.size() / 3) + 1;
-  for (const KeyRule& rule : rules) {
-    size_t distance = base::EditDistance(base::ToLower(key), base::ToLower(rule.key));
-    if (rule.key.size() >= 4 && key.starts_with(rule.key)) distance = std::min<size_t>(distance, 1);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = rule.key;
-    }
-  }
-  return best;
+// Misspellings in the documentation count as similar.
+std::string_view NearestKey(std::string_view key, const KeyRules& rules) {
+  std::vector<std::string_view> names;
+  for (const KeyRule& rule : rules) names.push_back(rule.key);
+  return base::Nearest(key, names, std::max<size_t>(2, key.size() / 3));
 }
 
 std::string WithoutDot(const std::string& where) {
@@ -171,7 +163,7 @@ base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules,
       if (is_it) found = &rule;
     }
     if (found == nullptr) {
-      const std::string nearest = Nearest(member.key, rules);
+      const std::string_view nearest = NearestKey(member.key, rules);
       return FailAt(
           member.line,
           fmt::format("unknown key \"{}\" in {}{}; --no-strict ignores it", member.key,

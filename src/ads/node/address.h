@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
 
 namespace ads {
@@ -26,7 +27,7 @@ std::optional<InterfaceAddress> FindInCidr(const std::vector<InterfaceAddress>& 
 base::Result<std::string> AddressOfHostname();
 
 // The number of GPUs that a process started here sees: those of CUDA_VISIBLE_DEVICES if set,
-// otherwise the machine's.
-int64_t CountGpus(const std::optional<std::string>& visible_devices, const std::string& dev);
+// otherwise the machine's. `root`: "" is the machine's own files.
+int64_t CountGpus(const base::Environment& environment, const std::string& root = "");
 
 }  // namespace ads

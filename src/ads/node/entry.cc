@@ -199,11 +199,7 @@ std::vector<NodeProcess> Entry::Processes(int64_t gpus) const {
 }
 
 base::Result<NodeOutcome> Entry::Train() {
-  const auto visible = environment_.values().find("CUDA_VISIBLE_DEVICES");
-  const int64_t gpus =
-      CountGpus(visible == environment_.values().end() ? std::optional<std::string>()
-                                                       : std::optional(visible->second),
-                "/dev");
+  const int64_t gpus = CountGpus(environment_);
   Say("GPU COUNT: {}", gpus);
   if (!settings_.profile_command.empty()) Say("Profiler ON");
   TRY_ASSIGN(const auto command, TrainingCommand(settings_, environment_));

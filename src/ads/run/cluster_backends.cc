@@ -7,6 +7,7 @@
 
 #include "ads/run/info.h"
 #include "ads/run/pytorch_job.h"
+#include "api/gpus.h"
 #include "api/names.h"
 #include "base/file.h"
 #include "base/uid.h"
@@ -52,8 +53,7 @@ base::Result<int64_t> GpusHere(const Cluster& cluster, const RunRequest& request
   TRY_ASSIGN(const cluster::ObjectList nodes, cluster.client->List(api::kNodes, {}));
   int64_t here = 0;
   for (const text::Json& node : nodes.items) {
-    const auto count =
-        text::GetString(node, {"status", "allocatable", std::string(api::kGpuResource)});
+    const auto count = text::GetString(node, {"status", "allocatable", api::GpuResourceOf(node)});
     here += count.empty() ? 0 : std::strtoll(std::string(count).c_str(), nullptr, 10);
   }
   return std::min(wanted, here / static_cast<int64_t>(request.job.runs.size()));

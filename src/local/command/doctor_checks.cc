@@ -17,6 +17,7 @@
 #include "api/resources.h"
 #include "base/disk.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "local/client/config.h"
 #include "local/client/connect.h"
@@ -109,11 +110,11 @@ Finding CheckGpus(const base::Environment& environment) {
   struct Shared {
     std::mutex mutex;
     std::condition_variable known;
-    std::optional<node::GpuInventory> inventory;
+    std::optional<gpu::Inventory> inventory;
   };
   const auto shared = std::make_shared<Shared>();
-  const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
-                                     [shared](node::GpuInventory inventory) {
+  const node::GpuDiscovery discovery(gpu::Places::Of(environment),
+                                     [shared](gpu::Inventory inventory) {
                                        const std::lock_guard lock(shared->mutex);
                                        shared->inventory = std::move(inventory);
                                        shared->known.notify_all();
@@ -124,7 +125,7 @@ Finding CheckGpus(const base::Environment& environment) {
     return {State::kBad, "gpus", "the driver does not answer",
             "check whether `nvidia-smi` answers: if it hangs, reboot the machine"};
   }
-  const node::GpuInventory& inventory = *shared->inventory;
+  const gpu::Inventory& inventory = *shared->inventory;
   if (inventory.devices.empty()) {
     return {State::kPoor, "gpus", "none", inventory.reason + "; jobs run on the CPU"};
   }
@@ -188,18 +189,16 @@ Finding CheckLauncher() {
 
 // Gloo and the rendezvous of the ranks look up the host's own name.
 Finding CheckHostName() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
+  const std::string name = base::HostName();
   addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(name.data(), nullptr, nullptr, &found);
+  const int failed = ::getaddrinfo(name.c_str(), nullptr, nullptr, &found);
   if (failed == 0) {
     ::freeaddrinfo(found);
-    return {State::kGood, "host name", fmt::format("{} has an address", name.data()), ""};
+    return {State::kGood, "host name", name + " has an address", ""};
   }
-  return {
-      State::kPoor, "host name",
-      fmt::format("{} has no address: {}", name.data(), ::gai_strerror(failed)),
-      fmt::format("add `127.0.1.1 {}` to /etc/hosts, or set GLOO_SOCKET_IFNAME=lo", name.data())};
+  return {State::kPoor, "host name",
+          fmt::format("{} has no address: {}", name, ::gai_strerror(failed)),
+          fmt::format("add `127.0.1.1 {}` to /etc/hosts, or set GLOO_SOCKET_IFNAME=lo", name)};
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
     scheduler::Node node;
     node.gpus.resize(gpus.Units().size());
     node.no_gpu_reason = gpus.Reason();
+    node.gpu_resource = gpus.Vendor().resource;
     return scheduler::WhyWithoutGpus(wish, node, policy);
   };
   TRY_ASSIGN(const std::string executable, OwnExecutable());
@@ -300,8 +301,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(const auto agent, node::Agent::Start(client, *shims, gpus, ports, lost, clock,
                                                   std::move(agent_options)));
   Scheduling scheduling(client, gpus, clock, std::move(scheduling_options));
-  const node::GpuDiscovery discovery(environment.GetOr("MUSTER_NVML", ""),
-                                     [&](const node::GpuInventory& inventory) {
+  const node::GpuDiscovery discovery(gpu::Places::Of(environment),
+                                     [&](const gpu::Inventory& inventory) {
                                        gpus.SetInventory(inventory);
                                        agent->GpusAreKnown();
                                        scheduling.GpusAreKnown();
@@ -311,7 +312,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const Deployments deployments(client, clock);
   const EventJanitor janitor(client, clock);
 
-  GpuMetrics gpu_metrics(client, environment.GetOr("MUSTER_NVML", ""), node_name);
+  GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
   const net::HttpHandler handler = [&gpu_metrics, api = api_server->handler()](
                                        net::HttpRequest request,
                                        std::shared_ptr<net::Responder> responder) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/client.h"
-#include "local/node/devices/gpu.h"
+#include "gpu/inventory.h"
 #include "net/http/types.h"
 
 namespace local::daemon {
@@ -21,14 +21,14 @@ bool IsGpuMetricsRequest(const net::HttpRequest& request);
 
 // Renders the page. `pods`: those of this node that have not ended; their annotations name the GPUs
 // that they hold. Pure.
-std::string RenderGpuMetrics(const node::GpuInventory& inventory,
-                             const std::vector<text::Json>& pods, std::string_view node_name);
+std::string RenderGpuMetrics(const gpu::Inventory& inventory, const std::vector<text::Json>& pods,
+                             std::string_view node_name);
 
 // Reads the GPUs only on request, once for all concurrent requests. Thread safe. Borrows the
 // client; its destructor does not wait for a driver that hangs.
 class GpuMetrics {
  public:
-  GpuMetrics(cluster::Client& client, std::string library_directory, std::string node_name);
+  GpuMetrics(cluster::Client& client, gpu::Places places, std::string node_name);
   ~GpuMetrics();
   // Returns at once.
   void Handle(std::shared_ptr<net::Responder> responder);

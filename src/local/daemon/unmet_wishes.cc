@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/pod.h"
+#include "gpu/vendor.h"
 
 namespace local::daemon {
 namespace {
@@ -22,7 +23,7 @@ struct Wishes {
 // Resources that every machine has, as opposed to devices.
 bool IsPlain(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
-         resource.starts_with("hugepages-") || resource == api::kGpuResource;
+         resource.starts_with("hugepages-") || gpu::IsResource(resource);
 }
 
 void CollectResources(const text::Json& container, Wishes& wishes) {

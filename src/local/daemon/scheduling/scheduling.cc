@@ -247,6 +247,7 @@ scheduler::Node Scheduling::DescribeNode() const {
   node.memory = options_.memory;
   node.are_gpus_known = gpus_.IsKnown();
   node.no_gpu_reason = gpus_.Reason();
+  node.gpu_resource = gpus_.Vendor().resource;
   for (std::string& holder : gpus_.HoldersElsewhere()) {
     node.gpus.push_back({.is_locked_elsewhere = !holder.empty(), .holder = std::move(holder)});
   }

@@ -28,8 +28,8 @@ class SchedulingTest : public testing::Test {
     return folder;
   }
   void SetGpus(int count) { gpus_.SetInventory(Inventory(count)); }
-  static node::GpuInventory Inventory(int count) {
-    node::GpuInventory inventory;
+  static gpu::Inventory Inventory(int count) {
+    gpu::Inventory inventory;
     for (int i = 0; i < count; ++i) {
       inventory.devices.push_back(
           {i, "GPU-" + std::to_string(i), "NVIDIA Test", 1, 0, {}, false, {}});

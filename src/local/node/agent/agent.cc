@@ -76,8 +76,9 @@ Agent::~Agent() {
 void Agent::WriteNode() {
   Machine machine = options_.machine;
   if (gpus_.IsKnown()) {
-    const std::vector<GpuUnit> units = gpus_.Units();
+    const std::vector<gpu::Unit> units = gpus_.Units();
     machine.gpus = static_cast<int>(units.size());
+    machine.gpu_vendor = &gpus_.Vendor();
     if (!units.empty()) machine.gpu_product = units.front().name;
   }
   writer_->PutNode(MakeNode(machine, clock_.Now()));

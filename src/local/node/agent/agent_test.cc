@@ -112,7 +112,7 @@ TEST_F(AgentTest, RegistersTheNode) {
   EXPECT_TRUE(cluster_.WaitFor(api::kNodes, "", "here", [](const Maybe& node) {
     return node && GetString(*node, {"status", "capacity", "cpu"}) == "4";
   }));
-  GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
   gpus_.SetInventory(inventory);
   agent_->GpusAreKnown();
@@ -389,7 +389,7 @@ TEST_F(AgentTest, AStartThatFailsIsToldAndNotTakenForAStart) {
 }
 
 TEST_F(AgentTest, HandsGpuAndPortLocksToTheShim) {
-  GpuInventory inventory;
+  gpu::Inventory inventory;
   inventory.devices.push_back({0, "GPU-test", "NVIDIA Test", 1, 0, {}, false, {}});
   gpus_.SetInventory(inventory);
   ASSERT_TRUE(ports_.Assign("uid-job-j", 23600));

@@ -82,14 +82,14 @@ text::Json MakeNode(const Machine& machine, base::Time now) {
   if (!machine.gpu_product.empty()) {
     std::string product = machine.gpu_product;
     std::replace(product.begin(), product.end(), ' ', '-');
-    labels["nvidia.com/gpu.product"] = product;
+    labels[machine.gpu_vendor->product_label] = product;
   }
   text::Object capacity = {
       {"cpu", std::to_string(machine.cpus)},
       {"memory", fmt::format("{}Ki", machine.memory / 1024)},
       {"pods", std::to_string(kMaxPods)},
   };
-  if (machine.gpus > 0) capacity[api::kGpuResource] = std::to_string(machine.gpus);
+  if (machine.gpus > 0) capacity[machine.gpu_vendor->resource] = std::to_string(machine.gpus);
   return text::Object{
       {"apiVersion", "v1"},
       {"kind", "Node"},

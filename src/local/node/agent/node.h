@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "gpu/vendor.h"
 #include "text/json.h"
 
 namespace local::node {
@@ -13,8 +14,8 @@ struct Machine {
   std::string node_name;  // the host's name, lower case
   int cpus = 1;
   int64_t memory = 0;  // bytes
-  // nvidia.com/gpu; -1 until discovery has finished.
-  int gpus = -1;
+  int gpus = -1;       // -1 until discovery has finished
+  const gpu::Vendor* gpu_vendor = &gpu::kNvidia;
   std::string gpu_product;  // "" without GPUs
   std::string kernel_version;
   std::string os_image;

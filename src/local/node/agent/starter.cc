@@ -108,6 +108,7 @@ OrNotReady<std::unique_ptr<RunningShim>> PodStarter::Start(const text::Json& pod
   grants->images = std::move(*images);
   NodeFacts facts = facts_;
   facts.has_gpus = !gpus_.IsKnown() || !gpus_.Units().empty();
+  facts.gpu_vendor = &gpus_.Vendor();
   auto plan = PlanPod(pod, *objects, facts, *grants,
                       [](const std::string& path) { return SystemFiles().Exists(path); });
   if (!plan) return Refuse(std::move(plan.error()));
@@ -154,7 +155,7 @@ OrNotReady<PodObjects> PodStarter::Fetch(const text::Json& pod) {
 
 OrNotReady<std::vector<std::string>> PodStarter::VisibleGpus(const text::Json& pod) {
   std::vector<std::string> visible;
-  const std::vector<GpuUnit> known = gpus_.Units();
+  const std::vector<gpu::Unit> known = gpus_.Units();
   for (const int unit : ParseUnits(api::Annotation(pod, api::kGpusAnnotation))) {
     if (static_cast<size_t>(unit) >= known.size()) {
       // After a restart of the daemon, discovery may not have finished.

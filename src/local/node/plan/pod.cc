@@ -231,8 +231,9 @@ class PodPlanner {
                        {},
                        NotReady::Retry::kNever});
         }
-        RunByPodman(*json->second, spec_, variables_[container.name], grants_.visible_gpus,
-                    facts_.environment, container);
+        RunByPodman(*json->second, spec_, variables_[container.name],
+                    {facts_.gpu_vendor->resource, grants_.visible_gpus}, facts_.environment,
+                    container);
       }
     }
     spec_.mounts.clear();
@@ -360,19 +361,13 @@ class PodPlanner {
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {
-    if (!grants_.visible_gpus.empty()) {
-      // The pod's share, whatever the container says, because others hold the rest. NVML and CUDA
-      // agree on indices only in PCI order.
-      env.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-      env.emplace_back("CUDA_VISIBLE_DEVICES", base::Join(grants_.visible_gpus, ","));
-      return;
-    }
-    // A pod that requested none gets none, unless its author overrides that.
-    const std::string_view asked = ValueIn(variables, "NVIDIA_VISIBLE_DEVICES");
-    if (!facts_.has_gpus || Has(variables, "CUDA_VISIBLE_DEVICES")) return;
-    if (!asked.empty() && asked != "void" && asked != "none") return;
-    env.emplace_back("CUDA_VISIBLE_DEVICES", "");
-    env.emplace_back("NVIDIA_VISIBLE_DEVICES", "void");
+    // Its share, whatever the container says, since others hold the rest; else none, unless it does.
+    if (grants_.visible_gpus.empty() && !facts_.has_gpus) return;
+    const std::map<std::string, std::string> own(variables.rbegin(), variables.rend());
+    const gpu::Variables added = grants_.visible_gpus.empty()
+                                     ? facts_.gpu_vendor->hidden(base::Environment(own))
+                                     : facts_.gpu_vendor->shown(grants_.visible_gpus);
+    env.insert(env.end(), added.begin(), added.end());
   }
 
   // The names of the job's services and pods, which are the same (compat/pytorchjob.md 2.4).

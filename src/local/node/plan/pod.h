@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "gpu/vendor.h"
 #include "local/node/agent/objects.h"
 #include "local/node/devices/node_ports.h"
 #include "local/node/plan/image_map.h"
@@ -30,6 +31,7 @@ struct NodeFacts {
   int64_t memory = 0;
   uid_t user = 0;  // the daemon's
   bool has_gpus = false;
+  const gpu::Vendor* gpu_vendor = &gpu::kNvidia;
   CgroupPlace cgroups;
   base::Environment environment;  // the daemon's own; the pod's annotation overrides it
   LauncherPath launcher;
@@ -44,8 +46,7 @@ struct NodeFacts {
 
 // Resources of the machine that were found or reserved for the pod.
 struct PodGrants {
-  std::vector<std::string> visible_gpus;  // the names in CUDA_VISIBLE_DEVICES of the units that it
-                                          // holds
+  std::vector<std::string> visible_gpus;  // gpu::Unit::visible of the units that it holds
   std::string interpreter_directory;      // to be put first on PATH; may be ""
   std::string interpreter;                // for the run's record; "": none
   // The command that replaces `tensorboard` in the pod's containers (tensorboard.h).

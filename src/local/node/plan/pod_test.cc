@@ -549,6 +549,17 @@ TEST(PlanPod, ShowsItsGpusAndNoOthers) {
   EXPECT_EQ(visible(Planned(PodBuilder("p"))), "(unset)") << "a machine without GPUs";
 }
 
+TEST(PlanPod, ShowsAmdsGpusByTheirOwnVariables) {
+  NodeFacts facts = Facts();
+  facts.has_gpus = true;
+  facts.gpu_vendor = &gpu::kAmd;
+  const PodPlan plan = Planned(PodBuilder("p"), {.facts = facts, .gpus = {"1", "3"}});
+  EXPECT_EQ(EnvOf(plan, "ROCR_VISIBLE_DEVICES"), "1,3");
+  EXPECT_EQ(EnvOf(plan, "HIP_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(EnvOf(plan, "CUDA_VISIBLE_DEVICES"), "(unset)");
+  EXPECT_EQ(EnvOf(Planned(PodBuilder("p"), {.facts = facts}), "HIP_VISIBLE_DEVICES"), "-1");
+}
+
 TEST(PlanPod, AWorkingDirectoryThatIsNotThereIsThePodsOwn) {
   const PodPlan plan =
       Planned(PodBuilder("p").With({"workingDir"}, "/workspace"), {.is_there = false});

@@ -85,8 +85,7 @@ std::string PodmanName(std::string_view pod_uid, std::string_view container) {
 }
 
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
-                 const std::vector<std::string>& gpus, const base::Environment& daemon,
-                 ContainerSpec& spec) {
+                 const CdiDevices& gpus, const base::Environment& daemon, ContainerSpec& spec) {
   std::map<std::string, std::string> known;
   for (const auto& [name, value] : variables) known[name] = value;
   std::vector<std::string> command = Words(container, "command", known);
@@ -106,7 +105,9 @@ void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList&
     argv.push_back(fmt::format("--add-host={}:{}", name, address));
   }
   for (const Mount& mount : pod.mounts) AddMount(mount, argv);
-  for (const std::string& gpu : gpus) argv.push_back("--device=nvidia.com/gpu=" + gpu);
+  for (const std::string& name : gpus.names) {
+    argv.push_back(fmt::format("--device={}={}", gpus.kind, name));
+  }
   if (const auto cwd = CleanPath(GetString(container, {"workingDir"}));
       cwd && !GetString(container, {"workingDir"}).empty()) {
     argv.push_back("--workdir=" + *cwd);

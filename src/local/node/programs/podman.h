@@ -17,13 +17,18 @@ namespace local::node {
 // The name of podman's container for a container of a pod.
 std::string PodmanName(std::string_view pod_uid, std::string_view container);
 
+// Devices by their CDI names: "nvidia.com/gpu=0".
+struct CdiDevices {
+  std::string_view kind;
+  const std::vector<std::string>& names;
+};
+
 // Sets argv and env of `spec`, whose env contains the container's own variables (later entries win)
 // and whose tty is set. Values stay out of argv, where others could read them. `pod` has the
 // mounts, hosts and host name that the container sees; `variables` are those that its command may
-// refer to; `gpus` are CDI names; podman itself gets the variables of `daemon` that it needs.
+// refer to; podman itself gets the variables of `daemon` that it needs.
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
-                 const std::vector<std::string>& gpus, const base::Environment& daemon,
-                 ContainerSpec& spec);
+                 const CdiDevices& gpus, const base::Environment& daemon, ContainerSpec& spec);
 
 // The command line of an exec in a container.
 std::vector<std::string> PodmanExec(const std::string& podman_name, bool has_terminal,

@@ -166,6 +166,9 @@ base::Result<std::optional<ShimHandle>> AdoptShim(const std::string& directory) 
   const auto identity = ReadIdentity(directory);
   if (!identity) {
     if (identity.error().code == base::Code::kNotFound) return std::optional<ShimHandle>();
+    // It is not synchronised: a power cut leaves an empty file. Whose lock is free does not run.
+    const auto lock = process::TryLockFile(directory + "/" + kLockFile);
+    if (lock && *lock) return std::optional<ShimHandle>();
     return base::Fail(identity.error());
   }
   TRY_ASSIGN(const std::string boot_id, process::BootId());

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "local/node/shim/pod_processes.h"
 #include "local/node/testing/pod_fixture.h"
+#include "process/file_lock.h"
 #include "process/procfs.h"
 
 namespace local::node {
@@ -370,6 +371,20 @@ TEST_F(ShimTest, AShimOfAnEarlierBootIsNotAdopted) {
       base::Durability::kNone));
   EXPECT_FALSE(AdoptShim(directory)->has_value());
   EXPECT_TRUE(IsFromEarlierBoot(directory));
+}
+
+// As a power cut leaves it: the file's name was on the disk, its content was not.
+TEST_F(ShimTest, AShimWhoseFileIsEmptyIsNotAdoptedUnlessItHoldsItsLock) {
+  const std::string directory = root_ + "/cut";
+  ASSERT_TRUE(base::MakeDirs(directory));
+  ASSERT_TRUE(
+      base::WriteFileAtomic(directory + "/shim.json", "", 0600, base::Durability::kNone));
+  const auto adopted = AdoptShim(directory);
+  ASSERT_TRUE(adopted) << adopted.error().message;
+  EXPECT_FALSE(adopted->has_value());
+  const auto lock = process::TryLockFile(directory + "/lock");
+  ASSERT_TRUE(lock && *lock);
+  EXPECT_FALSE(AdoptShim(directory));
 }
 
 TEST_F(ShimTest, KeepsLocksAsLongAsItLivesAndHidesThemFromThePod) {

@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/strings.h"
 #include "local/node/shim/namespace_limits.h"
 #include "local/node/shim/pod_processes.h"
@@ -78,12 +79,6 @@ std::vector<std::string> WorkingDirectories(const PodSpec& spec) {
     }
   }
   return directories;
-}
-
-std::string RunningHostName() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 std::string HostNameOf(const PodSpec& spec) {
@@ -296,7 +291,7 @@ bool NeedsView(const PodSpec& spec) {
   if (::geteuid() != 0 && std::any_of(spec.containers.begin(), spec.containers.end(), is_another)) {
     return true;
   }
-  if (!spec.hostname.empty() && HostNameOf(spec) != RunningHostName()) return true;
+  if (!spec.hostname.empty() && HostNameOf(spec) != base::HostName()) return true;
   const std::vector<std::string> directories = WorkingDirectories(spec);
   return std::any_of(directories.begin(), directories.end(),
                      [](const std::string& path) { return ::access(path.c_str(), X_OK) != 0; });

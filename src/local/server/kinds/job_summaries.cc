@@ -47,7 +47,7 @@ const text::Projection& RowParts() {
 // Whether the row of this job needs only its master pod: the job has ended and requested no GPUs.
 // After a start, the first list waits for this, with perhaps ten thousand jobs.
 bool NeedsOnlyChief(std::string_view json, const text::Json& job) {
-  if (json.find("nvidia") != std::string_view::npos) return false;
+  if (json.find("gpu\"") != std::string_view::npos) return false;
   const text::Array* const conditions = text::FindArray(job, {"status", "conditions"});
   if (conditions == nullptr) return false;
   return std::any_of(conditions->begin(), conditions->end(), [](const text::Json& condition) {

@@ -297,6 +297,13 @@ base::Result<std::vector<Mutation>> CollectIfOrphaned(View& view, const Key& key
     options.uid = api::Uid(object);
     mutations.push_back(DeleteLater(key, options, now));
   }
+  for (const text::Json& owner : *owners) {
+    const std::string uid(text::GetString(owner, {"uid"}));
+    TRY_ASSIGN(const auto record, view.GetByUid(uid));
+    if (record && HasFinalizer(record->object, kForegroundFinalizer)) {
+      mutations.push_back(ReleaseLater(key, uid, Propagation::kForeground, now));
+    }
+  }
   return mutations;
 }
 

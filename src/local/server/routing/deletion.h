@@ -44,7 +44,8 @@ base::Result<store::Next> Delete(store::View& view, store::Record current,
 base::Result<store::Next> Remove(store::View& view, store::Record current, Propagation propagation,
                                  base::Time now);
 
-// For a new object whose owners are all gone: the mutations that delete it again.
+// For a new object whose owners are all gone, or one of whose owners waits for its last dependent
+// to go: the mutations that delete it again.
 base::Result<std::vector<store::Mutation>> CollectIfOrphaned(store::View& view,
                                                              const store::Key& key,
                                                              const text::Json& object,

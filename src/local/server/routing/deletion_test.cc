@@ -157,6 +157,20 @@ TEST(Deletion, WhatIsMadeForAnOwnerThatIsGoneGoesAgain) {
   EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
 }
 
+// By a controller that has not heard of the deletion yet: the owner would wait for it for ever.
+TEST(Deletion, WhatIsMadeForAnOwnerThatWaitsForItsLastDependantGoesAgain) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  Bind(server, "p");
+  server.Expect(200, "DELETE", Path(kJobsPath, "j?propagationPolicy=Foreground"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("late"), job));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
+  EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Expect(200, "DELETE", Path(kPodsPath, "p?gracePeriodSeconds=0"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
+}
+
 TEST(Deletion, ACollectionGoesBySelector) {
   TestServer server;
   for (const std::string name : {"a", "b", "c"}) {
