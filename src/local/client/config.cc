@@ -28,7 +28,8 @@ constexpr auto kSettings = std::to_array<Setting>({
     {"local.redirect_launch", "true or false", "true",
      "python -m torch.distributed.run in pods starts muster launch"},
     {"local.warm", "true or false", "false",
-     "torchrun in pods starts muster launch --warm, and python script.py is forked from a warm interpreter"},
+     "torchrun in pods starts muster launch --warm, and python script.py is forked from a warm "
+     "interpreter"},
     {"local.log_limit", "a size; 0: no limit", "100M",
      "how much of each rank's log is kept; the newest part stays"},
     {"local.keep_days", "a number; 0: no limit", "90",

@@ -220,8 +220,9 @@ TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
   TestNode& c = Join("c");
   RunUntil([&] { return c.end().has_value(); });
   EXPECT_EQ(c.end()->kind, EndKind::kError);
-  EXPECT_NE(c.end()->error.message.find("does not answer as a muster agent; is torchrun running there?"),
-            std::string::npos)
+  EXPECT_NE(
+      c.end()->error.message.find("does not answer as a muster agent; is torchrun running there?"),
+      std::string::npos)
       << c.end()->error.message;
 }
 
@@ -230,7 +231,8 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   RunUntil([&] { return !a.progress().empty(); });
   const auto count = [&] {
     int found = 0;
-    for (size_t at = 0; (at = a.progress().find("is torchrun running there?", at)) != std::string::npos;) {
+    for (size_t at = 0;
+         (at = a.progress().find("is torchrun running there?", at)) != std::string::npos;) {
       ++at;
       ++found;
     }

@@ -361,7 +361,8 @@ class PodPlanner {
   }
 
   void AddGpus(const EnvList& variables, EnvList& env) const {
-    // Its share, whatever the container says, since others hold the rest; else none, unless it does.
+    // Its share, whatever the container says, since others hold the rest; else none, unless it
+    // does.
     if (grants_.visible_gpus.empty() && !facts_.has_gpus) return;
     const std::map<std::string, std::string> own(variables.rbegin(), variables.rend());
     const gpu::Variables added = grants_.visible_gpus.empty()
