@@ -1,4 +1,4 @@
-# What a person types. `make` alone lists it.
+# The commands for developers; `make` lists them.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help

@@ -55,7 +55,7 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
                                           const FileExists& file_exists) {
   if (flags.local && (!flags.kubeconfig.empty() || !flags.context.empty())) {
     return base::Fail(base::Code::kInvalidArgument,
-                      "--local names the embedded cluster: it cannot stand beside --kubeconfig, "
+                      "--local selects the embedded cluster: it cannot be combined with --kubeconfig, "
                       "--config or --context");
   }
   if (flags.local) return Embedded("flag --local");

@@ -98,7 +98,7 @@ base::Status Migrate(Database& database) {
   constexpr auto kNewest = static_cast<int64_t>(kMigrations.size());
   if (version > kNewest) {
     return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("the state is of version {}, this muster knows up to {}: use the "
+                      fmt::format("the state has version {}, but this muster knows versions up to {}: use the "
                                   "muster that wrote it",
                                   version, kNewest));
   }

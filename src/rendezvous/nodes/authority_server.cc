@@ -172,7 +172,7 @@ void AuthorityServer::TellOfStrangers() {
     if (std::exchange(is_told, true)) continue;
     Carry(membership_.Announce(
         address +
-        " speaks to the workers' store but is not a worker of this job; is torchrun there? Start "
+        " uses the workers' store but is not a worker of this job; is torchrun running there? Start "
         "every node with the same launcher"));
   }
 }

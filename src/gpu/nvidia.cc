@@ -1,12 +1,12 @@
-// NVIDIA's GPUs, by what its driver shows in /proc and /dev.
+// NVIDIA's GPUs, by what its driver shows in /proc and /dev; nvml.cc reads them.
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "base/strings.h"
-#include "launch/machine/gpu_vendor.h"
+#include "gpu/vendor.h"
 
-namespace launch {
+namespace gpu {
 namespace {
 
 constexpr std::array<std::string_view, 2> kNvidiaNames = {"GPU-", "MIG-"};
@@ -36,8 +36,26 @@ int VisibleNvidiaGpus(int installed, const base::Environment& environment) {
   return list != nullptr ? CountKnown(*list, installed, kNvidiaNames) : installed;
 }
 
+// NVML and CUDA agree on indices in PCI order only.
+Variables ShowNvidiaGpus(const std::vector<std::string>& units) {
+  return {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"CUDA_VISIBLE_DEVICES", base::Join(units, ",")}};
+}
+
+Variables HideNvidiaGpus(const base::Environment& environment) {
+  const std::string asked = environment.GetOr("NVIDIA_VISIBLE_DEVICES", "void");
+  const bool is_said = DeviceList(environment, "CUDA_VISIBLE_DEVICES") != nullptr;
+  if (is_said || (asked != "void" && asked != "none")) return {};
+  return {{"CUDA_VISIBLE_DEVICES", ""}, {"NVIDIA_VISIBLE_DEVICES", "void"}};
+}
+
 }  // namespace
 
-const GpuVendor kNvidia = {"NVIDIA", NvidiaGpus, VisibleNvidiaGpus};
+const Vendor kNvidia = {.name = "NVIDIA",
+                        .resource = "nvidia.com/gpu",
+                        .product_label = "nvidia.com/gpu.product",
+                        .installed = NvidiaGpus,
+                        .visible = VisibleNvidiaGpus,
+                        .shown = ShowNvidiaGpus,
+                        .hidden = HideNvidiaGpus};
 
-}  // namespace launch
+}  // namespace gpu

@@ -1,27 +1,25 @@
-#include "launch/machine/gpu_vendor.h"
+#include "gpu/vendor.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/strings.h"
 
-namespace launch {
+namespace gpu {
 
-std::span<const GpuVendor* const> GpuVendors() {
-  static constexpr std::array<const GpuVendor*, 2> kVendors = {&kNvidia, &kAmd};
-  return kVendors;
-}
-
-const GpuVendor* InstalledVendor(const std::string& root) {
-  const auto vendors = GpuVendors();
-  const auto found = std::find_if(vendors.begin(), vendors.end(), [&root](const GpuVendor* vendor) {
+const Vendor* InstalledVendor(const std::string& root) {
+  const auto found = std::find_if(kVendors.begin(), kVendors.end(), [&root](const Vendor* vendor) {
     return !vendor->installed(root).empty();
   });
-  return found == vendors.end() ? nullptr : *found;
+  return found == kVendors.end() ? nullptr : *found;
+}
+
+bool IsResource(std::string_view name) {
+  return std::any_of(kVendors.begin(), kVendors.end(),
+                     [name](const Vendor* vendor) { return vendor->resource == name; });
 }
 
 int UsableGpus(const base::Environment& environment, const std::string& root) {
-  const GpuVendor* const vendor = InstalledVendor(root);
+  const Vendor* const vendor = InstalledVendor(root);
   if (vendor == nullptr) return 0;
   return vendor->visible(static_cast<int>(vendor->installed(root).size()), environment);
 }
@@ -47,4 +45,4 @@ int CountKnown(std::string_view list, int installed, std::span<const std::string
   return count;
 }
 
-}  // namespace launch
+}  // namespace gpu

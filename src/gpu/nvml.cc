@@ -1,13 +1,16 @@
-#include "local/node/devices/nvml.h"
-
+// NVIDIA's management library, loaded at run time: muster neither needs it nor links it. The few
+// prototypes are declared here as its ABI has them (nvml.h of the driver, stable since R418).
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <utility>
 
-namespace local::node {
+#include "base/result.h"
+#include "gpu/vendor.h"
 
+namespace gpu {
 namespace {
 
 constexpr int kSuccess = 0;
@@ -31,10 +34,34 @@ void* OpenLibrary(const std::string& directory) {
   return nullptr;
 }
 
-}  // namespace
+// One initialised library. One thread at a time.
+class Nvml {
+ public:
+  // `directory` holds the library; "" is the loader's search path. kNotFound: there is no library,
+  // so no driver is installed; kUnavailable: the driver does not answer, with its own words. May
+  // take seconds while a driver wakes its GPUs.
+  static base::Result<std::unique_ptr<Nvml>> Open(const std::string& directory);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  // GPUs that do not answer are left out, and named in `reason`.
+  base::Result<Inventory> Read();
+
+ private:
+  struct Functions;
+  Nvml(void* library, std::unique_ptr<Functions> functions);
+
+  base::Result<Device> ReadDevice(unsigned index);
+  std::vector<MigInstance> ReadMigInstances(void* device);
+  std::string Words(int code) const;
+
+  void* library_;
+  std::unique_ptr<Functions> functions_;
+};
 
 struct Nvml::Functions {
-  using Device = void*;
+  using Handle = void*;
   struct Memory {  // nvmlMemory_t
     unsigned long long total = 0;
     unsigned long long free = 0;
@@ -50,15 +77,15 @@ struct Nvml::Functions {
   int (*shutdown)() = nullptr;
   const char* (*error_string)(int) = nullptr;
   int (*device_count)(unsigned*) = nullptr;
-  int (*device_by_index)(unsigned, Device*) = nullptr;
-  int (*device_uuid)(Device, char*, unsigned) = nullptr;
-  int (*device_name)(Device, char*, unsigned) = nullptr;
-  int (*device_memory)(Device, Memory*) = nullptr;
+  int (*device_by_index)(unsigned, Handle*) = nullptr;
+  int (*device_uuid)(Handle, char*, unsigned) = nullptr;
+  int (*device_name)(Handle, char*, unsigned) = nullptr;
+  int (*device_memory)(Handle, Memory*) = nullptr;
   // Older drivers lack these: nullptr then.
-  int (*device_utilization)(Device, Utilization*) = nullptr;
-  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
-  int (*max_mig_devices)(Device, unsigned*) = nullptr;
-  int (*mig_device_by_index)(Device, unsigned, Device*) = nullptr;
+  int (*device_utilization)(Handle, Utilization*) = nullptr;
+  int (*mig_mode)(Handle, unsigned*, unsigned*) = nullptr;
+  int (*max_mig_devices)(Handle, unsigned*) = nullptr;
+  int (*mig_device_by_index)(Handle, unsigned, Handle*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
 
   bool LoadFrom(void* library) {
@@ -105,12 +132,12 @@ base::Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& directory) {
 
 std::string Nvml::Words(int code) const { return functions_->error_string(code); }
 
-base::Result<GpuInventory> Nvml::Read() {
+base::Result<Inventory> Nvml::Read() {
   unsigned count = 0;
   if (const int code = functions_->device_count(&count); code != kSuccess) {
     return base::Fail(base::Code::kUnavailable, "NVML: count the GPUs: " + Words(code));
   }
-  GpuInventory inventory;
+  Inventory inventory;
   std::array<char, kVersionBytes> version{};
   if (functions_->driver_version != nullptr &&
       functions_->driver_version(version.data(), kVersionBytes) == kSuccess) {
@@ -127,7 +154,7 @@ base::Result<GpuInventory> Nvml::Read() {
   return inventory;
 }
 
-base::Result<GpuDevice> Nvml::ReadDevice(unsigned index) {
+base::Result<Device> Nvml::ReadDevice(unsigned index) {
   void* handle = nullptr;
   std::array<char, kUuidBytes> uuid{};
   std::array<char, kNameBytes> name{};
@@ -138,7 +165,7 @@ base::Result<GpuDevice> Nvml::ReadDevice(unsigned index) {
   if (code != kSuccess) {
     return base::Fail(base::Code::kUnavailable, fmt::format("GPU {}: {}", index, Words(code)));
   }
-  GpuDevice device;
+  Device device;
   device.index = static_cast<int>(index);
   device.uuid = uuid.data();
   device.name = name.data();
@@ -189,4 +216,24 @@ std::vector<MigInstance> Nvml::ReadMigInstances(void* device) {
   return instances;
 }
 
-}  // namespace local::node
+}  // namespace
+
+Inventory ReadNvidia(const Places& places) {
+  Inventory none;
+  auto nvml = Nvml::Open(places.nvml_folder);
+  if (!nvml) {
+    none.reason = nvml.error().message;
+    return none;
+  }
+  auto inventory = (*nvml)->Read();
+  if (!inventory) {
+    none.reason = inventory.error().message;
+    return none;
+  }
+  if (inventory->reason.empty() && !inventory->devices.empty() && inventory->Units().empty()) {
+    inventory->reason = "MIG is enabled and no MIG instance exists";
+  }
+  return std::move(*inventory);
+}
+
+}  // namespace gpu
