@@ -32,6 +32,7 @@
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
 #include "local/node/shim/shim.h"
+#include "watch/watch.h"
 
 namespace {
 
@@ -87,10 +88,11 @@ void AddLaunch(cli::Command& root) {
 }
 
 void AddGroups(cli::Command& root) {
-  root.Group("Jobs", {"run", "submit", "list", "get", "logs", "attach", "top", "suspend", "resume",
-                      "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
-      .Group("Runs", {"history", "show", "explain", "stacks", "compare", "rerun", "code", "files",
-                      "cp", "prune"})
+  root.Group("Jobs",
+             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "suspend", "resume",
+              "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+      .Group("Runs", {"history", "show", "report", "explain", "stacks", "compare", "rerun", "code",
+                      "files", "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
                          "install", "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});
@@ -229,6 +231,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
+    watch::AddWatch(root, context, SelfPath());
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);

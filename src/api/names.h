@@ -84,6 +84,8 @@ inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 // Of a job: whom to tell, a line each; the label of the same name says when (end, fail, start).
 // Who holds a running job up (api/stall.h); gone once it goes on.
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
+// When ranks of a job were held up before (api/stall.h).
+inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
 inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
 // With "-start" or "-end": that it was told, or why not.
 inline constexpr std::string_view kNotifiedAnnotation = "muster.dev/notified";

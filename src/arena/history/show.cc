@@ -10,6 +10,7 @@
 #include "arena/history/facts.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
@@ -21,6 +22,7 @@ namespace arena {
 namespace {
 
 constexpr int64_t kLastLines = 10;
+constexpr int64_t kShownPoints = 1000;  // of each scalar
 
 // A run of one instance: its pod's, of this attempt or an earlier one.
 struct Attempt {
@@ -121,7 +123,8 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
+std::string RenderRun(const RunRecord& run, const RunFacts& facts,
+                      const std::vector<std::string>& progress, const std::string& last_lines,
                       const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
@@ -137,6 +140,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (run.deleted) add("Deleted", LocalTime(*run.deleted));
   add("Duration", base::ShortDuration(summary.duration));
+  for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", facts.folder);
@@ -223,6 +227,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   }
   if (IsForMachines(format)) {
     text::Json json = RenderRunJson(context, run, facts);
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
     if (IsSweep(facts.folder)) {
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
@@ -238,7 +244,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  TRY(call.out.Write(
+      RenderRun(run, facts, progress, LastLinesOf(*client, run), PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

@@ -45,6 +45,7 @@ class StallKeeper {
     std::optional<answers::StallWatch> watch;
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each that was there
     std::string noted;                                   // in its annotation
+    std::string past;                                    // in that of the stalls before it
   };
 
   void OnPod(const text::Json& pod, bool is_gone);

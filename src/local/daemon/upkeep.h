@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +31,9 @@ class Upkeep {
     base::Environment environment;
     // The store was not closed and is too large to be looked through before the first command.
     bool is_to_be_checked = false;
+    // Removes what is kept of the progress of runs, but of those that `remembered` holds or that
+    // are there.
+    std::function<void(const std::set<std::string>& remembered)> forget_progress;
     std::chrono::seconds first{10};  // after the start
     std::chrono::seconds interval{3600};
   };
