@@ -28,6 +28,7 @@
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
+#include "dashboard/dash.h"
 #include "local/command/cluster_commands.h"
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
@@ -89,8 +90,8 @@ void AddLaunch(cli::Command& root) {
 
 void AddGroups(cli::Command& root) {
   root.Group("Jobs",
-             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "suspend", "resume",
-              "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "dash", "suspend",
+              "resume", "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
       .Group("Runs", {"history", "show", "report", "explain", "stacks", "compare", "rerun", "code",
                       "files", "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",

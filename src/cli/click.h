@@ -1,5 +1,4 @@
-// Flags, help and refusals with Click's habits, for `opctl` (compat/opctl.md 1): the same
-// declarations as pflag's style, and single-dash long names beside them.
+// Help and refusals as Click lays them out, for `opctl` (compat/opctl.md 1).
 #pragma once
 
 #include <string>
@@ -11,32 +10,6 @@
 #include "cli/flags.h"
 
 namespace cli {
-
-// Parses as Click 8 does: --x v, --x=v, -xv, -x v, -long v, -long=v, combined shorts, --,
-// interspersed positionals. Errors have Click's texts. Unknown names are never completed.
-class ClickParser {
- public:
-  explicit ClickParser(std::vector<Flag*> flags) : flags_(std::move(flags)) {}
-
-  // With `interspersed` false the first positional ends the flags. The flags that a command wants
-  // are looked for at the end, unless help was asked for.
-  base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed);
-
- private:
-  struct Cursor {
-    const std::vector<std::string>& args;
-    size_t next = 0;
-  };
-  base::Status ParseOption(const std::string& text, Cursor& cursor);
-  base::Status ParseShorts(const std::string& text, Cursor& cursor);
-  base::Status TakeValue(Flag& flag, std::string_view spelling, Cursor& cursor);
-  base::Status Set(Flag& flag, std::string_view value);
-  base::Error NoSuchOption(std::string_view spelling) const;
-  Flag* FindLong(std::string_view spelling) const;
-  Flag* FindShort(char shorthand) const;
-
-  std::vector<Flag*> flags_;
-};
 
 // A whole number: `'x' is not a valid integer.` otherwise.
 Flag& ClickInt(FlagSet& set, int64_t* to, std::string name, int64_t otherwise, std::string usage);

@@ -1,4 +1,4 @@
-// Flags as pflag has them: declared once; parsing, help and completion come from the declaration.
+// Flags, declared once: parsing in every dialect, help and completion come from the declaration.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/dialect.h"
 
 namespace cli {
 
@@ -32,11 +33,16 @@ class Flag {
   // Offered by completion; not enforced.
   Flag& Choices(std::vector<std::string> choices);
   Flag& Complete(Completer completer);
-  // For Click's style alone (cli/click.h): another name, behind one dash (-reg); values that are
-  // enforced; the value that the flag has when none comes after it.
-  Flag& SingleDash(std::string name);
+  // Offered by completion, and enforced.
   Flag& OneOf(std::vector<std::string> choices);
+  // Another name, behind one dash: -reg.
+  Flag& SingleDash(std::string name);
+  // The value that the flag has when none comes after it.
   Flag& OptionalValue(std::string otherwise);
+  // What stands behind it is not looked at: help.
+  Flag& Eager();
+  // No abbreviation stands for it.
+  Flag& Unabbreviated();
 
   const std::string& name() const { return name_; }
   char shorthand() const { return shorthand_; }
@@ -51,6 +57,8 @@ class Flag {
   // The values that it was set to, one after another.
   const std::vector<std::string>& given() const { return given_; }
   bool Matches(std::string_view name) const;
+  // Whether `word`, with its dashes, names it: --name, -reg, -n.
+  bool IsSpelt(std::string_view word) const;
   const std::string& type() const { return type_; }
   const std::string& shown_default() const { return default_; }  // "" is not shown
   const std::string& single_dash() const { return single_dash_; }
@@ -59,9 +67,10 @@ class Flag {
  private:
   friend class FlagSet;
   friend class FlagParser;
-  friend class ClickParser;
-  friend std::string FlagUsages(std::vector<const Flag*> flags);
   friend std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);
+
+  // Go's %q for what can stand on a command line.
+  std::string GoQuoted(std::string_view text);
 
   std::string name_;
   std::string type_;     // "string", "int", "stringArray", "duration"; "" is bool
@@ -78,6 +87,8 @@ class Flag {
   bool is_required_ = false;
   bool is_hidden_ = false;
   bool ends_flags_ = false;
+  bool is_eager_ = false;
+  bool is_abbreviated_ = true;
   bool changed_ = false;
   std::vector<std::string> given_;
 };
@@ -116,34 +127,46 @@ struct ParsedArgs {
   bool help = false;           // -h or --help was met: nothing after it was looked at
 };
 
-// Parses as pflag does: --x v, --x=v, -xv, -x=v, -x v, combined shorts, --, interspersed
-// positionals. Errors have pflag's texts, with a suggestion for a misspelt flag.
+// Parses --x v, --x=v, -xv, -x v, combined shorts, --, interspersed positionals, and what else the
+// dialect knows. Errors have its texts, with a suggestion for a misspelt flag. One thread, one
+// call.
 class FlagParser {
  public:
   using Notice = std::function<void(std::string_view line)>;
 
   // `flags` in order of precedence. `notice` gets the deprecation lines. `hint` is added to the
   // refusal of an unknown flag that stands behind a positional, or may be that of one to come.
-  FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "")
-      : flags_(std::move(flags)), notice_(std::move(notice)), hint_(std::move(hint)) {}
+  FlagParser(std::vector<Flag*> flags, Notice notice, std::string hint = "",
+             const Dialect& dialect = kPflag)
+      : flags_(std::move(flags)),
+        notice_(std::move(notice)),
+        hint_(std::move(hint)),
+        dialect_(dialect) {}
+  FlagParser(std::vector<Flag*> flags, const Dialect& dialect)
+      : flags_(std::move(flags)), dialect_(dialect) {}
 
   // With `interspersed` false the first positional ends the flags.
   base::Result<ParsedArgs> Parse(const std::vector<std::string>& args, bool interspersed = true);
+  // The flags that a command wants are set.
+  base::Status CheckRequired() const;
 
  private:
-  base::Result<bool> ParseLong(std::string_view text, const std::vector<std::string>& args,
-                               size_t* next);
-  base::Result<bool> ParseShorts(std::string_view text, const std::vector<std::string>& args,
-                                 size_t* next);
-  base::Status Set(Flag& flag, std::string_view spelling, std::string_view value);
-  Flag* Find(std::string_view name) const;
-  Flag* FindShort(char shorthand) const;
-  std::string Suggest(std::string_view name) const;
+  base::Status ParseLong(std::string_view word);
+  base::Status ParseShorts(std::string_view word);
+  base::Result<Flag*> FindLong(const Refusal& words, std::string_view name) const;
+  base::Status Take(Flag& flag, Refusal words, std::optional<std::string_view> attached);
+  base::Status Set(Flag& flag, Refusal words, std::string_view value);
+  tl::unexpected<base::Error> Refuse(Refusal::Kind kind, Refusal refusal) const;
 
   std::vector<Flag*> flags_;
   Notice notice_;
   std::string hint_;
-  bool has_ended_ = false;  // by a flag that ends them
+  const Dialect& dialect_;
+  const std::vector<std::string>* args_ = nullptr;
+  size_t next_ = 0;
+  bool has_ended_ = false;        // by a flag that ends them
+  bool is_over_ = false;          // help was met
+  bool may_be_anothers_ = false;  // an unknown flag
 };
 
 // The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.
@@ -151,5 +174,8 @@ class FlagParser {
 std::string FlagUsages(std::vector<const Flag*> flags);
 
 std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);
+
+// Go's %q for what can stand on a command line.
+std::string GoQuoted(std::string_view text);
 
 }  // namespace cli

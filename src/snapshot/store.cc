@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <future>
 #include <map>
 #include <set>
 #include <span>
-#include <thread>
 
 #include "base/defer.h"
 #include "base/disk.h"
@@ -20,6 +18,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/hmac.h"
+#include "base/shared_work.h"
 #include "base/strings.h"
 #include "process/program_output.h"
 #include "process/spawn.h"
@@ -270,20 +269,10 @@ base::Status Store::WriteFiles(const Snapshot& snapshot, const std::string& targ
     if (folders.insert(folder).second) TRY(base::MakeDirs(folder, folder_mode));
   }
   // Most of a file's time is the kernel's: it makes files in several folders at once.
-  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const size_t share = std::max(kFilesAThread, snapshot.files.size() / processors + 1);
-  std::vector<std::future<base::Status>> others;
   const std::span<const File> all(snapshot.files);
-  for (size_t from = share; from < all.size(); from += share) {
-    const auto part = all.subspan(from, std::min(share, all.size() - from));
-    others.push_back(std::async(std::launch::async, [&, part] { return WriteSome(part, target); }));
-  }
-  base::Status written = WriteSome(all.first(std::min(share, all.size())), target);
-  for (auto& other : others) {
-    const base::Status status = other.get();
-    if (written) written = status;
-  }
-  return written;
+  return base::ShareWork(all.size(), kFilesAThread, [&](size_t from, size_t count) {
+    return WriteSome(all.subspan(from, count), target);
+  });
 }
 
 base::Status Store::WriteSome(std::span<const File> files, const std::string& target) const {
