@@ -1,4 +1,4 @@
-// Where a command's output goes, and what is known of the terminal there.
+// The output of a command, and the properties of its terminal.
 #pragma once
 
 #include <string>
@@ -12,17 +12,16 @@ namespace cli {
 class Output {
  public:
   virtual ~Output() = default;
-  // All of it, at once: nothing is held back.
+  // Writes everything at once, without buffering.
   virtual base::Status Write(std::string_view text) = 0;
   virtual bool IsTerminal() const { return false; }
-  // Whether words may be coloured there.
+  // Whether the output may be coloured.
   virtual bool HasColour() const { return false; }
   // Columns; 0 when unknown.
   virtual int Width() const { return 0; }
 };
 
-// A file descriptor that somebody else owns. A failed write is reported, and later ones are
-// dropped with the same error.
+// A borrowed file descriptor. After a failed write, all later ones fail with the same error.
 class FdOutput : public Output {
  public:
   explicit FdOutput(int fd);
@@ -50,10 +49,10 @@ class StringOutput : public Output {
 };
 
 enum class Paint { kGood, kBusy, kWaiting, kBad, kStrong };
-// `text` in that colour where `output` has colours, else as it is.
+// `text` in that colour if `output` has colours, otherwise unchanged.
 std::string Painted(const Output& output, Paint paint, std::string_view text);
 
-// A state of a job, an instance or a node, by what it means.
+// A state of a job, an instance or a node, coloured by its meaning.
 std::string PaintedState(const Output& output, std::string_view state);
 
 // Lines at the bottom of a terminal, which are drawn over and over. Not for anything else than a

@@ -89,7 +89,7 @@ TEST(Spawn, ReportsWhatFailed) {
   options = Shell("true");
   options.path = "/etc/passwd";
   EXPECT_EQ(Spawn(options).error().code, base::Code::kPermissionDenied);
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie stays
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie is left
 }
 
 TEST(Spawn, NamesAMissingInterpreter) {

@@ -12,16 +12,16 @@ namespace reconcile {
 namespace {
 
 // On the version that was seen: whoever suspends the job meanwhile is not overruled.
-Write StartJob(const Pass& pass) {
+Write StartJob(const JobState& state) {
   Write write;
   write.verb = Write::Verb::kPatch;
   write.resource = &api::kPyTorchJobs;
-  write.name = pass.job.name;
+  write.name = state.job.name;
   write.object = text::Object{
       {"metadata",
-       text::Object{{"uid", pass.job.uid},
+       text::Object{{"uid", state.job.uid},
                     {"resourceVersion",
-                     text::GetString(*pass.observed.job, {"metadata", "resourceVersion"})},
+                     text::GetString(*state.observed.job, {"metadata", "resourceVersion"})},
                     {"annotations", text::Object{{api::kWaitForAnnotation, nullptr}}}}},
       {"spec", text::Object{{"runPolicy", text::Object{{"suspend", false}}}}}};
   return write;
@@ -37,21 +37,21 @@ std::string WhyOver(const Awaited& job) {
 
 }  // namespace
 
-bool EndWait(Pass& pass) {
-  const std::vector<Awaited>& awaited = pass.observed.awaited;
+bool EndWait(JobState& state) {
+  const std::vector<Awaited>& awaited = state.observed.awaited;
   if (awaited.empty()) return false;
   for (const Awaited& job : awaited) {
     if (job.outcome != Awaited::Outcome::kFailed && job.outcome != Awaited::Outcome::kGone) {
       continue;
     }
-    DropCondition(pass.status, kSuspended);
+    DropCondition(state.status, kSuspended);
     RecordFailure(pass, {true, WhyOver(job)});
     return true;
   }
   const bool have_all_succeeded =
       std::all_of(awaited.begin(), awaited.end(),
                   [](const Awaited& job) { return job.outcome == Awaited::Outcome::kSucceeded; });
-  if (have_all_succeeded) pass.plan.writes.push_back(StartJob(pass));
+  if (have_all_succeeded) state.plan.writes.push_back(StartJob(state));
   return have_all_succeeded;
 }
 

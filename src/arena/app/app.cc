@@ -40,18 +40,16 @@ void AddOtherWords(cli::Command& root) {
   root.FindChild("get")->Aliases({"status", "describe"});
   root.FindChild("suspend")->Aliases({"stop"});
   root.FindChild("attach")->Aliases({"exec", "shell"});
-  root.Synonyms({{"kill", "stop"},      {"cancel", "stop"},       {"abort", "stop"},
-                 {"pause", "suspend"},  {"scancel", "stop"},      {"terminate", "stop"},
-                 {"rm", "delete"},      {"remove", "delete"},     {"del", "delete"},
-                 {"start", "run"},      {"srun", "run"},          {"sbatch", "submit"},
-                 {"create", "submit"},  {"queue", "list"},        {"squeue", "list"},
-                 {"jobs", "list"},      {"info", "show"},         {"inspect", "show"},
-                 {"sacct", "history"},  {"tail", "logs -f"},      {"follow", "logs -f"},
-                 {"ssh", "attach"},     {"restart", "rerun"},     {"retry", "rerun"},
-                 {"clean", "prune"},    {"cleanup", "prune"},     {"gc", "prune"},
-                 {"check", "doctor"},   {"torchrun", "launch"},   {"secrets", "secret"},
-                 {"config", "cluster"}, {"nodes", "top node"},    {"gpus", "top node"},
-                 {"download", "cp"},    {"watch", "list --watch"}});
+  root.Synonyms(
+      {{"kill", "stop"},       {"cancel", "stop"},    {"abort", "stop"},     {"pause", "suspend"},
+       {"scancel", "stop"},    {"terminate", "stop"}, {"rm", "delete"},      {"remove", "delete"},
+       {"del", "delete"},      {"start", "run"},      {"srun", "run"},       {"sbatch", "submit"},
+       {"create", "submit"},   {"queue", "list"},     {"squeue", "list"},    {"jobs", "list"},
+       {"info", "show"},       {"inspect", "show"},   {"sacct", "history"},  {"tail", "logs -f"},
+       {"follow", "logs -f"},  {"ssh", "attach"},     {"restart", "rerun"},  {"retry", "rerun"},
+       {"clean", "prune"},     {"cleanup", "prune"},  {"gc", "prune"},       {"check", "doctor"},
+       {"torchrun", "launch"}, {"secrets", "secret"}, {"config", "cluster"}, {"nodes", "top node"},
+       {"gpus", "top node"},   {"download", "cp"}});
 }
 
 }  // namespace
@@ -135,6 +133,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddSecret(root, context);
     AddHistory(root, context);
     AddShow(root, context);
+    AddReport(root, context);
     AddExplain(root, context);
     AddStacks(root, context);
     AddCompare(root, context);
@@ -149,7 +148,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddUninstall(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
-  AddForeignCommands(root);
+  AddUnsupportedCommands(root);
   if (context.program != "arena") AddOtherWords(root);
   // Arena's own form; else Execute adds the one with more shells.
   if (context.program == "arena") AddArenaCompletion(root);

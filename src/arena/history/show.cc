@@ -9,8 +9,10 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
+#include "arena/history/run_document.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/rank_lines.h"
 #include "arena/run/notify.h"
@@ -24,62 +26,7 @@ namespace arena {
 namespace {
 
 constexpr int64_t kLastLines = 10;
-
-// A run of one instance: of its pod of now or an earlier one, and of that one's container.
-struct Attempt {
-  std::string instance;
-  int number = 1;  // of the instance's
-  std::string status;
-  std::optional<int64_t> exit_code;
-  std::string reason;
-  std::string started;
-  std::string ended;
-  std::string node;
-};
-
-void TakeEnd(const api::Terminated& end, Attempt& attempt) {
-  attempt.exit_code = end.exit_code;
-  attempt.reason = end.reason;
-  if (end.started) attempt.started = base::FormatRfc3339(*end.started);
-  if (end.finished) attempt.ended = base::FormatRfc3339(*end.finished);
-}
-
-// Of a pod whose container was restarted in place its last two runs are known. `made` counts those
-// of each instance.
-void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
-                 std::vector<Attempt>& attempts) {
-  Attempt now;
-  now.instance = api::Name(pod);
-  int& number = made[now.instance];
-  now.number = number + 1;
-  now.status = api::PodStatusText(pod);
-  now.node = api::NodeName(pod);
-  now.started = text::GetString(pod, {"status", "startTime"});
-  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    if (status.restart_count > 0 && status.last_terminated) {
-      Attempt before = now;
-      before.status = status.last_terminated->exit_code == 0 ? "Completed" : "Error";
-      before.number = number + status.restart_count;
-      TakeEnd(*status.last_terminated, before);
-      attempts.push_back(std::move(before));
-    }
-    now.number = number + status.restart_count + 1;
-    if (status.running_since) now.started = base::FormatRfc3339(*status.running_since);
-    if (status.terminated) TakeEnd(*status.terminated, now);
-  }
-  number = now.number;
-  attempts.push_back(std::move(now));
-}
-
-// In the order in which they were made.
-std::vector<Attempt> AttemptsOf(const RunRecord& run) {
-  std::vector<Attempt> attempts;
-  std::map<std::string, int> made;
-  for (const text::Json& pod : run.past_pods) AddAttempts(pod, made, attempts);
-  if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) AddAttempts(pod, made, attempts);
-  return attempts;
-}
+constexpr int64_t kShownPoints = 1000;  // of each scalar
 
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
@@ -148,7 +95,8 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
+std::string RenderRun(const RunRecord& run, const RunFacts& facts,
+                      const std::vector<std::string>& progress, const std::string& last_lines,
                       const Context& context, const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
@@ -169,6 +117,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
         fmt::format("from the cluster; as this machine saw it last, {}", LocalTime(*run.deleted)));
   }
   add("Duration", base::ShortDuration(summary.duration));
+  for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", facts.folder);
@@ -206,38 +155,6 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   return text;
 }
 
-text::Json RenderRunJson(const Context& context, const RunRecord& run, const RunFacts& facts) {
-  text::Json json = RunToJson(run, context.clock.Now());
-  text::Object& object = json.as_object();
-  text::Array attempts;
-  for (const Attempt& attempt : AttemptsOf(run)) {
-    attempts.push_back(text::Object{
-        {"instance", attempt.instance},
-        {"attempt", attempt.number},
-        {"status", attempt.status},
-        {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
-        {"reason", attempt.reason},
-        {"started", attempt.started},
-        {"ended", attempt.ended},
-        {"node", attempt.node}});
-  }
-  object["attempts"] = std::move(attempts);
-  text::Object spec;
-  for (const auto& [name, value] : facts.spec) spec[name] = value;
-  object["spec"] = std::move(spec);
-  object["folder"] = facts.folder;
-  object["python"] = facts.python.interpreter;
-  text::Array packages;
-  for (const std::string& package : facts.python.packages) packages.emplace_back(package);
-  object["packages"] = std::move(packages);
-  text::Array names;
-  if (facts.note) {
-    for (const auto& [name, digest] : facts.note->environment) names.emplace_back(name);
-  }
-  object["environment"] = std::move(names);
-  return json;
-}
-
 struct ShowFlags {
   std::string output, best;
   bool is_max = false, is_min = false;
@@ -255,7 +172,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
                       fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
   }
   if (IsForMachines(format)) {
-    text::Json json = RenderRunJson(context, run, facts);
+    text::Json json = RunDocument(run, facts, context.clock.Now());
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
     if (IsSweep(facts.folder)) {
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
@@ -271,8 +190,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(
-      RenderRun(run, facts, LastLinesOf(*client, run), context, PainterFor(context, call))));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run), context,
+                               PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

@@ -9,7 +9,7 @@
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/seen_runs.h"
 #include "base/strings.h"
 #include "net/http/types.h"
@@ -60,7 +60,7 @@ base::Result<Remembered> AskMemory(cluster::Client& client, const Context& conte
     auto run = seen.Find(uid);
     if (!run || IsStanding(client, *run)) return answer;
     for (text::Json& pod : run->pods) {
-      answer.objects.emplace_back(std::move(pod), base::Time{});
+      answer.objects.emplace_back(std::move(pod), run->seen);
     }
     return answer;
   }
@@ -129,7 +129,10 @@ void Summarize(const Context& context, RunRecord& run) {
 base::Status AddPastPods(cluster::Client& client, const Context& context, RunRecord& run) {
   TRY_ASSIGN(Remembered answer,
              Ask(client, context, {{"run", std::string(api::Uid(run.job.job))}}));
-  for (auto& [pod, deleted] : answer.objects) run.past_pods.push_back(std::move(pod));
+  for (auto& [pod, deleted] : answer.objects) {
+    run.past_pods.push_back(std::move(pod));
+    run.past_ends.push_back(deleted);
+  }
   return {};
 }
 
@@ -156,7 +159,7 @@ base::Result<std::string> NameOfId(cluster::Client& client, const Context& conte
                                    const std::string& id) {
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
   std::string name;
   for (const text::Json& job : jobs.items) {
@@ -219,7 +222,7 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
 
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
                                  const std::string& namespace_name, int64_t limit) {
-  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(std::vector<TrainingJob> jobs,
              ListSelectedJobs(client, context, namespace_name, selector));
   Remembered answer = SeenBefore(context, namespace_name, jobs);
@@ -255,6 +258,7 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
     TRY_ASSIGN(run.job, FindJob(client, context, summary.namespace_name, summary.name));
   }
   run.past_pods.clear();
+  run.past_ends.clear();
   return AddPastPods(client, context, run);
 }
 

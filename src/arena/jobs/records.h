@@ -20,6 +20,7 @@ struct RunRecord {
   // Of one that is gone: as it was last, with the last pod of each name.
   TrainingJob job;
   std::vector<text::Json> past_pods;  // that are gone, of earlier attempts too; the oldest first
+  std::vector<base::Time> past_ends;  // when each of them was deleted
   // Of a run that is gone: when it was deleted, on another cluster when it was seen last.
   std::optional<base::Time> deleted;
 

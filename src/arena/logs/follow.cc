@@ -2,7 +2,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"
@@ -124,7 +124,7 @@ std::string Follower::WhyPending(const text::Json& job,
                                  const std::vector<const text::Json*>& pods) const {
   api::TrainingSummary summary = api::Summarize(job, pods, context_.clock.Now());
   if (!api::IsWaiting(summary.status)) return "";
-  return InProgramsName(context_, std::move(summary.reason));
+  return UseProgramName(context_, std::move(summary.reason));
 }
 
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {

@@ -8,7 +8,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/logs/status_text.h"
 #include "base/guarded.h"
 #include "base/log_writer.h"

@@ -35,7 +35,6 @@
 #include "base/strings.h"
 #include "base/uid.h"
 #include "cli/interrupt_notice.h"
-#include "snapshot/store.h"
 
 namespace arena {
 namespace {
@@ -255,7 +254,11 @@ base::Status RunVerb::Check(cli::Invocation& call) {
     TRY(PlanSweep(call.args, label));
   }
   TRY(FindCode());
-  return CheckScript();
+  TRY(CheckScript());
+  SubmitFlags named = flags_;
+  if (named.name.empty()) named.name = RandomName(program_.stem);
+  TRY(CheckSubmit(named, {program_.command}, context_.environment));
+  return {};
 }
 
 base::Result<SubmitOptions> RunVerb::Options() const {

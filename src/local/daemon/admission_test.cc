@@ -77,7 +77,7 @@ TEST(AdmitCreate, SaysWhichDirectoryStandsForAnImage) {
   text::Json job = JobWithImage("mnist");
   EXPECT_EQ(AdmitCreate(api::kPyTorchJobs, {}, defaults, job),
             (std::vector<std::string>{
-                "the directory /code stands for image mnist",
+                "directory /code takes the place of image mnist",
                 "the pods run in this machine's own environment (python: /usr/bin/python3)"}));
   text::Json other = JobWithImage("other");
   EXPECT_TRUE(AdmitCreate(api::kPyTorchJobs, {}, defaults, other)

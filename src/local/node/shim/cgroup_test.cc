@@ -16,7 +16,7 @@
 namespace local::node {
 namespace {
 
-// A machine of the test's own, by its files.
+// A fake machine, made of files.
 class CgroupTest : public PodTest {
  protected:
   void Put(const std::string& path, const std::string& text) {
@@ -88,7 +88,7 @@ TEST_F(CgroupTest, AContainersLimitsAreItsCgroups) {
   spec.cgroup_mount = root_ + "/sys/fs/cgroup";
   spec.containers[0].memory_limit = 64 << 20;
   spec.containers[0].cpu_limit_milli = 1500;
-  // As the kernel makes them with the directory.
+  // The kernel creates these files with the directory.
   const std::string group = "/sys/fs/cgroup/muster/" + PodCgroupName(spec.uid) + "/pytorch";
   for (const char* file : {"memory.max", "memory.swap.max", "memory.oom.group", "cpu.max"}) {
     Put(group + "/" + file, "");
@@ -115,7 +115,7 @@ TEST_F(CgroupTest, WithoutAControllerTheContainerRunsWithoutItsLimit) {
   EXPECT_EQ(spec.containers[0].cgroup, "");
 }
 
-// The real kernel's, without any controller.
+// With the real kernel, but no controller.
 TEST_F(CgroupTest, APodsProcessesAreKnownByTheirCgroup) {
   const std::string mount = FindCgroupPlace(::geteuid(), {}).mount;
   const std::string uid = base::NewUid();
