@@ -33,6 +33,7 @@
 #include "local/daemon/daemon.h"
 #include "local/daemon/submitter.h"
 #include "local/node/shim/shim.h"
+#include "watch/watch.h"
 
 namespace {
 
@@ -90,10 +91,10 @@ void AddLaunch(cli::Command& root) {
 
 void AddGroups(cli::Command& root) {
   root.Group("Jobs",
-             {"run", "submit", "list", "get", "logs", "attach", "top", "dash", "suspend", "resume",
-              "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
-      .Group("Runs", {"history", "show", "explain", "stacks", "compare", "rerun", "code", "files",
-                      "cp", "prune"})
+             {"run", "submit", "list", "get", "watch", "logs", "attach", "top", "dash", "suspend",
+              "resume", "delete", "port-forward", "tensorboard", "logviewer", "data", "secret"})
+      .Group("Runs", {"history", "show", "report", "explain", "stacks", "compare", "rerun", "code",
+                      "files", "cp", "prune"})
       .Group("Cluster", {"up", "down", "cluster", "doctor", "kubeconfig", "image", "apply", "diff",
                          "install", "uninstall", "operator", "whoami"})
       .Group("Programs", {"launch", "python-shim", "opctl"});
@@ -232,7 +233,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
       Pause, OwnBuild()};
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
-    dashboard::AddDash(root, context);
+    watch::AddWatch(root, context, SelfPath());
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);

@@ -10,7 +10,7 @@ std::string ToObject(const std::map<std::string, std::string, std::less<>>& memb
   std::string json = "{";
   for (const auto& [uid, progress] : members) {
     if (json.size() > 1) json += ',';
-    json += text::ToJson(uid) + ":" + progress;
+    json += text::ToJson(text::Json(uid)) + ":" + progress;
   }
   return json + "}";
 }

@@ -11,6 +11,7 @@
 #include "arena/history/run_document.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
@@ -22,6 +23,7 @@ namespace arena {
 namespace {
 
 constexpr int64_t kLastLines = 10;
+constexpr int64_t kShownPoints = 1000;  // of each scalar
 
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
@@ -85,7 +87,8 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
+std::string RenderRun(const RunRecord& run, const RunFacts& facts,
+                      const std::vector<std::string>& progress, const std::string& last_lines,
                       const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
@@ -101,6 +104,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (run.deleted) add("Deleted", LocalTime(*run.deleted));
   add("Duration", base::ShortDuration(summary.duration));
+  for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", facts.folder);
@@ -156,6 +160,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
   }
   if (IsForMachines(format)) {
     text::Json json = RunDocument(run, facts, context.clock.Now());
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
     if (IsSweep(facts.folder)) {
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
@@ -171,7 +177,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  TRY(call.out.Write(
+      RenderRun(run, facts, progress, LastLinesOf(*client, run), PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +41,9 @@
 #include "local/daemon/pods/pod_execs.h"
 #include "local/daemon/pods/pod_logs.h"
 #include "local/daemon/pods/pod_ports.h"
+#include "local/daemon/progress/progress_files.h"
+#include "local/daemon/progress/progress_keeper.h"
+#include "local/daemon/progress/progress_page.h"
 #include "local/daemon/scheduling/scheduling.h"
 #include "local/daemon/stall_keeper.h"
 #include "local/daemon/submitter.h"
@@ -313,10 +317,13 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const EventJanitor janitor(client, clock);
 
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
-  const net::HttpHandler handler = [&gpu_metrics, api = api_server->handler()](
+  ProgressFiles progress(paths.state);
+  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
+  const net::HttpHandler handler = [&gpu_metrics, &progress, api = api_server->handler()](
                                        net::HttpRequest request,
                                        std::shared_ptr<net::Responder> responder) {
     if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+    if (auto answer = AnswerProgress(progress, request)) return responder->Send(*std::move(answer));
     api(std::move(request), std::move(responder));
   };
   std::unique_ptr<Listener> listener;
@@ -365,6 +372,12 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.executable = this_program;
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
+  upkeep_options.forget_progress = [&](const std::set<std::string>& remembered) {
+    progress.ForgetUnless([&](const std::string& uid) {
+      const auto fate = FateOf(api_server->store(), uid);
+      return remembered.contains(uid) || !fate || *fate == node::Fate::kStored;
+    });
+  };
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
   const Notifier notifier(
       client,
