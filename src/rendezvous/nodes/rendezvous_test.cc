@@ -248,7 +248,7 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   TestNode& b = Join("b");
   RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
   EXPECT_EQ(count(), 1);
-  EXPECT_NE(a.progress().find("127.0.0.1 speaks to the workers' store"), std::string::npos);
+  EXPECT_NE(a.progress().find("127.0.0.1 uses the workers' store"), std::string::npos);
   EXPECT_EQ(b.progress().find("torchrun"), std::string::npos) << "workers are not strangers";
 }
 

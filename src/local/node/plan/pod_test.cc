@@ -197,7 +197,7 @@ TEST(PlanPod, SaysWhatIsMissing) {
        "CreateContainerError: container c2: no command specified"},
       {"args of an entry point", PodBuilder("p").Container("c2").Args({"--epochs", "1"}),
        "CreateContainerError: container c2: no command specified, and its args do not begin with "
-       "one"},
+       "a program"},
       {"secret", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "gone")),
        "CreateContainerConfigError: secret \"gone\" not found"},
       {"key", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "s")),
@@ -225,7 +225,7 @@ TEST(PlanPod, SaysWhatIsMissing) {
        PodBuilder("p")
            .Append("volumeMounts", Object{{"name", "v"}, {"mountPath", "/v"}, {"subPath", "../x"}})
            .Volume("v", "emptyDir", Object{}),
-       "CreateContainerConfigError: subPath \"../x\" leads out of its volume"},
+       "CreateContainerConfigError: subPath \"../x\" leaves its volume"},
       {"two views",
        PodBuilder("p")
            .Mount("a", "/v")
