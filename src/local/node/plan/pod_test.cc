@@ -219,8 +219,8 @@ TEST(PlanPod, SaysWhatIsMissing) {
       {"volume", PodBuilder("p").Mount("v", "/v"),
        "CreateContainerConfigError: the pod has no volume \"v\""},
       {"kind of volume", PodBuilder("p").Mount("v", "/v").Volume("v", "nfs", Object{}),
-       "CreateContainerConfigError: volume \"v\" is of the kind nfs, which this machine does not "
-       "have"},
+       "CreateContainerConfigError: volume \"v\" has the kind nfs, which is not supported on "
+       "this machine"},
       {"subPath",
        PodBuilder("p")
            .Append("volumeMounts", Object{{"name", "v"}, {"mountPath", "/v"}, {"subPath", "../x"}})
