@@ -133,8 +133,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   if (!defaults.missing_launcher.empty()) {
     said.push_back(
         fmt::format("torchrun in the pods is PyTorch's own, because there is no {}: install "
-                    "muster-launch beside "
-                    "muster, then run muster down",
+                    "muster-launch beside muster, then run muster down",
                     defaults.missing_launcher));
   }
   return said;
