@@ -172,7 +172,7 @@ std::string Executor::Suggest(const Command& command, std::string_view name) con
 
 const Dialect& Executor::DialectOf(const Command& command) const {
   if (command.is_click()) return kClick;
-  return root_.name() == kArenaName ? kPflag : kPlain;
+  return root_.name() == kArenaName ? kPflag : kMuster;
 }
 
 base::Status Executor::Parse(Command& command, const std::vector<std::string>& args,
