@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "ads/testing/temporary_folder.h"
 
 namespace ads {
@@ -21,7 +24,8 @@ TEST(NodeAddress_InCidr, IsTheFirstInside) {
 
 TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
   const auto count = [](const char* visible) {
-    return CountGpus(base::Environment({{"CUDA_VISIBLE_DEVICES", visible}}), "/nowhere");
+    const std::map<std::string, std::string> variables{{"CUDA_VISIBLE_DEVICES", visible}};
+    return CountGpus(base::Environment(variables), "/nowhere");
   };
   EXPECT_EQ(count("0,1"), 2);
   EXPECT_EQ(count(""), 0);
