@@ -113,7 +113,7 @@ struct SubmitOptions {
   std::vector<std::string> warnings;  // for the user, one line each
 };
 
-// The checks of compat/arena.md 2.2 in its order, except for those that need the cluster (priority
+// The checks of compat/arena.md 2.2 in its order, except for checks that need the cluster (priority
 // class, image, name already taken). Errors have its texts, with its prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,
