@@ -22,11 +22,9 @@ namespace net {
 // Thread safe. One connection carries all requests to a server that speaks HTTP/2.
 class CurlLoop {
  public:
-  // Says in words why libcurl ended a transfer, on the loop's thread.
-  using Explain = std::function<base::Error(int curl_code, CurlTransfer& transfer)>;
-
   // `gathers_streams`: what comes of streams within some milliseconds is read, and told, together.
-  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl, Explain explain,
+  static base::Result<std::unique_ptr<CurlLoop>> Start(const CurlLibrary& curl,
+                                                       ExplainFailure explain,
                                                        bool gathers_streams = false);
   ~CurlLoop();  // transfers under way end as kCancelled
 
@@ -46,7 +44,7 @@ class CurlLoop {
     bool is_awaited = false;  // the thread sleeps until it is woken
   };
 
-  CurlLoop(const CurlLibrary& curl, CURLM* multi, Explain explain, bool gathers_streams);
+  CurlLoop(const CurlLibrary& curl, CURLM* multi, ExplainFailure explain, bool gathers_streams);
   void Post(Order order, std::shared_ptr<CurlTransfer> transfer);
   void Wake(base::Guarded<Mail>::Access mail);
   void Run();
@@ -61,7 +59,7 @@ class CurlLoop {
 
   const CurlLibrary& curl_;
   CURLM* const multi_;
-  const Explain explain_;
+  const ExplainFailure explain_;
   const bool gathers_streams_;
   base::Guarded<Mail> mail_;
   std::atomic<bool> is_stopped_{false};
