@@ -180,7 +180,7 @@ std::optional<Disruption> DisruptionOf(const text::Json& pod) {
 }
 
 std::string DescribeDisruption(const Disruption& disruption) {
-  // The words of Kubernetes, also those of before 1.26.
+  // Kubernetes' reasons, including those of versions before 1.26.
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"EvictionByEvictionAPI", "was evicted"},
       {"PreemptionByScheduler", "was preempted"},
@@ -242,7 +242,7 @@ void ResourceRequest::RaiseTo(const ResourceRequest& other) {
 ResourceRequest PodRequest(const text::Json& pod) {
   ResourceRequest running;  // containers and sidecars
   ResourceRequest sidecars;
-  ResourceRequest starting;  // the most that an init container needs, with the sidecars before it
+  ResourceRequest starting;  // the most that any init container needs, with the sidecars before it
   if (const text::Array* const containers = text::FindArray(pod, {"spec", "containers"})) {
     for (const text::Json& container : *containers) running += ContainerRequest(container);
   }

@@ -153,7 +153,7 @@ constexpr StatusCase kStatusCases[] = {
 TEST(PodStatusText, IsKubectlsColumn) {
   for (const StatusCase& entry : kStatusCases) {
     EXPECT_EQ(PodStatusText(Parsed(entry.pod)), entry.text) << entry.what;
-    // What a list reads of it is enough.
+    // The fields that a list reads are enough.
     const auto part = text::ParsePart(entry.pod, SummarizedParts());
     EXPECT_EQ(part ? PodStatusText(*part) : part.error().message, entry.text) << entry.what;
   }

@@ -1,5 +1,5 @@
-// What a job's annotation says of who holds it up (kStallAnnotation): "stalled
-// 2026-07-30T10:00:00Z rank 1 has not entered all_reduce (train.py:88)".
+// The annotation that tells what stalls a job (kStallAnnotation): "stalled 2026-07-30T10:00:00Z
+// rank 1 has not entered all_reduce (train.py:88)".
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace api {
 // `kind`: "stalled" or "waiting".
 std::string StallNote(std::string_view kind, base::Time since, std::string_view text);
 
-// Kind and text of a note, less its time; "" of none.
+// Kind and text of a note, without its time; "" for an empty note.
 std::string TextOfStall(std::string_view note);
 
-// Of a job: "stalled 34 s: rank 1 has not ..."; "" when nothing holds it up, or the annotation is
-// malformed.
+// For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
+// annotation is malformed.
 std::string StallOf(const text::Json& job, base::Time now);
 
 }  // namespace api

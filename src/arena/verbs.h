@@ -42,7 +42,7 @@ void AddWhoami(cli::Command& root, Context& context);
 void AddArenaCompletion(cli::Command& root);
 // Arena's commands for what muster does not run (serve, cron, ...), and its other trainers below
 // `submit`: each says so in one line.
-void AddForeignCommands(cli::Command& root);
-void AddForeignTrainers(cli::Command& submit);
+void AddUnsupportedCommands(cli::Command& root);
+void AddUnsupportedTrainers(cli::Command& submit);
 
 }  // namespace arena

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kNotAvailable = "N/A";
 constexpr std::string_view kOldGpuResource = "alpha.kubernetes.io/nvidia-gpu";
 constexpr std::string_view kSharedGpuResource = "aliyun.com/gpu";
-// Conditions in the order in which they win, and the words for them (compat/arena.md 4).
+// Conditions by precedence, and the words for them (compat/arena.md 4).
 constexpr std::pair<std::string_view, std::string_view> kStatusOrder[] = {
     {"Succeeded", "SUCCEEDED"}, {"Failed", "FAILED"},       {"Running", "RUNNING"},
     {"Queuing", "QUEUING"},     {"Suspended", "SUSPENDED"},
@@ -40,7 +40,7 @@ bool IsPending(const text::Json* pod) { return Phase(*pod) == "Pending"; }
 
 bool IsGoing(const text::Json* pod) { return IsDeleting(*pod) && !IsPodFinished(*pod); }
 
-// Whether the pod that the job stands and falls with is being deleted, or all of them are.
+// Whether the pod on which the job depends is being deleted, or all of them are.
 bool AreGoing(const std::vector<const text::Json*>& pods) {
   const auto master = std::find_if(pods.begin(), pods.end(),
                                    [](const text::Json* pod) { return IsMasterPod(*pod); });
@@ -62,7 +62,7 @@ base::Time CreatedAt(const text::Json& object) {
   return CreationTime(object).value_or(base::Time{});
 }
 
-// The newest master pod, one that is past Pending before one that is not.
+// The newest master pod, preferring one that is past Pending.
 const text::Json* ChiefOf(const std::vector<const text::Json*>& pods) {
   const text::Json* chief = nullptr;
   for (const text::Json* const pod : pods) {
@@ -129,7 +129,7 @@ int64_t AllocatedGpus(const std::vector<const text::Json*>& pods) {
   return total;
 }
 
-// From the first start of a container to its last end, or to now while it may go on.
+// From the first start of a container to its last end, or to now while it may continue.
 base::Duration AgeOf(const text::Json& pod, base::Time now) {
   if (Phase(pod) == "Pending") return now - CreationTime(pod).value_or(now);
   std::optional<base::Time> start;
@@ -162,7 +162,7 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
   return out;
 }
 
-// Why one pod does not run; "" when it does not say.
+// Why the pod does not run; "" when it does not tell.
 std::string WhyWaiting(const text::Json& pod) {
   const text::Json* const scheduled = PodCondition(pod, "PodScheduled");
   if (scheduled != nullptr && text::GetString(*scheduled, {"status"}) == "False") {
@@ -211,8 +211,8 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   return going != pods.end() ? fmt::format("{} is being deleted", Name(**going)) : "";
 }
 
-// The pods explain a failure of the job's own; a deadline, a stopped cluster and the like explain
-// themselves, and the pods' ends only follow from them.
+// The pods explain a failure of the job itself. A deadline, a stopped cluster and the like are
+// their own explanation, and the pods' ends only follow from them.
 std::string WhyFailed(const text::Json& job, const FirstFailure& of_pods) {
   const text::Json* const failed = TrueCondition(job, "Failed");
   if (failed == nullptr) return "";
@@ -296,7 +296,7 @@ bool IsPodOfJob(const text::Json& pod, const text::Json& job) {
   if (Label(pod, "release") != name && Label(pod, kJobNameLabel) != name) return false;
   const bool is_old = Label(pod, "group-name") == "kubeflow.org";
   if (!is_old && Label(pod, kOperatorNameLabel) != kControllerName) return false;
-  // A pod of an earlier job of the same name may still be going.
+  // A pod of an earlier job of the same name may still be terminating.
   const std::string_view owner = ControllerUid(pod);
   return owner.empty() || Uid(job).empty() || owner == Uid(job);
 }

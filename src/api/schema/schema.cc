@@ -26,7 +26,7 @@ ObjectType* Named(Types& types, std::string_view name) {
   return type.get();
 }
 
-// The scalar or type that a list, a map or a field is of.
+// Reads the scalar or type of the elements of a list, a map or a field.
 void ReadElement(Types& types, std::string_view word, Shape& shape) {
   if (word.size() == 1) {
     shape.scalar = word.front();
@@ -232,7 +232,7 @@ bool IsCustom(const Resource& resource) {
 }
 
 std::string_view Describe(std::string_view type, std::string_view field) {
-  // A job's pods are pods.
+  // The pods of a job are ordinary pods.
   if (type.starts_with("Job") && type != "JobStatus" && type != "JobCondition") {
     type.remove_prefix(3);
   }

@@ -9,7 +9,7 @@
 namespace api {
 namespace {
 
-// Kubernetes has these since 1.34 and 1.35; schema.h knows 1.33.
+// Added in Kubernetes 1.34 and 1.35; schema.h has the fields of 1.33.
 struct Newer {
   std::string_view type;
   std::string_view field;
@@ -25,7 +25,7 @@ bool IsNewer(const UnknownField& field) {
   });
 }
 
-// image_pull_policy and imagePullPolicy are one name to who types it.
+// A user may write image_pull_policy for imagePullPolicy.
 std::string Plain(std::string_view name) {
   std::string plain = base::ToLower(name);
   plain.erase(
@@ -50,14 +50,14 @@ void FindNearest(const ObjectType& type, std::string_view plain, Nearest& neares
   }
 }
 
-// What was meant, as far as one can tell; "" when nothing is near.
+// A suggestion what was meant; "" when no name is similar.
 std::string Advice(const UnknownField& field) {
   const std::string plain = Plain(field.name);
-  // Of a third of a name's letters one may be wrong, and two letters of longer names.
+  // A third of a name's letters may be wrong, but no more than two.
   Nearest nearest{"", std::min<size_t>(plain.size() / 3, 2) + 1};
   FindNearest(*field.type, plain, nearest);
   if (!nearest.name.empty()) return fmt::format(": did you mean \"{}\"?", nearest.name);
-  // Indented too far, or not far enough.
+  // Indented too far, or too little.
   if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
   if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
   return " (--validate=warn lets it in)";

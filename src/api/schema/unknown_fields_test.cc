@@ -18,7 +18,7 @@ text::Json JobOf(std::string_view pod_template) {
 
 struct TypoCase {
   const char* pod_template;
-  const char* told;  // after `unknown field "spec.pytorchReplicaSpecs.Worker.template`
+  const char* told;  // follows `unknown field "spec.pytorchReplicaSpecs.Worker.template`
 };
 
 class Typos : public testing::TestWithParam<TypoCase> {};

@@ -147,7 +147,7 @@ void AddVerbs(cli::Command& root, Context& context) {
   AddUninstall(root, context);
   AddVersion(root, context);
   AddWhoami(root, context);
-  AddForeignCommands(root);
+  AddUnsupportedCommands(root);
   if (context.program != "arena") AddOtherWords(root);
   // Arena's own form; else Execute adds the one with more shells.
   if (context.program == "arena") AddArenaCompletion(root);

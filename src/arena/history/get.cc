@@ -6,8 +6,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
 #include "arena/app/complete_names.h"
+#include "arena/app/program_name.h"
 #include "arena/app/trainer.h"
 #include "arena/history/ranks.h"
 #include "arena/jobs/job_output.h"
@@ -64,7 +64,7 @@ base::Result<std::vector<JobEvent>> FetchEvents(cluster::Client& client, const C
   for (const text::Json& event : list.items) {
     const bool is_pod = text::GetString(event, {"involvedObject", "kind"}) == "Pod";
     const base::Time time = EventTime(event);
-    std::string message = InProgramsName(context, std::string(text::GetString(event, {"message"})));
+    std::string message = UseProgramName(context, std::string(text::GetString(event, {"message"})));
     std::replace(message.begin(), message.end(), '\n', ' ');
     found.emplace_back(
         time, JobEvent{fmt::format("{}/{}", is_pod ? "pod" : job.summary.trainer,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/owned_names.h"

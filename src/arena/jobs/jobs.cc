@@ -12,8 +12,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/broken_submission.h"
 #include "arena/jobs/listed_pods.h"
 #include "arena/jobs/tensorboard.h"
@@ -105,7 +105,7 @@ std::string_view ListedJobs(const Context& context) {
 }
 
 void UseProgramsWords(const Context& context, api::TrainingSummary& summary) {
-  summary.reason = InProgramsName(context, std::move(summary.reason));
+  summary.reason = UseProgramName(context, std::move(summary.reason));
   if (context.program == "arena" && api::IsWaiting(summary.status)) summary.status = "PENDING";
 }
 
@@ -177,7 +177,7 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
 
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name) {
-  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, kJobSelector));
+  TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, kJobSelector));
   return ListSelectedJobs(client, context, namespace_name, selector);
 }
 

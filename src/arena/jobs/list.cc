@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_news.h"
@@ -92,7 +92,7 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   if (context.cluster_is_this_machine) {
     cluster::ListOptions options;
     options.namespace_name = namespace_name;
-    TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ListedJobs(context)));
+    TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ListedJobs(context)));
     auto table = client.GetTable(api::kPyTorchJobs, options);
     if (table) {
       if (auto rows = RowsOfTable(*table, namespace_name.empty())) {

@@ -9,7 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -181,7 +181,7 @@ base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
   if (!is_pytorch && (named == nullptr || context.cluster_is_this_machine)) return jobs;
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
   options.read = [](std::string_view job) { return text::ParsePart(job, OtherJobParts()); };
   ServedKinds kinds;
   if (named != nullptr) kinds.push_back(named);

@@ -8,7 +8,7 @@
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "base/strings.h"
 #include "net/http/types.h"
 
@@ -97,7 +97,7 @@ base::Result<std::string> NameOfId(cluster::Client& client, const Context& conte
                                    const std::string& id) {
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  TRY_ASSIGN(options.label_selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(const cluster::ObjectList jobs, client.List(api::kPyTorchJobs, options));
   std::string name;
   for (const text::Json& job : jobs.items) {
@@ -154,7 +154,7 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
 
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
                                  const std::string& namespace_name, int64_t limit) {
-  TRY_ASSIGN(const std::string selector, OnlyVisible(client, context, ""));
+  TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(std::vector<TrainingJob> jobs,
              ListSelectedJobs(client, context, namespace_name, selector));
   TRY_ASSIGN(Remembered answer, Ask(client, context,

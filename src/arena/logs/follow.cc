@@ -2,7 +2,7 @@
 
 #include "api/job/training_summary.h"
 #include "api/names.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/log_lines.h"
 #include "base/backoff.h"
@@ -123,7 +123,7 @@ class Follower {
 std::string Follower::WhyPending(const text::Json& job, const text::Json& pod) const {
   api::TrainingSummary summary = api::Summarize(job, {&pod}, context_.clock.Now());
   if (!api::IsWaiting(summary.status)) return "";
-  return InProgramsName(context_, std::move(summary.reason));
+  return UseProgramName(context_, std::move(summary.reason));
 }
 
 Follower::View Follower::ViewOf(const JobWatch::Snapshot& snapshot) const {

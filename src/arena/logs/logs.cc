@@ -6,7 +6,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "arena/app/complete_names.h"
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 #include "arena/nodes/node_output.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -78,8 +78,8 @@ base::Result<int> RunTopNode(Context& context, const TopNodeFlags& flags, cli::I
     return call.out.Write(flags.details ? RenderNodeDetails(nodes, context.program == "arena")
                                         : RenderNodes(nodes, format, !call.args.empty()));
   };
-  TRY(ShowAgain(context, call.out, flags.refresh, "-------------------------",
-                "-------------------------------------", show));
+  TRY(ShowRepeatedly(context, call.out, flags.refresh, "-------------------------",
+                     "-------------------------------------", show));
   return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 #include "arena/submit/options.h"
 #include "arena/verbs.h"
 #include "base/log.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "arena/app/advice.h"
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
+#include "arena/app/program_name.h"
 #include "arena/submit/place.h"
 #include "base/uid.h"
 
@@ -54,7 +54,7 @@ base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
   TRY(CheckPriorityClass(*prepared.client, options.flags.priority));
   if (!context.cluster_is_this_machine) return {};
   base::Status found = CheckClaims(*prepared.client, options, prepared.submission.namespace_name);
-  if (!found) found.error().message = InProgramsName(context, std::move(found.error().message));
+  if (!found) found.error().message = UseProgramName(context, std::move(found.error().message));
   return found;
 }
 

@@ -231,7 +231,7 @@ void AddSubmit(cli::Command& root, Context& context) {
   });
   verb.Check([state](cli::Invocation& call) { return state->Check(call); });
   verb.Run([state](cli::Invocation& call) { return state->Run(call); });
-  AddForeignTrainers(submit);
+  AddUnsupportedTrainers(submit);
 }
 
 }  // namespace arena

@@ -9,7 +9,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "api/stall.h"
-#include "arena/app/advice.h"
+#include "arena/app/program_name.h"
 #include "arena/jobs/job_watch.h"
 #include "arena/jobs/jobs.h"
 #include "arena/jobs/records.h"
@@ -39,7 +39,7 @@ Sight SightOf(const JobWatch::Snapshot& now, const std::string& uid, const Conte
     if (api::IsPodOfJob(pod, *now.job)) pods.push_back(&pod);
   }
   sight.summary = api::Summarize(*now.job, pods, context.clock.Now());
-  sight.summary.reason = InProgramsName(context, std::move(sight.summary.reason));
+  sight.summary.reason = UseProgramName(context, std::move(sight.summary.reason));
   sight.stall = api::TextOfStall(api::Annotation(*now.job, api::kStallAnnotation));
   return sight;
 }

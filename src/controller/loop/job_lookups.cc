@@ -1,4 +1,4 @@
-// The part of JobWorker that asks the API server for what the watches do not tell.
+// The part of JobWorker that asks the API server for objects that are not watched.
 #include <fmt/format.h>
 
 #include <utility>
@@ -50,7 +50,7 @@ cluster::ListOptions ListOfChildren(ChildKind kind) {
   return list;
 }
 
-// A finished job is cleaned up by the policy that it has now, also when that has changed.
+// Clean-up follows the policy that a finished job has now, even if it was changed after the end.
 base::Result<std::optional<JobCache::Snapshot>> JobWorker::LookUp(const std::string& key) {
   auto snapshot = cache_.Get(key);
   if (!snapshot || !snapshot->has_forgotten || !HasCleanUp(*snapshot->job)) return snapshot;
@@ -87,12 +87,12 @@ void JobWorker::LearnAutoscalers() {
   const auto listed = client_.List(api::kHorizontalPodAutoscalers, list);
   if (listed) return;
   base::Log(options_.is_operator ? base::LogLevel::kWarn : base::LogLevel::kDebug,
-            fmt::format("list {}: {}; one that its job did away with before this start stays",
+            fmt::format("list {}: {}; one that its job no longer wants may stay",
                         api::kHorizontalPodAutoscalers.plural, listed.error().message));
 }
 
-// An autoscaler has no label to watch it by (compat/pytorchjob.md 2.6), and few jobs have
-// one: it is asked for.
+// An autoscaler has no label to watch it by (compat/pytorchjob.md 2.6), and few jobs have one, so
+// it is read.
 base::Result<std::optional<text::Json>> JobWorker::FindAutoscaler(const text::Json& job) {
   const std::string uid(api::Uid(job));
   const bool has_metrics = text::Find(job, {"spec", "elasticPolicy", "metrics"}) != nullptr;

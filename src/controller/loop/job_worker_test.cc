@@ -7,10 +7,10 @@
 namespace controller {
 namespace {
 
-// The simulated server, as a transport, and one autoscaler beside it.
+// The simulated server as a transport, with one autoscaler.
 class DirectLink final : public cluster::Transport {
  public:
-  // `refusal`: what the creator of a pod is told; "" lets it in.
+  // `refusal`: the answer to the creation of a pod; "" allows it.
   DirectLink(SimulatedServer& server, std::string& autoscaler, int& autoscaler_requests,
              std::string& refusal)
       : server_(server),
@@ -43,7 +43,7 @@ class DirectLink final : public cluster::Transport {
     return net::HttpResponse{200, {}, autoscaler_.empty() ? "{}" : autoscaler_};
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
-    return base::Fail(base::Code::kInternal, "no watches here");
+    return base::Fail(base::Code::kInternal, "watches are not supported");
   }
 
  private:
@@ -80,7 +80,7 @@ struct JobWorkerTest : testing::Test {
     }
     who.KeepJobs(keys);
   }
-  // What the watches would tell, and all that it calls for.
+  // Delivers what the watches would, and does the work that follows.
   void WorkUntilQuiet() {
     for (int round = 0; round < 8; ++round) {
       HearOfChildren(SimKind::kPod, ChildKind::kPod, ProjectPod);
@@ -222,7 +222,7 @@ TEST_F(JobWorkerTest, AFinishedJobIsCleanedUpByThePolicyThatItIsGivenLater) {
 TEST_F(JobWorkerTest, AJobWhosePodsAreRefusedHasAStatusThatSaysSo) {
   refusal = "exceeded quota: small";
   server.CreateJob(OneWorkerJob("a"));
-  // Another that waits does not keep it from its status.
+  // Another job that waits does not delay its status.
   server.CreateJob(OneWorkerJob("b"));
   WorkUntilQuiet();
   const auto summary = [this] {
@@ -231,7 +231,7 @@ TEST_F(JobWorkerTest, AJobWhosePodsAreRefusedHasAStatusThatSaysSo) {
   EXPECT_EQ(summary().status, "PENDING");
   EXPECT_EQ(summary().reason, "pod a-worker-0: exceeded quota: small");
   EXPECT_TRUE(summary().start_time);
-  // Said once: nothing is written while it stays as it is.
+  // Recorded once: nothing is written while it stays the same.
   const int writes = server.writes();
   for (int retry = 0; retry < 8; ++retry) {
     clock.Advance(std::chrono::minutes(1));
@@ -257,7 +257,7 @@ TEST_F(JobWorkerTest, TheDeadlineOfAJobWhosePodsAreRefusedRuns) {
   EXPECT_EQ(api::Summarize(server.Of(SimKind::kJob).at("a"), {}, clock.Now()).status, "FAILED");
 }
 
-// Kubernetes calls it Unknown when it has been silent for 50 s already.
+// When Kubernetes calls it Unknown, it has been silent for 50 s already.
 TEST_F(JobWorkerTest, ANodeIsLostSinceItsLeaseWasRenewed) {
   options.needs_nodes = [] {};
   text::Json job = OneWorkerJob("a");
@@ -291,7 +291,7 @@ TEST_F(JobWorkerTest, CountsThatStillChangeAreWrittenTogether) {
                         {"status", "replicaStatuses", "Worker", "active"})
         .value_or(0);
   };
-  // That it runs is written at once.
+  // Running is written at once.
   server.SetPhase("a-worker-0", "Running", 0);
   WorkUntilQuiet();
   EXPECT_EQ(active(), 1);

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "launch/agent/agent.h"
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 namespace launch {
 namespace {
@@ -78,7 +78,7 @@ std::vector<rendezvous::StuckWait> Agent::StuckWaits(const Places& places) const
   std::vector<uint16_t> ports;
   for (const rendezvous::StoreClient& client : snapshot.clients) ports.push_back(client.peer.port);
   const auto ranks = DescribeRanks(places);
-  const auto pid_of_port = rendezvous::ProcessesOfPorts(ports, group_->Pids());
+  const auto pid_of_port = rendezvous::FindPortOwners(ports, group_->Pids());
   return rendezvous::ExplainWaits(
       snapshot, ranks, rendezvous::RanksOfClients(snapshot, ranks, pid_of_port), kShortestWait);
 }

@@ -52,7 +52,7 @@ base::Result<std::string> StringOf(const text::Json& value, std::string_view key
   return base::Fail(base::Code::kInvalidArgument, fmt::format("{}: must be a string", key));
 }
 
-// Where a number is kept that the key sets; nullptr for other keys.
+// The number that the key sets; nullptr for other keys.
 int64_t* NumberOf(Config& config, std::string_view key) {
   if (key == "log_limit") return &config.log_limit;
   if (key == "keep_days") return &config.keep.days;

@@ -42,7 +42,7 @@ TEST_F(ConfigTest, HasDefaultsWithoutAFile) {
 TEST_F(ConfigTest, NoSettingIsUnknownAndNoKeyIsUnlisted) {
   for (const Setting& setting : Settings()) {
     if (!setting.key.starts_with("local.")) continue;
-    // A list fits none of them: what is wrong is then the value.
+    // No setting accepts a list, so the value is the error.
     const auto config = Load(fmt::format("local:\n  {}: [1]\n", setting.key.substr(6)));
     ASSERT_FALSE(config);
     EXPECT_EQ(config.error().message.find("unknown"), std::string::npos) << config.error().message;

@@ -17,7 +17,8 @@ ClusterChoice Embedded(std::string because) {
   return choice;
 }
 
-// `~` is the home in each path of a list: shells leave it alone behind `--config=`.
+// `~` is the home directory in each path of a list, because shells do not expand it after
+// `--config=`.
 std::string WithHome(std::string_view paths, const base::Environment& environment) {
   std::vector<std::string> parts = base::Split(paths, ':');
   for (std::string& part : parts) {

@@ -24,12 +24,13 @@
 namespace local::command {
 namespace {
 
-// A daemon that does not answer `down` within this is ended all the same, where that is forced.
+// With --force, a daemon that does not answer `down` within this time is ended.
 constexpr std::chrono::seconds kDownTimeout{20};
 constexpr std::string_view kFirstJob =
     "muster submit pytorch --name=first --workers=1 \"python train.py\"";
 constexpr std::chrono::seconds kStateTimeout{3};
-// With --force a daemon that hangs is ended within ten seconds: what it gets to answer, and to end.
+// With --force, a hanging daemon is ended within ten seconds: this is its time to answer, and its
+// time to end.
 constexpr std::chrono::seconds kProbeTime{4};
 constexpr std::chrono::seconds kHangingGrace{2};
 
@@ -69,7 +70,7 @@ base::Result<int> Up(const ClusterContext& context, const std::string& listen, c
   return 0;
 }
 
-// Whether it carries out writes: one that hangs need not do so at its socket.
+// Whether it fails to carry out writes: a hanging daemon may still accept connections.
 bool IsHanging(const daemon::DaemonRecord& found) {
   cluster::Client client(cluster::UnixTransport(found.socket, {}, kProbeTime));
   const auto probed =
@@ -115,10 +116,10 @@ base::Result<int> ShowCluster(const ClusterContext& context, cli::Output& out) {
   return 0;
 }
 
-// Jobs of every namespace by their status as `list` words it, and the newest of each.
+// Jobs of all namespaces, counted by their status in `list`, and the newest job of each status.
 struct CountedJobs {
   std::map<std::string, int> counts;
-  std::map<std::string, std::string> newest;  // as flags and arguments name it: "-n team x"
+  std::map<std::string, std::string> newest;  // as flags and arguments: "-n team x"
 };
 
 base::Result<CountedJobs> CountJobs(cluster::Client& client) {
@@ -164,7 +165,7 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY(daemon::CheckNotInPod(context.environment));
   TRY_ASSIGN(const auto running, daemon::RunningDaemon(paths));
-  // A daemon that ends makes a backup of what is to be replaced.
+  // A daemon that ends makes a backup, which would replace the chosen one.
   TRY(daemon::ChooseBackup(paths));
   if (running && force) TRY(daemon::StopDaemon(paths));
   if (running && !force) {
@@ -184,7 +185,7 @@ base::Result<int> Restore(const ClusterContext& context, bool force, cli::Output
   return 0;
 }
 
-// A table in Markdown: scripts/reference puts it into the manual.
+// A Markdown table, which scripts/reference puts into the manual.
 std::string SettingsTable() {
   std::string table = "| key | values | default | meaning |\n|---|---|---|---|\n";
   for (const daemon::Setting& setting : daemon::Settings()) {

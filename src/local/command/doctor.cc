@@ -46,7 +46,7 @@ text::Json ToJson(const std::vector<Finding>& findings) {
   return array;
 }
 
-// Advice stands on a line of its own, below what it is for.
+// Advice gets a line of its own below the finding.
 std::string Render(const std::vector<Finding>& findings, const cli::Output& out) {
   std::string text;
   for (const Finding& finding : findings) {

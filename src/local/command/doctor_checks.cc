@@ -38,7 +38,7 @@ constexpr uint64_t kLittleShm = 1 << 30;
 constexpr rlim_t kFewDescriptors = 4096;
 constexpr std::chrono::seconds kDriverPatience{15};
 
-// Ends by itself: a driver or a network may keep it for ever.
+// Ends by itself, because a driver or a network may block it for ever.
 constexpr const char* kPythonProbe = R"(
 import json, signal, sys
 signal.alarm(60)
@@ -78,7 +78,7 @@ Finding CheckRuntimeFolder(const daemon::Paths& paths) {
   return {State::kGood, "sockets", paths.runtime, ""};
 }
 
-// In a child, which ends: this process stays where it is.
+// In a child process, so that this one stays in its namespaces.
 Finding CheckNamespaces() {
   const int wanted = CLONE_NEWNS | CLONE_NEWPID | (::geteuid() == 0 ? 0 : CLONE_NEWUSER);
   const pid_t child = ::fork();
@@ -104,7 +104,7 @@ Finding CheckCgroups(const base::Environment& environment) {
       place.has_memory ? "--cpu is not kept" : "--memory is kept by watching, --cpu is not kept"};
 }
 
-// A driver that hangs is not waited for.
+// Does not wait for a driver that hangs.
 Finding CheckGpus(const base::Environment& environment) {
   struct Shared {
     std::mutex mutex;
@@ -186,7 +186,7 @@ Finding CheckLauncher() {
           "install it beside muster: pods take PyTorch's own torchrun without it"};
 }
 
-// Gloo and the ranks' meeting look the host's own name up.
+// Gloo and the rendezvous of the ranks look up the host's own name.
 Finding CheckHostName() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

@@ -27,7 +27,7 @@ base::Status CheckImage(const std::string& image) {
                         : fmt::format("\"{}\" is not a name of an image", image));
 }
 
-// With every link resolved: the pods start elsewhere.
+// Resolves every link, because pods start in another directory.
 base::Result<std::string> ResolveDirectory(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(::realpath(path.c_str(), nullptr), &free);
   if (real == nullptr) return base::Fail(base::Errno(errno, fmt::format("\"{}\"", path)));
@@ -42,7 +42,7 @@ base::Result<std::string> ResolveDirectory(const std::string& path) {
   return std::string(real.get());
 }
 
-// The file of the embedded cluster; other clusters have the images themselves.
+// The embedded cluster's file; other clusters have real images.
 base::Result<std::string> FindImageMapFile(const ClusterContext& context) {
   TRY_ASSIGN(const ChosenCluster chosen, FindChosenCluster(context));
   if (!chosen.is_embedded) {

@@ -17,7 +17,7 @@
 namespace local::command {
 namespace {
 
-// A shell's redirection made it, with the shell's umask.
+// A shell's redirection created it, with the shell's umask.
 void WarnOfOpenFile(int fd) {
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 077) == 0) return;
@@ -28,7 +28,7 @@ void WarnOfOpenFile(int fd) {
       info.st_mode & 0777);
 }
 
-// In one step. A kubeconfig of another cluster is not written over.
+// Replaces the file in one step. Never overwrites the kubeconfig of another cluster.
 base::Status WriteKubeconfig(const std::string& path, const std::string& text) {
   const auto standing = base::ReadFile(path);
   if (standing && !base::Trim(*standing).empty()) {

@@ -10,7 +10,8 @@ constexpr std::string_view kInsufficient =
     "0/1 nodes are available: 1 Insufficient nvidia.com/gpu: the job asks for";
 constexpr size_t kMaxNamedHolders = 3;
 
-// Places beyond are not told apart: each job that ends would have all messages written anew.
+// Places beyond this are not distinguished: otherwise each job that ends would change every
+// message.
 constexpr int kMaxPlace = 10;
 
 std::string NameTurn(const Turn& turn) {

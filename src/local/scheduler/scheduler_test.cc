@@ -280,7 +280,7 @@ TEST(Schedule, NeverGivesAGpuThatIsLockedElsewhere) {
 
 TEST(Schedule, ALockThatABoundPodHoldsIsItsOwn) {
   Node node = Machine(1);
-  node.gpus[0].is_locked_elsewhere = true;  // by the pod's shim
+  node.gpus[0].is_locked_elsewhere = true;  // as the pod's shim does
   const Decision decision =
       Schedule(node, {Job("run").Bound(1, {0}), Job("a").Pods(1, 1)}, GpuPolicy::kStrict, kNow);
   EXPECT_EQ(
@@ -336,7 +336,7 @@ TEST(Schedule, FollowsTheGpuPolicy) {
 }
 
 TEST(Schedule, AJobThatRunsOnTheCpuGoesOnThere) {
-  // Two GPUs were asked for where there is one; one pod ended well, one is recreated.
+  // It requests two GPUs where there is one; one pod succeeded, one is recreated.
   const Gang gang = Job("a").Bound(1, {}).Pods(1, 1);
   EXPECT_EQ(Bindings(Schedule(Machine(1), {gang}, GpuPolicy::kOptional, kNow)), "a/1:");
 }

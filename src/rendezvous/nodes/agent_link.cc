@@ -107,7 +107,7 @@ void AgentLink::Consume() {
   }
 }
 
-// One frame: u32 length, body, and a tag when authenticated. False: not all of it is here.
+// Reads one frame: u32 length, body, and a tag when authenticated. False when it is incomplete.
 bool AgentLink::ConsumeFrame() {
   uint32_t size = 0;
   if (input_.size() < sizeof size) return false;
@@ -171,7 +171,7 @@ void AgentLink::OnHello(const AgentMessage& message) {
   const std::string agent = side_ == Side::kAgent ? own_nonce_ : peer_nonce_;
   const std::string authority = side_ == Side::kAgent ? peer_nonce_ : own_nonce_;
   session_key_ = base::ViewOf(base::HmacSha256(token_, "session" + authority + agent));
-  // The agent proves itself first: the host tells strangers nothing.
+  // The agent proves itself first, so that the host reveals nothing to strangers.
   if (side_ == Side::kAgent) {
     AgentMessage proof;
     proof.type = AgentMessage::Type::kProof;
@@ -240,7 +240,8 @@ void AgentLink::Flush() {
   if (!fd_) return;
   switch (output_.Flush(fd_.get())) {
     case OutputQueue::Flushed::kAll:
-      // Closed by the peer once it has read the refusal: closing first might take it back.
+      // The peer closes once it has read the refusal; if this side closed first, the refusal might
+      // be lost.
       if (is_closing_) ::shutdown(fd_.get(), SHUT_WR);
       (void)loop_.Watch(fd_.get(), EPOLLIN, [this](uint32_t events) { OnReady(events); });
       return;

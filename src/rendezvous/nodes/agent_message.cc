@@ -10,7 +10,7 @@ constexpr uint32_t kMaxText = 1 << 20;
 constexpr uint32_t kMaxNodes = 1 << 16;
 
 // One description of each structure serves both directions: `Fields(io, x)` names its members in
-// the order in which they travel.
+// the order of transmission.
 class MessageWriter {
  public:
   template <typename T>
@@ -78,7 +78,7 @@ class MessageReader {
   bool is_good_ = true;
 };
 
-// An enumeration travels as a byte; one out of range makes the message unreadable later on.
+// An enumeration is sent as a byte; a value out of range makes the message unreadable later on.
 template <typename Io, typename E>
 void EnumField(Io& io, E& value) {
   uint8_t number = static_cast<uint8_t>(value);

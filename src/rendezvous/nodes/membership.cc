@@ -52,7 +52,7 @@ std::string Membership::Place(const Member& member) const {
              : member.request.host;
 }
 
-// "waiting for node rank 1, 2", where it is known who is missing.
+// "waiting for node rank 1, 2" when the missing nodes are known.
 std::string Membership::Awaited() const {
   std::vector<std::string> ranks;
   for (int rank = 0; job_.is_static && rank < job_.max_nodes && ranks.size() < kMostNamed; ++rank) {
@@ -98,8 +98,8 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   return std::nullopt;
 }
 
-// Before the first start a node of the job that disagrees would be waited for in vain: all are
-// told, and end. One of another job is none of ours.
+// Before the first start, the job would wait in vain for a node that disagrees, so all nodes are
+// told and end. A node of another job does not affect this one.
 void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out) {
   const End end = ErrorEnd(base::Code::kConflict, "the nodes disagree: " + why);
   out.push_back(EndFor(node, end));
@@ -113,7 +113,7 @@ void Membership::Refuse(NodeId node, bool is_stranger, const std::string& why, D
 Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host, Moment now) {
   Decisions out;
   if (phase_ == Phase::kEnded) {
-    // A node that comes late to a disagreement, as the host itself may, hears of it too.
+    // A node that joins after a disagreement, such as the host itself, is told too.
     const bool is_over = end_.kind != EndKind::kError;
     out.push_back(EndFor(
         node, is_over ? ErrorEnd(base::Code::kCancelled, "the job has ended already") : end_));
@@ -121,7 +121,7 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
   }
   const auto known = members_.find(node);
   if (known != members_.end()) {
-    // It lost us, has stopped its workers, and is back.
+    // It lost the connection, stopped its workers, and is back.
     Member& member = known->second;
     const bool was_running = member.state == State::kRunning;
     member.heard = now;
@@ -350,7 +350,8 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
     last_call_.reset();
     return;
   }
-  // Whoever has run before does not wait for others again: they are let in when they come.
+  // Nodes that have run before do not wait for others again: later ones are admitted when they
+  // come.
   if (count >= job_.max_nodes || generation_ > 0 || (last_call_ && *last_call_ <= now)) {
     Start(chosen, out);
   } else if (!last_call_) {
@@ -362,7 +363,8 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
   }
 }
 
-// In the order of their ranks: as asked for, then as it was, then the host, then as they came.
+// Sorted by rank: the requested rank first, then the previous one, then the host, then the order of
+// joining.
 std::vector<NodeId> Membership::Chosen() const {
   constexpr int kLast = std::numeric_limits<int>::max();
   std::vector<std::pair<std::tuple<int, int, bool, uint64_t>, NodeId>> order;
@@ -374,7 +376,7 @@ std::vector<NodeId> Membership::Chosen() const {
   }
   std::sort(order.begin(), order.end());
   if (static_cast<int>(order.size()) > job_.max_nodes) {
-    // Those who were in it stay in it, and the host always is.
+    // Nodes of the previous generation stay in, and so does the host.
     std::stable_partition(order.begin(), order.end(), [&](const auto& entry) {
       const Member& member = members_.at(entry.second);
       return member.last_rank >= 0 || member.is_host;

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A node: what it is told becomes its log, and it does as it is told.
+// A node that logs what it is told, and does it.
 class TestNode : public RendezvousEvents {
  public:
   TestNode(process::EventLoop& loop, std::string name) : loop_(loop), name_(std::move(name)) {}
@@ -81,7 +81,7 @@ class RendezvousTest : public ::testing::Test {
     config_.node.nproc = 2;
     config_.heartbeat_interval = milliseconds(50);
   }
-  // The host last: it waits for the others to go.
+  // The host is destroyed last, because it waits for the others to leave.
   ~RendezvousTest() override {
     while (!nodes_.empty()) nodes_.erase(std::prev(nodes_.end()));
   }
@@ -93,7 +93,7 @@ class RendezvousTest : public ::testing::Test {
     if (nodes_.size() == 1) config_.endpoint_port = nodes_[name]->rendezvous().port();
     return *nodes_[name];
   }
-  // Until it holds; the test fails after a minute.
+  // Runs until `holds` returns true; fails the test after a minute.
   void RunUntil(const std::function<bool()>& holds) {
     bool is_over = false;
     const auto timer = loop_->After(seconds(60), [&] {
@@ -176,7 +176,7 @@ TEST_F(RendezvousTest, ANodeThatWaitsForItsHostSaysSoAndFindsItLater) {
   auto taken = Listener::Bind("", 0);
   ASSERT_TRUE(taken);
   config_.endpoint_port = taken->port();
-  *taken = std::move(*Listener::Bind("", 0));  // free again, and known
+  *taken = std::move(*Listener::Bind("", 0));  // free again, and its number known
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
@@ -271,7 +271,7 @@ TEST_F(RendezvousTest, ATorchrunThatComesWhileTheWorkersRunIsNamed) {
   }
 }
 
-// Longer than a name in DNS can be: no server is asked.
+// Longer than a DNS name may be, so that no server is asked.
 const std::string kUnknownName(64, 'x');
 
 TEST_F(RendezvousTest, TheHostIsReachedByTheAddressThatTheOthersUse) {

@@ -41,7 +41,7 @@ class FakeClient final : public net::HttpClient, public net::FileUploader {
     return serve_(whole);
   }
   base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
-    return base::Fail(base::Code::kInternal, "no streams here");
+    return base::Fail(base::Code::kInternal, "streams are not supported");
   }
 
  private:

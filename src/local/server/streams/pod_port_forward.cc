@@ -12,7 +12,7 @@
 #include "cluster/exec/port_stream.h"
 #include "local/server/streams/pod_container.h"
 #include "local/server/streams/pod_port_tunnel.h"
-#include "local/server/streams/port_peer.h"
+#include "local/server/streams/shared_websocket.h"
 #include "net/websocket/handshake.h"
 
 namespace local::server {
@@ -123,7 +123,7 @@ class PortBridge : public std::enable_shared_from_this<PortBridge> {
   }
 
   const std::vector<uint16_t> ports_;
-  const std::shared_ptr<PortPeer> peer_ = std::make_shared<PortPeer>();
+  const std::shared_ptr<SharedWebSocket> peer_ = std::make_shared<SharedWebSocket>();
   std::vector<std::shared_ptr<OpenPort>> connections_;  // of the connection's thread
   std::optional<size_t> channel_;                       // likewise: of the message in hand
 

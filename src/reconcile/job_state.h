@@ -1,5 +1,5 @@
-// One pass over one job: what the policies read, and what they add to. Lives on the stack of
-// Reconcile(); every policy is a function of it.
+// The state of one job while Reconcile() runs: what the policies read, and the status and plan that
+// they change. Lives on the stack of Reconcile(); every policy is a function of it.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@
 
 namespace reconcile {
 
-struct Pass {
-  Pass(const Observed& seen, const Options& chosen, base::Time called_at, api::PyTorchJob parsed)
+struct JobState {
+  JobState(const Observed& seen, const Options& chosen, base::Time called_at,
+           api::PyTorchJob parsed)
       : observed(seen),
         options(chosen),
         now(called_at),
@@ -20,20 +21,20 @@ struct Pass {
         job(std::move(parsed)),
         children(ReadChildren(seen, job, called_at)),
         status(job.status) {}
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  JobState(const JobState&) = delete;
+  JobState& operator=(const JobState&) = delete;
 
-  // Master first: what becomes of it decides for the others.
+  // Master first: its outcome decides for the other types.
   std::array<const Replicas*, 2> Types() const { return {&children.master, &children.worker}; }
   bool HasMaster() const { return children.master.spec != nullptr; }
 
   const Observed& observed;
   const Options& options;
   const base::Time now;
-  const base::Time stamp;     // `now` as it is stored, in whole seconds
-  const api::PyTorchJob job;  // with defaults; job.status is what is stored
+  const base::Time stamp;     // `now` in whole seconds, as the API stores times
+  const api::PyTorchJob job;  // with defaults; job.status is the stored status
   const Children children;
-  api::JobStatus status;  // the next one
+  api::JobStatus status;  // the next status
   Plan plan;
 };
 

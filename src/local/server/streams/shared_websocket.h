@@ -1,4 +1,4 @@
-// The client's end of forwarded ports: one WebSocket, on which several of them wait.
+// One WebSocket to a client, shared by several forwarded ports that wait for it to drain.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 namespace local::server {
 
 // Thread safe. Held by the ports' sinks.
-class PortPeer : public std::enable_shared_from_this<PortPeer> {
+class SharedWebSocket : public std::enable_shared_from_this<SharedWebSocket> {
  public:
   // On the connection's thread, once; before anything else.
   void Start(std::shared_ptr<net::Responder> responder, net::Headers headers,
@@ -27,7 +27,7 @@ class PortPeer : public std::enable_shared_from_this<PortPeer> {
   void Used(size_t bytes) { socket_->Used(bytes); }
   size_t PendingBytes() const { return socket_->PendingBytes(); }
 
-  // As PortSink's. The socket calls one back; the ports are several.
+  // As PortSink::WhenTaken. The socket keeps one callback only, so this one calls all that wait.
   void WhenTaken(size_t limit, std::function<void()> callback) {
     {
       const std::lock_guard lock(mutex_);

@@ -5,16 +5,17 @@
 namespace arena {
 namespace {
 
-struct Foreign {
+struct UnsupportedCommand {
   const char* name;
   std::vector<std::string> aliases;
 };
 
-// A command that says in one line that muster does not do what it asks for.
-void RefuseForeign(cli::Command& parent, const Foreign& foreign, const std::string& why) {
-  parent.Add(foreign.name, "")
+// Adds a command that only says, in one line, that muster does not support it.
+void RefuseCommand(cli::Command& parent, const UnsupportedCommand& command,
+                   const std::string& why) {
+  parent.Add(command.name, "")
       .Hidden()
-      .Aliases(foreign.aliases)
+      .Aliases(command.aliases)
       .RawArgs()
       .Run([why](cli::Invocation&) -> base::Result<int> {
         return base::Fail(base::Code::kInvalidArgument, why);
@@ -23,25 +24,26 @@ void RefuseForeign(cli::Command& parent, const Foreign& foreign, const std::stri
 
 }  // namespace
 
-void AddForeignCommands(cli::Command& root) {
-  const Foreign commands[] = {{"serve", {}},    {"cron", {}},    {"model", {}}, {"evaluate", {}},
-                              {"scaleout", {}}, {"scalein", {}}, {"llm", {}}};
-  for (const Foreign& command : commands) {
-    RefuseForeign(
+void AddUnsupportedCommands(cli::Command& root) {
+  const UnsupportedCommand commands[] = {{"serve", {}},    {"cron", {}},     {"model", {}},
+                                         {"evaluate", {}}, {"scaleout", {}}, {"scalein", {}},
+                                         {"llm", {}}};
+  for (const UnsupportedCommand& command : commands) {
+    RefuseCommand(
         root, command,
         fmt::format("{} is not one of muster's commands: it runs PyTorch training jobs only",
                     command.name));
   }
 }
 
-void AddForeignTrainers(cli::Command& submit) {
-  const Foreign trainers[] = {
+void AddUnsupportedTrainers(cli::Command& submit) {
+  const UnsupportedCommand trainers[] = {
       {"tfjob", {"tf"}},        {"mpijob", {"mpi", "mj"}}, {"horovodjob", {"horovod", "hj"}},
       {"sparkjob", {"spark"}},  {"volcanojob", {"vj"}},    {"etjob", {"et"}},
       {"deepspeedjob", {"dp"}}, {"rayjob", {"rj"}},
   };
-  for (const Foreign& trainer : trainers) {
-    RefuseForeign(
+  for (const UnsupportedCommand& trainer : trainers) {
+    RefuseCommand(
         submit, trainer,
         fmt::format(
             "{} is not one of muster's jobs: it submits PyTorch jobs only (submit pytorchjob)",

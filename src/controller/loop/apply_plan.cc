@@ -1,4 +1,4 @@
-// The half of JobWorker that writes what a plan says.
+// The half of JobWorker that writes the objects and the status of a plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using Verb = reconcile::Write::Verb;
 
-// Sent at once; the answers, whole objects, lie in memory together.
+// Sent at once; their answers, which are whole objects, are in memory together.
 constexpr size_t kWritesAtOnce = 64;
 
 bool IsPodGroup(const api::Resource& resource) {
@@ -72,18 +72,18 @@ cluster::BatchWrite ToBatchWrite(reconcile::Write& write, const std::string& nam
   return batch;
 }
 
-// Whether trying again will not help by itself.
+// Whether another attempt will fail too.
 bool IsRefusal(const base::Error& error) {
   return error.code == base::Code::kPermissionDenied ||
          error.code == base::Code::kInvalidArgument || error.code == base::Code::kInternal;
 }
 
-// The answer to an own write is news too: applied at once, it stands in for the expectations of the
+// The answer to our own write is news too: applying it at once replaces the expectations of the
 // original (2.9).
 void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answer) {
   const auto kind = KindOf(*write.resource);
   if (!kind || !answer.is_object()) return;
-  // A deletion is answered with the object while it lingers, else with a Status.
+  // A deletion is answered with the object while it lingers, otherwise with a Status.
   const bool is_deletion = write.verb == Verb::kDelete;
   if (is_deletion && (text::GetString(answer, {"kind"}) != write.resource->kind ||
                       text::Find(answer, {"metadata", "deletionTimestamp"}) == nullptr)) {
@@ -95,8 +95,8 @@ void ApplyAnswer(JobCache& cache, const reconcile::Write& write, text::Json answ
 
 }  // namespace
 
-base::Status JobWorker::CarryOut(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
-                                 std::optional<int> master_port, bool may_status_wait) {
+base::Status JobWorker::ApplyPlan(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
+                                  std::optional<int> master_port, bool may_status_wait) {
   std::vector<reconcile::Event> events;
   std::string refusal;
   const base::Status written = WriteChildren(snapshot, plan, master_port, events, refusal);
@@ -106,7 +106,7 @@ base::Status JobWorker::CarryOut(const JobCache::Snapshot& snapshot, reconcile::
     plan.status.reset();
     plan.counters.clear();
   } else {
-    // What was refused does not keep the job from having a status, a deadline and a reason.
+    // A job gets a status, a deadline and a reason even if a write was refused.
     RecordRefusal(*snapshot.job, refusal, plan);
   }
   if (plan.status && MayCountsWait(*snapshot.job, *plan.status)) plan.status.reset();
@@ -177,7 +177,8 @@ base::Status JobWorker::TakeAnswer(const JobCache::Snapshot& snapshot,
   if (answer) {
     ApplyAnswer(cache_, write, std::move(*answer));
     if (write.resource == &api::kHorizontalPodAutoscalers && write.verb == Verb::kCreate) {
-      // Looked for from now on, even if the job's metrics go before the next pass.
+      // Looked up from now on, even if the job's metrics are removed before the next
+      // reconciliation.
       autoscaled_.Lock()->emplace(text::GetString(*snapshot.job, {"metadata", "uid"}));
     }
     CountWrite(write, true);
@@ -208,10 +209,10 @@ bool JobWorker::Adopt(const JobCache::Snapshot& snapshot, const reconcile::Write
   if (!kind) return false;
   auto existing = client_.Get(
       *write.resource, text::GetString(*snapshot.job, {"metadata", "namespace"}), write.name);
-  // Gone since: the next pass makes it.
+  // Deleted meanwhile: the next reconciliation creates it.
   is_going = !existing && existing.error().code == base::Code::kNotFound;
   if (!existing) return false;
-  // Of a job of this name that was deleted: the garbage collector is about to take it.
+  // It belongs to a deleted job of the same name: the garbage collector is about to delete it.
   const text::Json* const owner = api::ControllerReference(*existing);
   is_going = api::IsDeleting(*existing) ||
              (owner != nullptr && text::GetString(*owner, {"kind"}) == api::kPyTorchJobs.kind);
@@ -266,7 +267,7 @@ base::Status JobWorker::RecordFailure(const JobCache::Snapshot& snapshot,
 base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& status, bool is_news) {
   const text::Json* const stored = text::Find(job, {"status"});
   const text::Json none = text::Object();
-  // The version that the status was computed from, and the job it was computed for, or nothing.
+  // The patch applies only to the version, and to the job, from which the status was computed.
   const text::Json patch = text::Object{
       {"metadata",
        text::Object{{"uid", text::GetString(job, {"metadata", "uid"})},
@@ -279,7 +280,8 @@ base::Status JobWorker::WriteStatus(const text::Json& job, const text::Json& sta
   if (options_.is_operator) LogConditions(job, status);
   if (options_.metrics != nullptr) ++options_.metrics->status_writes;
   ProjectJob(written);
-  // The watch will find this version known already: the pass that it calls for is asked for here.
+  // The watch will report this version as known, so the reconciliation that it calls for is
+  // requested here.
   const std::string key = cache_.PutJob(std::move(written));
   if (is_news) Enqueue(key);
   return {};
@@ -295,7 +297,7 @@ void JobWorker::LogConditions(const text::Json& job, const text::Json& status) c
              text::GetString(old, {"reason"}) == text::GetString(condition, {"reason"});
     };
     if (before != nullptr && std::any_of(before->begin(), before->end(), is_same)) continue;
-    // The program's own words stay out of the log.
+    // Output of the training program is kept out of the log.
     const std::string_view message = text::GetString(condition, {"message"});
     base::Log(base::LogLevel::kInfo, message.substr(0, message.find(api::kLastLinesMark)),
               {{"job", JobKey(job)},

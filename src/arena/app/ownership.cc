@@ -1,4 +1,4 @@
-#include "arena/app/isolation.h"
+#include "arena/app/ownership.h"
 
 #include <fmt/format.h>
 
@@ -22,12 +22,12 @@ base::Result<std::string> UserId(const Context& context) {
   return base::Md5Hex(name);
 }
 
-base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
-                              const std::string& namespace_name) {
+base::Result<bool> IsolatesUsers(cluster::Client& client, const Context& context,
+                                 const std::string& namespace_name) {
   const auto found = client.Get(api::kNamespaces, "", namespace_name);
   if (found) return api::Label(*found, kIsolationLabel) == "true";
   if (found.error().code == Code::kPermissionDenied) {
-    base::LogDebug("namespace {} is taken as open to all: {}", namespace_name,
+    base::LogDebug("namespace {} is taken as shared by all users: {}", namespace_name,
                    found.error().message);
     return false;
   }
@@ -39,7 +39,7 @@ base::Result<bool> IsIsolated(cluster::Client& client, const Context& context,
 
 base::Status CheckNamespace(cluster::Client& client, const Context& context,
                             const std::string& namespace_name) {
-  const base::Result<bool> found = IsIsolated(client, context, namespace_name);
+  const base::Result<bool> found = IsolatesUsers(client, context, namespace_name);
   if (!found && found.error().code == Code::kNotFound) return Fail(found.error());
   return {};
 }
@@ -63,16 +63,16 @@ base::Status CheckOwner(cluster::Client& client, const Context& context, const t
   TRY_ASSIGN(const std::string user, UserId(context));
   if (owner == user) return {};
   TRY_ASSIGN(const bool is_isolated,
-             IsIsolated(client, context, std::string(api::Namespace(object))));
+             IsolatesUsers(client, context, std::string(api::Namespace(object))));
   if (!is_isolated || (admins == Admins::kMay && IsAdmin(client, context))) return {};
   return Fail(Code::kPermissionDenied,
               "you have no privileges to operate the job,because the owner of job is not you");
 }
 
-base::Result<std::string> OnlyVisible(cluster::Client& client, const Context& context,
-                                      std::string_view selector) {
+base::Result<std::string> VisibleSelector(cluster::Client& client, const Context& context,
+                                          std::string_view selector) {
   std::string visible(selector);
-  TRY_ASSIGN(const bool is_isolated, IsIsolated(client, context, context.Namespace()));
+  TRY_ASSIGN(const bool is_isolated, IsolatesUsers(client, context, context.Namespace()));
   if (is_isolated && !IsAdmin(client, context)) {
     if (!visible.empty()) visible += ',';
     TRY_ASSIGN(const std::string user, UserId(context));

@@ -1,4 +1,4 @@
-#include "rendezvous/sockets/peer.h"
+#include "rendezvous/sockets/port_owner.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -75,8 +75,8 @@ std::string NameOf(pid_t pid) {
 
 }  // namespace
 
-std::map<uint16_t, pid_t> ProcessesOfPorts(const std::vector<uint16_t>& ports,
-                                           const std::vector<pid_t>& among) {
+std::map<uint16_t, pid_t> FindPortOwners(const std::vector<uint16_t>& ports,
+                                         const std::vector<pid_t>& among) {
   std::map<uint16_t, uint64_t> inodes;
   for (const uint16_t port : ports) inodes[port] = 0;
   std::map<uint64_t, uint16_t> wanted;
@@ -95,7 +95,7 @@ std::map<uint16_t, pid_t> ProcessesOfPorts(const std::vector<uint16_t>& ports,
   return found;
 }
 
-std::string HolderOfPort(uint16_t port) {
+std::string DescribePortOwner(uint16_t port) {
   uint64_t wanted = 0;
   ForEachTcpRow([&](const TcpRow& row) {
     if (row.is_listening && row.port == port) wanted = row.inode;

@@ -1,4 +1,4 @@
-// What the embedded cluster advises, for whoever calls this program by another name.
+// The embedded cluster's messages, under the name by which the user called this program.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 namespace arena {
 
-// The cluster knows the program as muster: "`muster data create ...` makes one".
-inline std::string InProgramsName(const Context& context, std::string text) {
+// The daemon writes "`muster data create ...`"; a user of the `arena` name is told `arena`.
+inline std::string UseProgramName(const Context& context, std::string text) {
   constexpr std::string_view kCommand = "`muster ";
   const std::string command = fmt::format("`{} ", context.program);
   for (size_t at = text.find(kCommand); at != std::string::npos;

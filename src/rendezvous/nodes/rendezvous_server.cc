@@ -1,4 +1,4 @@
-#include "rendezvous/nodes/host.h"
+#include "rendezvous/nodes/rendezvous_server.h"
 
 #include <pthread.h>
 
@@ -14,14 +14,14 @@ constexpr std::chrono::seconds kFarewell{2};
 
 }  // namespace
 
-base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock& clock,
-                                                                    Listener listener,
-                                                                    AuthorityConfig config) {
-  std::unique_ptr<RendezvousHost> host(new RendezvousHost());
-  RendezvousHost* const raw = host.get();
-  host->port_ = listener.port();
-  config.store_port = host->port_;
-  TRY_ASSIGN(host->loop_, process::EventLoop::Create(clock));
+base::Result<std::unique_ptr<RendezvousServer>> RendezvousServer::Start(base::Clock& clock,
+                                                                        Listener listener,
+                                                                        AuthorityConfig config) {
+  std::unique_ptr<RendezvousServer> server(new RendezvousServer());
+  RendezvousServer* const raw = server.get();
+  server->port_ = listener.port();
+  config.store_port = server->port_;
+  TRY_ASSIGN(server->loop_, process::EventLoop::Create(clock));
   StoreOptions options;
   options.other_first_byte = kAgentMagic.front();
   options.on_other = [raw](base::Fd fd, const Endpoint& peer, std::string_view received) {
@@ -35,18 +35,19 @@ base::Result<std::unique_ptr<RendezvousHost>> RendezvousHost::Start(base::Clock&
   options.on_exhausted = [raw] {
     raw->loop_->Post([raw] { raw->authority_->Announce(NoDescriptorLeft()); });
   };
-  TRY_ASSIGN(host->store_, StoreServer::Serve(*host->loop_, clock, std::move(listener), options));
-  host->authority_ = std::make_unique<AuthorityServer>(*host->loop_, clock, std::move(config),
-                                                       [raw] { raw->store_->Reset(); });
+  TRY_ASSIGN(server->store_,
+             StoreServer::Serve(*server->loop_, clock, std::move(listener), options));
+  server->authority_ = std::make_unique<AuthorityServer>(*server->loop_, clock, std::move(config),
+                                                         [raw] { raw->store_->Reset(); });
   const base::BlockSignals in_the_thread;
-  host->thread_ = std::thread([loop = host->loop_.get()] {
+  server->thread_ = std::thread([loop = server->loop_.get()] {
     ::pthread_setname_np(::pthread_self(), "rendezvous");
     (void)loop->Run();
   });
-  return host;
+  return server;
 }
 
-RendezvousHost::~RendezvousHost() {
+RendezvousServer::~RendezvousServer() {
   if (!thread_.joinable()) return;
   loop_->Post([this] {
     loop_->After(kFarewell, [this] { loop_->Stop(); });
@@ -57,7 +58,7 @@ RendezvousHost::~RendezvousHost() {
   authority_.reset();
 }
 
-void RendezvousHost::RunInLoop(const std::function<void()>& function) {
+void RendezvousServer::RunInLoop(const std::function<void()>& function) {
   std::latch done(1);
   loop_->Post([&] {
     function();
@@ -66,7 +67,7 @@ void RendezvousHost::RunInLoop(const std::function<void()>& function) {
   done.wait();
 }
 
-StoreSnapshot RendezvousHost::Snapshot() {
+StoreSnapshot RendezvousServer::Snapshot() {
   StoreSnapshot snapshot;
   RunInLoop([&] { snapshot = store_->Snapshot(); });
   return snapshot;

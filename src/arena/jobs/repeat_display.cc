@@ -1,4 +1,4 @@
-#include "arena/jobs/refresh.h"
+#include "arena/jobs/repeat_display.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 namespace arena {
 
-base::Status ShowAgain(const Context& context, cli::Output& out, bool again,
-                       std::string_view before, std::string_view after,
-                       const std::function<base::Status()>& show) {
+base::Status ShowRepeatedly(const Context& context, cli::Output& out, bool repeats,
+                            std::string_view before, std::string_view after,
+                            const std::function<base::Status()>& show) {
   constexpr std::chrono::seconds kInterval{2};
-  if (!again) return show();
+  if (!repeats) return show();
   for (;;) {
     if (const base::Status shown = show(); !shown) base::LogError("{}", shown.error().message);
     TRY(out.Write(fmt::format("{} {} {}\n", before, LocalTime(context.clock.Now()), after)));
