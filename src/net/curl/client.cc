@@ -12,7 +12,6 @@
 #include "net/curl/loop.h"
 #include "net/curl/proxy.h"
 #include "net/curl/socket.h"
-#include "net/socket/tcp.h"
 
 namespace net {
 namespace {
@@ -49,11 +48,6 @@ int OnSeek(void* transfer, curl_off_t offset, int origin) {
       origin == SEEK_SET && offset >= 0 &&
       static_cast<CurlTransfer*>(transfer)->SeekBody(static_cast<uint64_t>(offset));
   return has_sought ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
-}
-
-int OnSocket(void*, curl_socket_t fd, curlsocktype) {
-  SetKeepAlive(fd);
-  return CURL_SOCKOPT_OK;
 }
 
 // Borrowed by libcurl: `pem` outlives the handle.
@@ -287,7 +281,6 @@ void Client::SetConnection(CURL* handle, const Security& security) const {
   Set(handle, CURLOPT_PIPEWAIT, 1L);
   Set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   Set(handle, CURLOPT_TCP_NODELAY, 1L);
-  Set(handle, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
   // The environment's proxies are the caller's business.
   Set(handle, CURLOPT_PROXY, proxy_.c_str());
   Set(handle, CURLOPT_NOPROXY, "");
@@ -367,6 +360,7 @@ base::Result<std::shared_ptr<CurlTransfer>> Client::Prepare(const HttpRequest& r
   } else {
     if (file != nullptr) transfer->SendFrom(*file);
     SetConnection(handle, *security);
+    loop_->SetConnection(handle);
     Set(handle, CURLOPT_HTTP_VERSION, version);
     SetRequest(*transfer);
     SetDeadlines(*transfer, !body_limit);
@@ -383,11 +377,8 @@ ConnectedSocket Client::Connect(const HttpRequest& request, milliseconds timeout
   TRY_ASSIGN(auto handle, NewHandle(security));
   SetConnection(handle->get(), *security);
   SetTarget(*handle, request);
-  Set(handle->get(), CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  Set(handle->get(), CURLOPT_HTTPPROXYTUNNEL, 1L);
   Set(handle->get(), CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(std::min(timeout, options_.connect_timeout).count()));
-  Set(handle->get(), CURLOPT_CONNECT_ONLY, 1L);
   return ConnectByCurl(curl_, std::move(handle), explain_);
 }
 

@@ -28,6 +28,8 @@ class CurlLoop {
                                                        bool gathers_streams = false);
   ~CurlLoop();  // transfers under way end as kCancelled
 
+  // Before a transfer of the handle is added: its connections are the loop's.
+  void SetConnection(CURL* handle);
   void Add(std::shared_ptr<CurlTransfer> transfer) { Post(Order::kAdd, std::move(transfer)); }
   // All of them with one waking of the thread.
   void AddAll(std::span<const std::shared_ptr<CurlTransfer>> transfers);
@@ -53,6 +55,10 @@ class CurlLoop {
   bool IsBusy() const;
   void Gather();
   void CarryOut(Orders orders);
+  void Perform(bool is_corked);
+  // libcurl's callbacks.
+  static int OnOpen(void* self, curl_socket_t fd, curlsocktype);
+  static int OnClose(void* self, curl_socket_t fd);
   void Drop(CURL* handle, base::Status status);
   void EndFinished();
   void TellReaders();
@@ -67,6 +73,7 @@ class CurlLoop {
   std::condition_variable stopped_;
   // The loop's thread only.
   std::map<CURL*, std::shared_ptr<CurlTransfer>> running_;
+  std::vector<int> sockets_;
   std::chrono::steady_clock::time_point last_round_{};
   std::thread thread_;
 };

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "net/socket/tcp.h"
+
 namespace net {
 namespace {
 
@@ -51,6 +53,10 @@ class CurlSocket final : public ClientSocket {
   }
 
   base::Status Connect() {
+    Set(CURLOPT_CONNECT_ONLY, 1L);
+    Set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    Set(CURLOPT_HTTPPROXYTUNNEL, 1L);
+    Set(CURLOPT_SOCKOPTFUNCTION, &OnOpen);
     const WithoutSigpipe in_the_handshake;
     const CURLcode code = curl_.easy_perform(handle_->get());
     if (code != CURLE_OK) return base::Fail(explain_(handle_->FailureOf(code)));
@@ -77,6 +83,14 @@ class CurlSocket final : public ClientSocket {
   bool IsIdle() const override { return false; }
 
  private:
+  static int OnOpen(void*, curl_socket_t fd, curlsocktype) {
+    SetKeepAlive(fd);
+    return CURL_SOCKOPT_OK;
+  }
+  template <typename T>
+  void Set(CURLoption option, T value) {
+    curl_.easy_setopt(handle_->get(), option, value);
+  }
   template <typename Move>
   base::Result<SocketStep> Try(short wait_for, Move move) {
     const std::lock_guard lock(mutex_);

@@ -12,7 +12,7 @@
 namespace net {
 
 // Connects by the options of `handle`, which say where to and for how long; blocks until it stands.
-// What goes wrong now or later is told in `explain`'s words.
+// HTTP/1.1 can be spoken on it. What goes wrong now or later is told in `explain`'s words.
 base::Result<std::unique_ptr<ClientSocket>> ConnectByCurl(const CurlLibrary& curl,
                                                           std::unique_ptr<CurlHandle> handle,
                                                           ExplainFailure explain);
