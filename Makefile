@@ -1,4 +1,4 @@
-# What a person types. `make` alone lists it.
+# The commands for developers; `make` lists them.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -65,7 +65,7 @@ gpu-check: build ## on a machine with a GPU: shows it, trains on it, refuses a s
 
 fmt: ## format the sources
 	@scripts/install-packages lint
-	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+	@git ls-files '*.cc' '*.h' 'web/*.js' | xargs clang-format-19 -i
 
 lint: ## formatting and clang-tidy on what changed
 	@scripts/install-packages build test lint

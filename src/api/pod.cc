@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "base/quantity.h"
+#include "gpu/vendor.h"
 #include "text/projection.h"
 
 namespace api {
@@ -67,8 +68,8 @@ void AddAmount(std::string_view resource, int64_t amount, ResourceRequest& out) 
     out.cpu_milli = amount;
   } else if (resource == "memory") {
     out.memory_bytes = amount;
-  } else if (resource == kGpuResource) {
-    out.gpus = amount;
+  } else if (gpu::IsResource(resource)) {
+    out.gpus = std::max(out.gpus, amount);
   } else if (resource.find('/') != std::string_view::npos && amount != 0) {
     out.devices[std::string(resource)] = amount;
   }

@@ -37,14 +37,14 @@ LevelText TextOf(LogLevel level) {
   return {"ERRO", "error", 31};
 }
 
-// logrus leaves a word of these alone.
+// logrus does not quote a word of these characters.
 bool IsBare(std::string_view text) {
   return text.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/@^+") ==
          std::string_view::npos;
 }
 
-// As Go's %q for text without odd Unicode.
+// Equals Go's %q for ordinary text.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -116,7 +116,7 @@ void Log(LogLevel level, std::string_view message, LogFields fields) {
     line = fmt::format("time=\"{}\" level={} msg={}{}\n", FormatRfc3339(SystemClock().Now()),
                        text.word, IsBare(message) ? std::string(message) : Quote(message), after);
   }
-  // One write: lines of several threads or processes do not mix.
+  // One write, so that lines of several threads or processes do not mix.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -73,7 +73,7 @@ std::string PaintedState(const Output& output, std::string_view state) {
   return std::string(state);
 }
 
-// What a terminal that is gone makes of it concerns nobody, so errors of Write are dropped here.
+// Errors of a terminal that is gone do not matter, so errors of Write are dropped here.
 void LinePrinter::Status(std::string_view line) {
   if (!output_.IsTerminal()) return Line(line);
   std::string text = "\r";

@@ -1,4 +1,4 @@
-// Where a command's output goes, and what is known of the terminal there.
+// The output of a command, and the properties of its terminal.
 #pragma once
 
 #include <string>
@@ -11,17 +11,16 @@ namespace cli {
 class Output {
  public:
   virtual ~Output() = default;
-  // All of it, at once: nothing is held back.
+  // Writes everything at once, without buffering.
   virtual base::Status Write(std::string_view text) = 0;
   virtual bool IsTerminal() const { return false; }
-  // Whether words may be coloured there.
+  // Whether the output may be coloured.
   virtual bool HasColour() const { return false; }
   // Columns; 0 when unknown.
   virtual int Width() const { return 0; }
 };
 
-// A file descriptor that somebody else owns. A failed write is reported, and later ones are
-// dropped with the same error.
+// A borrowed file descriptor. After a failed write, all later ones fail with the same error.
 class FdOutput : public Output {
  public:
   explicit FdOutput(int fd);
@@ -49,10 +48,10 @@ class StringOutput : public Output {
 };
 
 enum class Paint { kGood, kBusy, kWaiting, kBad, kStrong };
-// `text` in that colour where `output` has colours, else as it is.
+// `text` in that colour if `output` has colours, otherwise unchanged.
 std::string Painted(const Output& output, Paint paint, std::string_view text);
 
-// A state of a job, an instance or a node, by what it means.
+// A state of a job, an instance or a node, coloured by its meaning.
 std::string PaintedState(const Output& output, std::string_view state);
 
 // One status line that overwrites itself on a terminal, plain lines elsewhere.
@@ -61,14 +60,14 @@ class LinePrinter {
   explicit LinePrinter(Output& output) : output_(output) {}
   ~LinePrinter() { Finish(); }
 
-  // Replaces the status line; shortened in the middle to the terminal's width. Not a terminal:
+  // Replaces the status line; shortened in the middle to the terminal's width. Without a terminal:
   // printed as a line.
   void Status(std::string_view line);
-  // A line that stays.
+  // Prints a permanent line.
   void Line(std::string_view line);
   // Removes the status line.
   void Clear();
-  // Ends a status line that stands.
+  // Keeps the present status line and ends it.
   void Finish();
 
  private:

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "ads/testing/temporary_folder.h"
 
 namespace ads {
@@ -20,15 +23,21 @@ TEST(NodeAddress_InCidr, IsTheFirstInside) {
 }
 
 TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
-  EXPECT_EQ(CountGpus("0,1", "/nowhere"), 2);
-  EXPECT_EQ(CountGpus("", "/nowhere"), 0);
-  EXPECT_EQ(CountGpus("GPU-a, GPU-b,-1,2", "/nowhere"), 2);
-  EXPECT_EQ(CountGpus(std::nullopt, "/nowhere"), 0);
-  const TemporaryFolder dev;
+  const auto count = [](const char* visible) {
+    const std::map<std::string, std::string> variables{{"CUDA_VISIBLE_DEVICES", visible}};
+    return CountGpus(base::Environment(variables), "/nowhere");
+  };
+  EXPECT_EQ(count("0,1"), 2);
+  EXPECT_EQ(count(""), 0);
+  EXPECT_EQ(count("GPU-a, GPU-b,-1,2"), 2);
+  EXPECT_EQ(CountGpus(base::Environment(), "/nowhere"), 0);
+  const TemporaryFolder root;
+  ASSERT_TRUE(base::MakeDirs(root.path() + "/dev"));
   for (const char* name : {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"}) {
-    ASSERT_TRUE(base::WriteFileAtomic(dev.path() + "/" + name, "", 0600, base::Durability::kNone));
+    ASSERT_TRUE(
+        base::WriteFileAtomic(root.path() + "/dev/" + name, "", 0600, base::Durability::kNone));
   }
-  EXPECT_EQ(CountGpus(std::nullopt, dev.path()), 2);
+  EXPECT_EQ(CountGpus(base::Environment(), root.path()), 2);
 }
 
 }  // namespace

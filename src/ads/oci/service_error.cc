@@ -17,7 +17,7 @@ using std::chrono::seconds;
 
 constexpr std::chrono::minutes kMaxSkew{5};
 constexpr size_t kMaxShown = 300;
-// Of a retry-after; beyond it nobody waits.
+// The longest retry-after that is respected.
 constexpr seconds kLongestAsked{24 * 3600};
 
 Code CodeOf(int status, std::string_view code) {
@@ -28,7 +28,7 @@ Code CodeOf(int status, std::string_view code) {
 
 std::string Shown(std::string_view text) { return base::OneLine(text, kMaxShown); }
 
-// Of an answer that is not in the services' form.
+// The message of an answer that is not in the services' format.
 std::string MessageOfStranger(const net::HttpResponse& answer) {
   const std::string_view location = net::FindHeader(answer.headers, "location");
   if (answer.status >= 300 && answer.status < 400 && !location.empty()) {
@@ -53,7 +53,7 @@ std::string ClockAdvice(const net::HttpResponse& answer, base::Time sent) {
       std::chrono::abs(off).count(), off.count() > 0 ? "ahead of" : "behind");
 }
 
-// What `retry-after` asks for: seconds, or a date, which is held against the answer's own.
+// The wait requested by `retry-after`: seconds, or a date, which is compared with the answer's own.
 std::optional<base::Duration> AskedPause(const net::HttpResponse& answer) {
   const std::string_view text = net::FindHeader(answer.headers, "retry-after");
   if (const auto count = base::ParseInt(text); count && *count >= 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "api/gpus.h"
 #include "api/job/failure_cause.h"
 #include "api/job/replica.h"
 #include "api/names.h"
@@ -104,7 +105,7 @@ std::string PriorityOf(const text::Json& job) {
 }
 
 int64_t GpusOf(const text::Json& pod) {
-  const int64_t gpus = SumOfLimits(pod, kGpuResource);
+  const int64_t gpus = SumOfGpuLimits(pod);
   return gpus != 0 ? gpus : SumOfLimits(pod, kOldGpuResource);
 }
 
@@ -156,7 +157,7 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
   out.pod_ip = text::GetString(pod, {"status", "podIP"});
   out.is_chief = is_chief;
   out.requested_gpus =
-      static_cast<double>(SumOfLimits(pod, kGpuResource) + SumOfLimits(pod, kSharedGpuResource));
+      static_cast<double>(SumOfGpuLimits(pod) + SumOfLimits(pod, kSharedGpuResource));
   out.created = CreatedAt(pod);
   out.age = AgeOf(pod, now);
   return out;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "api/schema/unknown_fields.h"
+#include "base/nearest.h"
 #include "base/strings.h"
 
 namespace api {
@@ -25,42 +26,28 @@ bool IsNewer(const UnknownField& field) {
   });
 }
 
-// A user may write image_pull_policy for imagePullPolicy.
-std::string Plain(std::string_view name) {
-  std::string plain = base::ToLower(name);
-  plain.erase(
-      std::remove_if(plain.begin(), plain.end(), [](char c) { return c == '_' || c == '-'; }),
-      plain.end());
-  return plain;
-}
-
-struct Nearest {
-  std::string_view name;
-  size_t distance = 0;
-};
-
-void FindNearest(const ObjectType& type, std::string_view plain, Nearest& nearest) {
+void AddNames(const ObjectType& type, std::vector<std::string_view>& names) {
   for (const TypeField& field : type.fields) {
     if (field.name == "~") {
-      FindNearest(*field.shape.type, plain, nearest);
-      continue;
+      AddNames(*field.shape.type, names);
+    } else {
+      names.push_back(field.name);
     }
-    const size_t distance = base::EditDistance(plain, Plain(field.name));
-    if (distance < nearest.distance) nearest = {field.name, distance};
   }
 }
 
 // A suggestion what was meant; "" when no name is similar.
 std::string Advice(const UnknownField& field) {
-  const std::string plain = Plain(field.name);
+  std::vector<std::string_view> names;
+  AddNames(*field.type, names);
   // A third of a name's letters may be wrong, but no more than two.
-  Nearest nearest{"", std::min<size_t>(plain.size() / 3, 2) + 1};
-  FindNearest(*field.type, plain, nearest);
-  if (!nearest.name.empty()) return fmt::format(": did you mean \"{}\"?", nearest.name);
+  const size_t most = std::clamp<size_t>(field.name.size() / 3, 1, 2);
+  const std::string_view nearest = base::Nearest(field.name, names, most);
+  if (!nearest.empty()) return fmt::format(": did you mean \"{}\"?", nearest);
   // Indented too far, or too little.
-  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs into template.spec";
-  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs into a container";
-  return " (--validate=warn lets it in)";
+  if (FindType("PodSpec")->Find(field.name) != nullptr) return ": it belongs in template.spec";
+  if (FindType("Container")->Find(field.name) != nullptr) return ": it belongs in a container";
+  return " (--validate=warn accepts it)";
 }
 
 std::vector<UnknownField> FieldsOf(const text::Json& job) {

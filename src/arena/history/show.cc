@@ -8,8 +8,10 @@
 #include "api/pod.h"
 #include "arena/app/complete_names.h"
 #include "arena/history/facts.h"
+#include "arena/history/run_document.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/job_output.h"
+#include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
@@ -21,43 +23,7 @@ namespace arena {
 namespace {
 
 constexpr int64_t kLastLines = 10;
-
-// A run of one instance: its pod's, of this attempt or an earlier one.
-struct Attempt {
-  std::string instance;
-  std::string status;
-  std::optional<int64_t> exit_code;
-  std::string reason;
-  std::string started;
-  std::string ended;
-  std::string node;
-};
-
-Attempt AttemptOf(const text::Json& pod) {
-  Attempt attempt;
-  attempt.instance = api::Name(pod);
-  attempt.status = api::PodStatusText(pod);
-  attempt.node = api::NodeName(pod);
-  attempt.started = text::GetString(pod, {"status", "startTime"});
-  for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    if (!ended) continue;
-    attempt.exit_code = ended->exit_code;
-    attempt.reason = ended->reason;
-    if (ended->started) attempt.started = base::FormatRfc3339(*ended->started);
-    if (ended->finished) attempt.ended = base::FormatRfc3339(*ended->finished);
-  }
-  return attempt;
-}
-
-// In the order in which they were made.
-std::vector<Attempt> AttemptsOf(const RunRecord& run) {
-  std::vector<Attempt> attempts;
-  for (const text::Json& pod : run.past_pods) attempts.push_back(AttemptOf(pod));
-  if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) attempts.push_back(AttemptOf(pod));
-  return attempts;
-}
+constexpr int64_t kShownPoints = 1000;  // of each scalar
 
 std::string LocalTimeOf(std::string_view rfc3339) {
   const auto time = base::ParseRfc3339(rfc3339);
@@ -121,7 +87,8 @@ std::string Indented(std::string_view text) {
   return lines;
 }
 
-std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::string& last_lines,
+std::string RenderRun(const RunRecord& run, const RunFacts& facts,
+                      const std::vector<std::string>& progress, const std::string& last_lines,
                       const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
@@ -137,6 +104,7 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   }
   if (run.deleted) add("Deleted", LocalTime(*run.deleted));
   add("Duration", base::ShortDuration(summary.duration));
+  for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
   add("Code", CodeLine(run, facts));
   add("Files", facts.folder);
@@ -174,37 +142,6 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts, const std::st
   return text;
 }
 
-text::Json RenderRunJson(const Context& context, const RunRecord& run, const RunFacts& facts) {
-  text::Json json = RunToJson(run, context.clock.Now());
-  text::Object& object = json.as_object();
-  text::Array attempts;
-  for (const Attempt& attempt : AttemptsOf(run)) {
-    attempts.push_back(text::Object{
-        {"instance", attempt.instance},
-        {"status", attempt.status},
-        {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
-        {"reason", attempt.reason},
-        {"started", attempt.started},
-        {"ended", attempt.ended},
-        {"node", attempt.node}});
-  }
-  object["attempts"] = std::move(attempts);
-  text::Object spec;
-  for (const auto& [name, value] : facts.spec) spec[name] = value;
-  object["spec"] = std::move(spec);
-  object["folder"] = facts.folder;
-  object["python"] = facts.python.interpreter;
-  text::Array packages;
-  for (const std::string& package : facts.python.packages) packages.emplace_back(package);
-  object["packages"] = std::move(packages);
-  text::Array names;
-  if (facts.note) {
-    for (const auto& [name, digest] : facts.note->environment) names.emplace_back(name);
-  }
-  object["environment"] = std::move(names);
-  return json;
-}
-
 struct ShowFlags {
   std::string output, best;
   bool is_max = false, is_min = false;
@@ -222,7 +159,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
                       fmt::format("--best is for a sweep, and {} is none", run.job.summary.name));
   }
   if (IsForMachines(format)) {
-    text::Json json = RenderRunJson(context, run, facts);
+    text::Json json = RunDocument(run, facts, context.clock.Now());
+    json.as_object()["progress"] =
+        ProgressJson(*client, context, run.job.summary.uid, kShownPoints);
     if (IsSweep(facts.folder)) {
       TRY_ASSIGN(json.as_object()["trials"], TrialsToJson(facts.folder, query));
     }
@@ -238,7 +177,9 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     TRY(call.out.Write(trials));
     return 0;
   }
-  TRY(call.out.Write(RenderRun(run, facts, LastLinesOf(*client, run), PainterFor(context, call))));
+  const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
+  TRY(call.out.Write(
+      RenderRun(run, facts, progress, LastLinesOf(*client, run), PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

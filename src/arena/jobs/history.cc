@@ -16,21 +16,6 @@ namespace {
 
 constexpr size_t kLeastCommand = 20;
 
-// Where standing jobs were listed they hold only what their summaries are made of.
-base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs) {
-  for (RunRecord& run : runs) {
-    if (run.deleted) continue;
-    const api::TrainingSummary& summary = run.job.summary;
-    auto whole = client.Get(api::kPyTorchJobs, summary.namespace_name, summary.name);
-    if (whole) {
-      run.job.job = std::move(*whole);
-    } else if (whole.error().code != base::Code::kNotFound) {
-      return base::Fail(std::move(whole.error()));
-    }
-  }
-  return {};
-}
-
 std::string OneLine(std::string text) {
   for (char& c : text) c = c == '\n' || c == '\t' ? ' ' : c;
   return text;
@@ -77,6 +62,20 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
 }
 
 }  // namespace
+
+base::Status ReadCommands(cluster::Client& client, std::vector<RunRecord>& runs) {
+  for (RunRecord& run : runs) {
+    if (run.deleted) continue;
+    const api::TrainingSummary& summary = run.job.summary;
+    auto whole = client.Get(api::kPyTorchJobs, summary.namespace_name, summary.name);
+    if (whole) {
+      run.job.job = std::move(*whole);
+    } else if (whole.error().code != base::Code::kNotFound) {
+      return base::Fail(std::move(whole.error()));
+    }
+  }
+  return {};
+}
 
 text::Json RunToJson(const RunRecord& run, base::Time now) {
   const api::TrainingSummary& summary = run.job.summary;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "api/gpus.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -117,8 +118,7 @@ api::TrainingSummary SummarizeOther(const api::Resource& kind, const text::Json&
   for (const auto& [type, replica] : *replicas) {
     const text::Json* const pod = text::Find(replica, {"template"});
     if (pod == nullptr) continue;
-    gpus +=
-        text::GetInt(replica, {"replicas"}).value_or(1) * api::SumOfLimits(*pod, api::kGpuResource);
+    gpus += text::GetInt(replica, {"replicas"}).value_or(1) * api::SumOfGpuLimits(*pod);
     const std::string_view priority = text::GetString(*pod, {"spec", "priorityClassName"});
     if (std::exchange(is_first, false) && !priority.empty()) summary.priority = priority;
   }

@@ -70,7 +70,10 @@ void Summarize(const Context& context, RunRecord& run) {
 base::Status AddPastPods(cluster::Client& client, const Context& context, RunRecord& run) {
   TRY_ASSIGN(Remembered answer,
              Ask(client, context, {{"run", std::string(api::Uid(run.job.job))}}));
-  for (auto& [pod, deleted] : answer.objects) run.past_pods.push_back(std::move(pod));
+  for (auto& [pod, deleted] : answer.objects) {
+    run.past_pods.push_back(std::move(pod));
+    run.past_ends.push_back(deleted);
+  }
   return {};
 }
 
@@ -187,6 +190,7 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
     TRY_ASSIGN(run.job, FindJob(client, context, summary.namespace_name, summary.name));
   }
   run.past_pods.clear();
+  run.past_ends.clear();
   return AddPastPods(client, context, run);
 }
 

@@ -19,6 +19,7 @@ struct RunRecord {
   // Of one that is gone: as it was last, with the last pod of each name.
   TrainingJob job;
   std::vector<text::Json> past_pods;  // that are gone, of earlier attempts too; the oldest first
+  std::vector<base::Time> past_ends;  // when each of them was deleted
   std::optional<base::Time> deleted;  // of a run that is gone
 
   // What tells runs of one name apart: the beginning of the uid.

@@ -225,6 +225,7 @@ base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request
   constexpr MergedLines::Moment kNow{};
   std::string text;
   while (InstanceLog* log = Oldest(logs)) {
+    if (request.stop.stop_requested()) return Fail(Code::kCancelled, "nobody reads any more");
     if (request.only_errors) {
       errors.Look(log->instance(), log->front());
     } else {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "arena/app/app.h"
@@ -22,6 +23,7 @@ struct AllLogsRequest {
   bool is_raw = true;             // each line behind its instance's name; else folded (LogFold)
   LineChoice choice{};            // of the lines
   bool only_errors = false;       // what is around the first error of each rank
+  std::stop_token stop{};         // who waits for them waits no longer
 };
 
 // The container whose log an instance has now: `wanted`, else the last init container's that has
@@ -31,12 +33,13 @@ base::Result<std::string> ContainerToRead(const TrainingJob& job, const std::str
                                           const std::string& wanted);
 
 // What there is of them, only_errors too. Instances without a log are named on stderr; an error
-// when none has any.
+// when none has any. kCancelled once it is stopped.
 base::Status PrintAllLogs(cluster::Client& client, const AllLogsRequest& request, cli::Output& out);
 
 // The same, and goes on: instances that come, and come again, join in. A line is printed at most
 // LogMerge::kWindow after it came. Returns when the job has ended and so have its instances (or
-// will not, by its cleanPodPolicy), or is gone; kUnavailable when the server stays away.
+// will not, by its cleanPodPolicy), or is gone, or it is stopped; kUnavailable when the server
+// stays away.
 base::Status FollowAllLogs(cluster::Client& client, const Context& context,
                            const AllLogsRequest& request, cli::Output& out);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <thread>
 
 #include "api/object.h"
@@ -189,7 +190,7 @@ base::Status AllFollower::AwaitNews() {
     View view = ViewOf(snapshot);
     const bool is_new = !view_ || view != *view_;
     if (is_new) view_ = std::move(view);
-    return is_new || inbox_.IsRung();
+    return is_new || inbox_.IsRung() || request_.stop.stop_requested();
   });
   TRY(watch_.Refusal());
   if (has_news || next) return {};
@@ -261,8 +262,10 @@ bool AllFollower::IsOver() const {
 }
 
 base::Status AllFollower::Run() {
+  const std::stop_callback wake(request_.stop, [this] { watch_.Wake(); });
   for (;;) {
     TRY(AwaitNews());
+    if (request_.stop.stop_requested()) return {};
     if (!view_) continue;
     if (!has_told_ && view_->pods.empty() && !view_->has_ended) {
       base::LogInfo("waiting for the instances of the job {}", name_);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "api/names.h"
@@ -13,6 +12,7 @@
 #include "arena/jobs/records.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "process/file_lock.h"
@@ -45,8 +45,6 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
   const api::TrainingSummary& summary = job.summary;
   const base::Time start = summary.start_time.value_or(summary.created);
   const base::Duration took = summary.completion_time.value_or(now) - start;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   return text::Object{
       {"event", event},
       {"job", summary.name},
@@ -56,7 +54,7 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
       {"lastLine", LastLine(summary.last_lines)},
       {"command", CommandOf(job.job)},
-      {"host", host.data()},
+      {"host", base::HostName()},
       // Slack, Mattermost and their like show this member.
       {"text", fmt::format("{} {}{}{}", summary.name,
                            event == "hang" ? "hangs" : base::ToLower(summary.status),

@@ -1,15 +1,14 @@
 #include "controller/operator/operator_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <iterator>
 #include <memory>
 #include <string_view>
 
 #include "base/file.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/uid.h"
@@ -160,9 +159,7 @@ base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
 
 // Identifies this process among those that compete for the Lease.
 std::string Identity(const std::string& pod_name) {
-  char host[HOST_NAME_MAX + 1] = {};
-  if (pod_name.empty()) ::gethostname(host, sizeof host - 1);
-  return fmt::format("{}_{}", pod_name.empty() ? host : pod_name, base::RandomName(8));
+  return fmt::format("{}_{}", pod_name.empty() ? base::HostName() : pod_name, base::RandomName(8));
 }
 
 base::Result<OperatorOptions> OptionsOf(const OperatorFlags& flags, const ProgramFlags& program,

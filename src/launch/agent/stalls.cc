@@ -78,12 +78,11 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
-  auto question = std::make_shared<witness::Question>(stacks_folder_, running);
-  stall_timer_ = loop_->After(kAnswer, [this, question, pids, first] {
+  stall_timer_ = AskStacks(running, [this, pids, first](Dumps answers) {
     stall_timer_ = 0;
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
     std::map<int, std::string> dumps;
-    for (auto& [pid, dump] : question->Answers()) {
+    for (auto& [pid, dump] : answers) {
       const auto worker = std::find(pids.begin(), pids.end(), pid);
       dumps[first + static_cast<int>(worker - pids.begin())] = std::move(dump);
     }
@@ -91,6 +90,12 @@ void Agent::LookForStalls() {
     SayStall(dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
   });
+}
+
+process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
+                                             std::function<void(Dumps)> then) {
+  auto question = std::make_shared<witness::Question>(stacks_folder_, pids);
+  return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
 }
 
 // Once for each that is different, and when it is over; the status line says it all the time.

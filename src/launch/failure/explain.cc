@@ -219,7 +219,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     }
   }
   if (!context.ended_early.empty() && WaitedForPeers(root)) {
-    explanation.kind = "peer-ended-early";
+    explanation.kind = "ended-early";
     explanation.cause =
         fmt::format("rank {} had ended with exit code 0 while rank {} still waited for it ({})",
                     fmt::join(context.ended_early, ", "), root.rank, explanation.cause);

@@ -280,7 +280,7 @@ TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
   EXPECT_EQ(Explain(failure, context).kind, "peer-lost");
   context.ended_early = {1, 3};
   const Explanation explanation = Explain(failure, context);
-  EXPECT_EQ(explanation.kind, "peer-ended-early");
+  EXPECT_EQ(explanation.kind, "ended-early");
   EXPECT_EQ(explanation.cause.find("rank 1, 3 had ended with exit code 0 while rank 0"), 0U);
   failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
   EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");

@@ -17,26 +17,27 @@ namespace {
 
 constexpr auto kSettings = std::to_array<Setting>({
     {"cluster", "local, in-cluster or a context of the kubeconfig", "",
-     "the cluster that commands talk to when no flag and no MUSTER_CLUSTER names one"},
+     "the cluster that commands use unless a flag or MUSTER_CLUSTER names another"},
     {"local.python", "an absolute path", "the caller's python3",
-     "the interpreter that is python in the pods"},
+     "the interpreter that pods run as python"},
     {"local.gpus", "auto, strict or optional", "auto",
-     "strict: a job waits until there are GPUs enough; auto: it runs on the CPU of a machine that "
-     "has none; optional: also of one that has too few"},
+     "strict: a job waits until enough GPUs are free; auto: it runs on the CPU if the machine "
+     "has none; optional: also if it has too few"},
     {"local.images", "host or podman", "host",
      "podman: pods run in their images; host: in this machine's environment"},
     {"local.redirect_launch", "true or false", "true",
-     "python -m torch.distributed.run in pods is muster launch"},
+     "python -m torch.distributed.run in pods starts muster launch"},
     {"local.warm", "true or false", "false",
-     "torchrun in pods is muster launch --warm, and python script.py is forked, too"},
-    {"local.log_limit", "a size; 0 is no limit", "100M",
-     "how much of each rank's log is kept: its newest part"},
-    {"local.keep_days", "a number; 0 is no limit", "90",
-     "jobs that ended longer ago are removed, with their logs"},
-    {"local.keep_jobs", "a number; 0 is no limit", "10000",
-     "when more jobs than this have ended, the oldest are removed"},
-    {"local.keep_size", "a size; 0 is no limit", "20G",
-     "when the logs and code of ended jobs take more, the oldest are removed"},
+     "torchrun in pods starts muster launch --warm, and python script.py is forked from a warm "
+     "interpreter"},
+    {"local.log_limit", "a size; 0: no limit", "100M",
+     "how much of each rank's log is kept; the newest part stays"},
+    {"local.keep_days", "a number; 0: no limit", "90",
+     "jobs that ended longer ago are removed with their logs"},
+    {"local.keep_jobs", "a number; 0: no limit", "10000",
+     "when there are more finished jobs, the oldest are removed"},
+    {"local.keep_size", "a size; 0: no limit", "20G",
+     "when the logs and code of finished jobs take more, the oldest are removed"},
 });
 
 std::string KeysOfLocal() {
@@ -124,7 +125,7 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       config.has_podman = text == "podman";
     } else {
       return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: unknown key; there are {}", name, KeysOfLocal()));
+                        fmt::format("{}: unknown key; the keys are {}", name, KeysOfLocal()));
     }
   }
   return {};
@@ -141,7 +142,7 @@ base::Status Read(const text::Json& document, Config& config) {
     } else {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("{}: unknown key; there are cluster, local", std::string_view(key)));
+          fmt::format("{}: unknown key; the keys are cluster, local", std::string_view(key)));
     }
   }
   return {};

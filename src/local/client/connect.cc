@@ -187,7 +187,7 @@ void Arrival::Replace(const DaemonRecord& older) {
   const auto pidfd = process::OpenPidfd(older.pid);
   // Another process may have that pid now.
   if (!pidfd || (older.started.empty() ? !IsDaemonProcess(older.pid) : !IsAlive(older))) return;
-  base::LogInfo("the embedded cluster's daemon {} is replaced by {}; its jobs run on",
+  base::LogInfo("replacing the embedded cluster's daemon {} by {}; its jobs continue",
                 older.build.text(), caller_.build.text());
   if (process::SendSignal(pidfd->get(), SIGTERM)) replaced_ = older.pid;
   kill_time_ = Now() + kReplaceGrace;
@@ -225,8 +225,8 @@ base::Status Arrival::Await() {
 base::Error Arrival::TooLong() const {
   if (holder_ == 0) {
     return {base::Code::kTimeout,
-            fmt::format("somebody holds {} and cannot be seen from here (another machine, or "
-                        "outside of this container?): use the muster there",
+            fmt::format("{} is held by a process that is not visible here (on another machine, or "
+                        "outside of this container?): use muster there",
                         paths_.lock),
             0};
   }
@@ -317,14 +317,15 @@ base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
   (void)base::WriteFileAtomic(paths.down, "", 0600, base::Durability::kNone);
   TRY(signal(SIGTERM));
   if (process::WaitForEnd(pidfd->get(), grace)) return {};
-  base::LogWarn("the daemon (pid {}) did not end within {} s and is killed", daemon->pid,
+  base::LogWarn("the daemon (pid {}) did not end within {} s; killing it", daemon->pid,
                 std::chrono::duration_cast<std::chrono::seconds>(grace).count());
   TRY(signal(SIGKILL));
   if (process::WaitForEnd(pidfd->get(), kKillTime)) return {};
-  return base::Fail(base::Code::kTimeout,
-                    fmt::format("the daemon (pid {}) does not end: the kernel waits for something, "
-                                "perhaps its disk",
-                                daemon->pid));
+  return base::Fail(
+      base::Code::kTimeout,
+      fmt::format("the daemon (pid {}) cannot be killed: the kernel is waiting for something, "
+                  "perhaps its disk",
+                  daemon->pid));
 }
 
 base::Result<std::string> OwnExecutable() {

@@ -29,7 +29,7 @@ std::optional<std::string> StartOf(pid_t pid) {
 
 base::Result<DaemonRecord> OwnRecord(const BuildId& build, const std::string& socket) {
   const auto started = StartOf(::getpid());
-  if (!started) return base::Fail(base::Code::kInternal, "/proc does not know this process");
+  if (!started) return base::Fail(base::Code::kInternal, "/proc does not show this process");
   return DaemonRecord{::getpid(), *started, build, socket};
 }
 

@@ -28,7 +28,7 @@ constexpr int kMaxTries = 5;
 
 std::string AdviceOn(pid_t pid) {
   return fmt::format(
-      "`kill -9 {}` lets its jobs run on and the next command start another, `muster "
+      "`kill -9 {}` keeps its jobs running and lets the next command start another daemon; `muster "
       "down --force` ends them too",
       pid);
 }
@@ -189,7 +189,7 @@ class ToDaemon final : public cluster::Transport {
             request.method, request.target, pid, timeout_.count(), AdviceOn(pid));
       }
       if (error.code != Code::kUnavailable || tries == kMaxTries) return answer;
-      base::LogDebug("once more: {}", error.message);
+      base::LogDebug("trying again: {}", error.message);
     }
   }
 

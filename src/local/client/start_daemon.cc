@@ -128,7 +128,7 @@ base::Result<base::Fd> Handover::TakeLock(const std::string& path) {
   TRY_ASSIGN(std::optional<base::Fd> taken, process::TryLockFile(path));
   if (taken) return std::move(*taken);
   return base::Fail(base::Code::kAlreadyExists,
-                    fmt::format("another daemon works on {} already", base::DirectoryOf(path)));
+                    fmt::format("another daemon already uses {}", base::DirectoryOf(path)));
 }
 
 void Handover::SayReady() { Say(kReadyWord); }

@@ -224,8 +224,9 @@ base::Status StopCluster(cluster::Client& client, base::Clock& clock, bool force
   if (!ended && !force) return ended;
   TRY(stop());
   if (ended) return {};
-  return base::Fail(ended.error().Wrap(
-      "the embedded cluster is down, but jobs may still run; `muster up` takes them on again"));
+  return base::Fail(
+      ended.error().Wrap("the embedded cluster is down, but jobs may still be running; `muster up` "
+                         "takes them over again"));
 }
 
 }  // namespace local::command

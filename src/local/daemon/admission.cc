@@ -18,7 +18,7 @@ constexpr size_t kMaxEnvironmentBytes = 32 << 10;
 struct Chosen {
   std::string python;
   std::string environment;
-  std::string umask;  // "" when nobody has said it
+  std::string umask;  // "" when it is not known
 };
 
 Chosen Choose(const net::Headers& headers, const AdmissionDefaults& defaults) {
@@ -54,7 +54,7 @@ void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   }
 }
 
-// What the job's pods are, in the place of its images.
+// Describes what the job's pods run in place of their images.
 std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const std::string& python,
                                      const AdmissionDefaults& defaults) {
   node::ImageMap map;
@@ -70,7 +70,8 @@ std::vector<std::string> SayWhatRuns(const std::set<std::string>& images, const 
     if (mapped == nullptr) {
       unused.push_back(image);
     } else {
-      said.push_back(fmt::format("the directory {} stands for image {}", mapped->directory, image));
+      said.push_back(
+          fmt::format("directory {} takes the place of image {}", mapped->directory, image));
     }
   }
   if (defaults.has_podman && !unused.empty()) {
@@ -121,10 +122,10 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   }
   said.insert(said.end(), unmet.begin(), unmet.end());
   if (!defaults.missing_launcher.empty()) {
-    said.push_back(fmt::format(
-        "torchrun in the pods is PyTorch's own, since there is no {}: install muster-launch beside "
-        "muster, and call muster down",
-        defaults.missing_launcher));
+    said.push_back(
+        fmt::format("torchrun in the pods is PyTorch's own, because there is no {}: install "
+                    "muster-launch beside muster, then run muster down",
+                    defaults.missing_launcher));
   }
   return said;
 }

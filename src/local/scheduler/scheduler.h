@@ -37,7 +37,8 @@ struct Node {
   std::vector<Gpu> gpus;
   // False until discovery has finished: gangs that need a GPU wait without a verdict.
   bool are_gpus_known = true;
-  std::string no_gpu_reason;  // why there are none, in one line; may be empty
+  std::string no_gpu_reason;                    // why there are none, in one line; may be empty
+  std::string gpu_resource = "nvidia.com/gpu";  // what pods call them
 };
 
 struct Pod {

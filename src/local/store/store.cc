@@ -288,7 +288,7 @@ class SqliteStore : public Store {
     TRY_ASSIGN(const int64_t newest, Version());
     if (from_version > newest) {
       return base::Fail(base::Code::kExpired, "resource version " + std::to_string(from_version) +
-                                                  " is not of this cluster's state");
+                                                  " does not belong to this cluster's state");
     }
     return history_.Watch(resource, namespace_name, from_version, std::move(callback));
   }

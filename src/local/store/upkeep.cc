@@ -100,14 +100,14 @@ base::Result<bool> BackUp(const std::string& path, const std::string& to) {
   if (::stat(path.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + path));
   if (base::DiskSpaceOf(to).free < static_cast<uint64_t>(info.st_size) + kBackupMargin) {
     return base::Fail(base::Code::kExhausted,
-                      fmt::format("no room for a backup of {} bytes on the disk of \"{}\"",
+                      fmt::format("not enough space for a backup of {} bytes on the disk of \"{}\"",
                                   info.st_size, base::DirectoryOf(to)));
   }
   const std::string made = to + ".new";
   TRY(CopyStore(path, made));
   if (auto checked = Check(made); !checked) {
     for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((made + suffix).c_str());
-    return base::Fail(checked.error().Wrap("the store is damaged, and is not backed up"));
+    return base::Fail(checked.error().Wrap("the store is damaged and was not backed up"));
   }
   for (const char* suffix : {"-wal", "-shm"}) ::unlink((made + suffix).c_str());
   TRY(Replace(made, to));

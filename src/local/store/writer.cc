@@ -246,7 +246,7 @@ class Writer::Session : public View {
       case Next::Action::kDelete:
         break;
     }
-    if (!previous) return base::Fail(base::Code::kInternal, "deletes what does not exist");
+    if (!previous) return base::Fail(base::Code::kInternal, "the object to delete does not exist");
     if (next.object.is_null()) {
       TRY_ASSIGN(next.object, text::ParseJson(*outcome.json));
     }

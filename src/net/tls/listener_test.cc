@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using AsioError = boost::system::error_code;
 
-// An HttpServer that is reached through TLS, and a client that knows its authority.
+// An HttpServer behind TLS, and a client that trusts its authority.
 class Tls : public TlsServerFixture {
  protected:
   void SetUp() override {
@@ -64,7 +64,7 @@ TEST_F(Tls, ARenewedCertificateIsShownToTheNextPeer) {
   EXPECT_EQ(Ask(), "over TLS");
   const base::Time now = base::SystemClock().Now();
   authority_ = *MakeAuthority("another", now, std::chrono::hours(10));
-  EXPECT_EQ(Ask(), "");  // the old certificate is not of that authority
+  EXPECT_EQ(Ask(), "");  // that authority did not sign the old certificate
   identity_ = *IssueServerCertificate(authority_, {"IP:127.0.0.1"}, now, std::chrono::hours(5));
   EXPECT_EQ(Ask(), "over TLS");
 }
@@ -81,7 +81,7 @@ TEST_F(Tls, WhatIsNoTlsIsClosed) {
   EXPECT_EQ(Ask(), "over TLS");
 }
 
-// Peers that connect and say nothing, or no more than hello.
+// Peers that connect and send nothing, or only a hello.
 TEST_F(Tls, IdlePeersDoNotLockTheOwnerOut) {
   const auto handler = std::make_shared<const HttpHandler>(
       [](HttpRequest, std::shared_ptr<Responder> responder) { responder->Send({200, {}, "hi"}); });

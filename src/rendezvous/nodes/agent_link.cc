@@ -113,7 +113,7 @@ bool AgentLink::ConsumeFrame() {
   if (input_.size() < sizeof size) return false;
   std::memcpy(&size, input_.data(), sizeof size);
   if (size > (is_ready_ ? kMaxFrame : kMaxFrameBeforeProof)) {
-    Lost(false, "the other side sent something that is not a message");
+    Lost(false, "the other side sent an invalid message");
     return false;
   }
   const size_t tag = is_authenticated_ ? kTagBytes : 0;
@@ -124,7 +124,7 @@ bool AgentLink::ConsumeFrame() {
     const base::Digest expected = TagOf(sender, received_++, body);
     if (!base::SameDigest(base::ViewOf(expected),
                           std::string_view(input_).substr(sizeof size + size, tag))) {
-      Lost(false, "a message was altered on its way");
+      Lost(false, "a message was changed in transit");
       return false;
     }
   }
@@ -160,11 +160,12 @@ void AgentLink::OnHello(const AgentMessage& message) {
   peer_nonce_ = message.text;
   if (message.flag == token_.empty()) {
     const bool ours = !token_.empty();
-    const std::string why = ours ? "this node has a token (--rdzv-conf token=), the other none"
-                                 : "the job asks for a token: give --rdzv-conf token=";
+    const std::string why =
+        ours ? "this node has a token (--rdzv-conf token=), the other node has none"
+             : "the job asks for a token: give --rdzv-conf token=";
     if (side_ == Side::kAuthority) {
       return Refuse(ours ? "the job asks for a token: give --rdzv-conf token="
-                         : "this node has a token (--rdzv-conf token=), the host none");
+                         : "this node has a token (--rdzv-conf token=), the host has none");
     }
     return Lost(false, why, true);
   }
@@ -183,7 +184,7 @@ void AgentLink::OnHello(const AgentMessage& message) {
 void AgentLink::OnProof(const AgentMessage& message) {
   const Side sender = side_ == Side::kAgent ? Side::kAuthority : Side::kAgent;
   if (!token_.empty() && !base::SameDigest(base::ViewOf(ProofOf(sender)), message.text)) {
-    const std::string why = "the token (--rdzv-conf token=) is not the job's";
+    const std::string why = "the token (--rdzv-conf token=) differs from the job's";
     return side_ == Side::kAuthority ? Refuse(why) : Lost(false, why, true);
   }
   const std::shared_ptr<bool> alive = is_alive_;

@@ -216,13 +216,13 @@ base::Result<AgentMessage> DecodeMessage(std::string_view bytes) {
   reader.Number(type);
   if (type < static_cast<uint8_t>(AgentMessage::Type::kHello) ||
       type > static_cast<uint8_t>(AgentMessage::Type::kProgress)) {
-    return base::Fail(base::Code::kInvalidArgument, "no message of an agent");
+    return base::Fail(base::Code::kInvalidArgument, "not a message of an agent");
   }
   AgentMessage message;
   message.type = static_cast<AgentMessage::Type>(type);
   FieldsOfMessage(reader, message);
   if (!reader.is_whole() || !HasMeaning(message)) {
-    return base::Fail(base::Code::kInvalidArgument, "an agent's message that cannot be read");
+    return base::Fail(base::Code::kInvalidArgument, "an agent's message cannot be read");
   }
   return message;
 }

@@ -91,8 +91,9 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   }
   for (const auto& [node, member] : members_) {
     if (member.state != State::kLost && member.request.node_rank == request.node_rank) {
-      return fmt::format("{} has --node-rank {}, which {} has already: give each node its own",
-                         request.host, *request.node_rank, member.request.host);
+      return fmt::format(
+          "{} has --node-rank {}, which {} has already: give each node a different one",
+          request.host, *request.node_rank, member.request.host);
     }
   }
   return std::nullopt;
@@ -174,7 +175,7 @@ void Membership::JoinRunning(NodeId node, Moment now, Decisions& out) {
   const size_t members = Count(State::kRunning) + Count(State::kDone);
   if (static_cast<int>(members) >= job_.max_nodes || Count(State::kDone) > 0) {
     out.push_back(ProgressFor(
-        node, fmt::format("the job runs on its {} nodes; this one stands by", members)));
+        node, fmt::format("the job runs on its {} nodes; this one is on standby", members)));
     return;
   }
   StopAll(StopReason::kNodeJoined, std::nullopt, now, out);
@@ -336,7 +337,7 @@ void Membership::Gather(Moment now, Decisions& out) {
   last_call_.reset();
   const int waiting = static_cast<int>(Count(State::kWaiting));
   if (waiting < job_.min_nodes) {
-    Progress(fmt::format("{}; waiting for another node, {} s at most",
+    Progress(fmt::format("{}; waiting for another node for at most {} s",
                          lost_ ? lost_->text : "a node is missing", InSeconds(times_.join_timeout)),
              out);
   }
@@ -356,7 +357,7 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
     Start(chosen, out);
   } else if (!last_call_) {
     last_call_ = now + times_.last_call_timeout;
-    Progress(fmt::format("{} enough; starting in {} s unless all {} come before",
+    Progress(fmt::format("{} enough; starting in {} s, or as soon as all {} have joined",
                          count == 1 ? "1 node is" : fmt::format("{} nodes are", count),
                          InSeconds(times_.last_call_timeout), job_.max_nodes),
              out);
@@ -444,8 +445,8 @@ void Membership::NoteSilence(Moment now, Decisions& out) {
     drop.kind = Decision::Kind::kDrop;
     drop.node = node;
     out.push_back(std::move(drop));
-    Lose(node, now, fmt::format("nothing was heard of it for {} s", InSeconds(SilenceLimit())), now,
-         out);
+    Lose(node, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
+         now, out);
   }
 }
 
@@ -480,7 +481,7 @@ Decisions Membership::Tick(Moment now) {
   if (lost_) {
     Failure failure = *lost_;
     failure.text +=
-        fmt::format("; no node came in its place within {} s", InSeconds(times_.join_timeout));
+        fmt::format("; no node replaced it within {} s", InSeconds(times_.join_timeout));
     FailAll(failure, out);
   } else {
     EndAll(ErrorEnd(base::Code::kTimeout,

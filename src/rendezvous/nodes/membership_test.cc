@@ -265,7 +265,7 @@ TEST(Membership, TooFewAfterALossWaitForAnotherAndThenFail) {
   job.Pass(30);
   EXPECT_EQ(InOrder({job.Dies("b"), job.Stopped("a"), job.Pass(600)}), "a stops 1\n");
   EXPECT_EQ(job.Pass(2),
-            "a ends: b was lost: its agent has died; no node came in its place within 600 s\n");
+            "a ends: b was lost: its agent has died; no node replaced it within 600 s\n");
 }
 
 TEST(Membership, ANodeThatLeavesShrinksAnElasticJobAndEndsAFixedOne) {

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kFirstReport{2};
 // A muster agent that accepts a connection sends its hello at once.
 constexpr std::chrono::seconds kAnswerTimeout{3};
 constexpr std::string_view kNoAnswer =
-    "accepts but does not answer as a muster agent; is torchrun there?";
+    "accepts connections but does not answer as a muster agent; is torchrun running there?";
 // How long the endpoint's name may be unknown when it may be this machine's own.
 constexpr std::chrono::seconds kOwnNameTimeout{60};
 
@@ -43,15 +43,15 @@ base::Status CheckConfig(const RendezvousConfig& config) {
   };
   if (node.min_nodes < 1 || node.max_nodes < node.min_nodes) {
     return bad(
-        fmt::format("--nnodes {}:{}: needs 1 <= MIN <= MAX", node.min_nodes, node.max_nodes));
+        fmt::format("--nnodes {}:{}: must have 1 <= MIN <= MAX", node.min_nodes, node.max_nodes));
   }
-  if (node.nproc < 1) return bad("--nproc-per-node: needs at least 1");
+  if (node.nproc < 1) return bad("--nproc-per-node: must be at least 1");
   if (node.is_static && (!node.node_rank || *node.node_rank >= node.max_nodes)) {
-    return bad(
-        fmt::format("--node-rank: the static backend needs one from 0 to {}", node.max_nodes - 1));
+    return bad(fmt::format("--node-rank: the static backend needs a rank from 0 to {}",
+                           node.max_nodes - 1));
   }
   if (config.heartbeat_interval * 2 > config.heartbeat_timeout) {
-    return bad("--rdzv-conf heartbeat_timeout: needs to be twice keep_alive_interval at least");
+    return bad("--rdzv-conf heartbeat_timeout: must be at least twice keep_alive_interval");
   }
   return {};
 }
@@ -217,9 +217,9 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
                 fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}{} {}",
                             where, waited.count(), why, why.ends_with('?') ? "" : ".",
                             server_ ? "This node serves it: it must be an address of this machine, "
-                                      "and one that every node reaches."
-                                    : "Is the node that hosts it up, and is the address one that "
-                                      "this node reaches?"));
+                                      "and every node must be able to reach it."
+                                    : "Is the node that hosts it up, and can this node reach "
+                                      "the address?"));
   }
   if (waited >= next_report_) {
     next_report_ =
@@ -257,7 +257,7 @@ void Rendezvous::Impl::Beat() {
     const auto silent = now - heard_;
     if (silent >= config_.heartbeat_timeout || (!is_answered_ && now >= give_up_)) {
       return LoseHost(
-          fmt::format("nothing was heard of it for {} s",
+          fmt::format("it has not been heard from for {} s",
                       std::chrono::duration_cast<std::chrono::seconds>(silent).count()));
     }
     AgentMessage beat;

@@ -133,7 +133,7 @@ base::Result<base::Fd> Listener::Accept(Endpoint& peer) const {
       return base::Fd(fd);
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return base::Fail(base::Code::kNotFound, "no connection now");
+      return base::Fail(base::Code::kNotFound, "no connection is waiting");
     }
     if (errno == EMFILE && RaiseDescriptorLimit()) continue;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -156,7 +156,7 @@ bool RaiseDescriptorLimit() {
 std::string DescriptorLimitText() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  return "this process may have " + std::to_string(limit.rlim_cur) +
+  return "this process may open " + std::to_string(limit.rlim_cur) +
          " descriptors (ulimit -n): raise the limit";
 }
 

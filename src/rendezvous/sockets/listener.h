@@ -52,7 +52,7 @@ class Listener {
 // Allows this process one descriptor more than it has by raising its soft limit towards the hard
 // one; false when the hard limit is reached. Children inherit the limit.
 bool RaiseDescriptorLimit();
-// "this process may have 1024 descriptors (ulimit -n): raise the limit".
+// "this process may open 1024 descriptors (ulimit -n): raise the limit".
 std::string DescriptorLimitText();
 
 }  // namespace rendezvous

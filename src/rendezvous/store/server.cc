@@ -35,7 +35,7 @@ bool IsOfTorchrun(const StoreRequest& request) {
 }  // namespace
 
 std::string NoDescriptorLeft() {
-  return "the workers' store lets nobody in any more: " + DescriptorLimitText();
+  return "the workers' store cannot accept more connections: " + DescriptorLimitText();
 }
 
 struct StoreServer::Connection {

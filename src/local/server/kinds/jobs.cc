@@ -16,7 +16,7 @@ constexpr Column kJobColumns[] = {{"Name", "string"},
                                   {"Created", "string", 1}};
 }  // namespace
 
-// Its cells are a JobRow's (tables.h).
+// Its cells come from a JobRow (tables.h).
 const KindRules kJobRules{
     .has_generation = true, .set_defaults = api::ApplySchemaDefaults, .columns = kJobColumns};
 

@@ -13,7 +13,7 @@ namespace {
 using text::GetInt;
 using text::GetString;
 
-// "a | b | c" of the columns up to that priority.
+// The columns up to that priority: "a | b | c".
 std::string Header(const text::Json& table, int priority) {
   std::string header;
   for (const text::Json& column : *text::FindArray(table, {"columnDefinitions"})) {
@@ -102,7 +102,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
                  {"type":"Created","status":"True"},{"type":"Succeeded","status":"True"}]})"));
   server.clock.Advance(std::chrono::hours(5));
   EXPECT_EQ(Row(server.Table(kJobsPath), 0, 0), "j | Succeeded | 5h");
-  // A fresh server finds the same rows.
+  // A new server finds the same rows.
   const std::string before = Row(server.Table(kJobsPath), 0, 1);
   server.Restart();
   EXPECT_EQ(Row(server.Table(kJobsPath), 0, 1), before);

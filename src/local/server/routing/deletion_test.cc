@@ -50,12 +50,12 @@ TEST(Deletion, ABoundPodIsMarkedAndGoesWithoutGrace) {
   EXPECT_EQ(GetString(marked, {"kind"}), "Pod");
   EXPECT_EQ(GetString(marked, {"metadata", "deletionTimestamp"}), "2026-07-30T10:00:30Z");
   EXPECT_EQ(GetInt(marked, {"metadata", "deletionGracePeriodSeconds"}), 30);
-  // A longer grace changes nothing, a shorter one does.
+  // A longer grace period changes nothing, a shorter one does.
   EXPECT_EQ(server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=60")), marked);
   const text::Json shorter =
       server.Expect(200, "DELETE", Path(kPodsPath, "a"), text::Object{{"gracePeriodSeconds", 5}});
   EXPECT_EQ(GetInt(shorter, {"metadata", "deletionGracePeriodSeconds"}), 5);
-  // Status writes still work, and do not remove it.
+  // Status writes still work, and do not remove the object.
   server.Patch(200, Path(kPodsPath, "a/status"),
                text::Object{{"status", text::Object{{"phase", "Running"}}}});
   server.Expect(200, "DELETE", Path(kPodsPath, "a?gracePeriodSeconds=0"));
@@ -155,6 +155,20 @@ TEST(Deletion, WhatIsMadeForAnOwnerThatIsGoneGoesAgain) {
   server.Expect(200, "DELETE", Path(kJobsPath, "j"));
   server.Expect(201, "POST", kPodsPath, Owned(PodObject("late"), job));
   EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
+}
+
+// By a controller that has not heard of the deletion yet: the owner would wait for it for ever.
+TEST(Deletion, WhatIsMadeForAnOwnerThatWaitsForItsLastDependantGoesAgain) {
+  TestServer server;
+  const text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("p"), job));
+  Bind(server, "p");
+  server.Expect(200, "DELETE", Path(kJobsPath, "j?propagationPolicy=Foreground"));
+  server.Expect(201, "POST", kPodsPath, Owned(PodObject("late"), job));
+  EXPECT_FALSE(IsThere(server, Path(kPodsPath, "late")));
+  EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
+  server.Expect(200, "DELETE", Path(kPodsPath, "p?gracePeriodSeconds=0"));
+  EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));
 }
 
 TEST(Deletion, ACollectionGoesBySelector) {

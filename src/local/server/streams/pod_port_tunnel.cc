@@ -242,7 +242,7 @@ void PortTunnel::OnClose() {
 
 void PortTunnel::GiveUp(const std::string& why) {
   is_over_ = true;
-  base::LogWarn("a forwarded port's client is left: {}", why);
+  base::LogWarn("closing a forwarded port's connection: {}", why);
   peer_->Close(net::WebSocketClose::kProtocolError, why);
   OnClose();
 }

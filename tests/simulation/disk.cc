@@ -1,0 +1,274 @@
+#include "disk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "threads.h"
+
+namespace simulation {
+namespace {
+
+Disk* the_disk = nullptr;
+
+// How often, of so many operations on files, others may run.
+constexpr unsigned kFileOdds = 4;
+// What a disk writes as one.
+constexpr size_t kSector = 512;
+
+long Call(long number, const char* a, const char* b) { return ::syscall(number, AT_FDCWD, a, AT_FDCWD, b, 0); }
+
+}  // namespace
+
+struct Disk::Change {
+  int64_t offset = 0;
+  std::string after;
+  std::string before;
+  int64_t size_before = 0;
+  int64_t size_after = 0;
+};
+
+struct Disk::File {
+  int fd = -1;  // of our own
+  ino_t number = 0;
+  int64_t size = 0;
+  bool is_changed = false;  // is in changed_
+  std::vector<Change> changes;
+  ~File() {
+    if (fd >= 0) ::syscall(SYS_close, fd);
+  }
+};
+
+struct Disk::Name {
+  std::string folder;
+  std::function<void()> undo;
+};
+
+Disk* TheDisk() { return the_disk; }
+
+int RealOpen(const char* path, int flags, mode_t mode) {
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
+}
+
+void EmptyFolder(const std::string& path) {
+  DIR* const dir = ::opendir(path.c_str());
+  if (dir == nullptr) return;
+  while (const dirent* const entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    const std::string child = path + "/" + entry->d_name;
+    if (entry->d_type == DT_DIR) {
+      EmptyFolder(child);
+      ::syscall(SYS_unlinkat, AT_FDCWD, child.c_str(), AT_REMOVEDIR);
+    } else {
+      ::syscall(SYS_unlinkat, AT_FDCWD, child.c_str(), 0);
+    }
+  }
+  ::closedir(dir);
+}
+
+Disk::Disk(std::string root, bool may_lose_power)
+    : root_(std::move(root)), may_lose_power_(may_lose_power) {
+  EmptyFolder(root_);
+  ::syscall(SYS_mkdirat, AT_FDCWD, root_.c_str(), 0700);
+  ::syscall(SYS_mkdirat, AT_FDCWD, (root_ + "/aside").c_str(), 0700);
+  the_disk = this;
+}
+
+Disk::~Disk() {
+  the_disk = nullptr;
+  EmptyFolder(root_);
+}
+
+void Disk::Fill(int64_t left) {
+  Trace(fmt::format("the disk is full but for {} bytes", left));
+  const int64_t taken = std::max<int64_t>(0, free_ - left);
+  others_ += taken;
+  free_ -= taken;
+}
+
+void Disk::Empty() { free_ += std::exchange(others_, 0); }
+
+int Disk::BeforeChange() {
+  Step(kFileOdds);
+  if (ThisProcess().is_dead) return EIO;
+  if (failing_ > 0 && Chance(failing_)) {
+    Trace("the disk fails");
+    return EIO;
+  }
+  return 0;
+}
+
+int Disk::BeforeWrite(int fd, int64_t end, size_t) {
+  const auto found = files_.find(fd);
+  if (found == files_.end()) return 0;
+  if (const int failed = BeforeChange(); failed != 0) return failed;
+  const int64_t more = end - found->second->size;
+  return more > free_ ? ENOSPC : 0;
+}
+
+void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
+  struct stat info{};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
+  if (!was_there && may_lose_power_) {
+    names_.push_back({path.substr(0, path.rfind('/')), [path] {
+                        ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
+                      }});
+  }
+  if ((flags & O_ACCMODE) == O_RDONLY) return;
+  // Memory that processes share: nobody hears of what is written to it, and none of it counts
+  // after a power cut.
+  if (path.ends_with("-shm")) return;
+  std::shared_ptr<File> file = was_there ? by_number_[info.st_ino].lock() : nullptr;
+  if (!file) {
+    file = std::make_shared<File>();
+    file->number = info.st_ino;
+    file->size = info.st_size;
+    if (may_lose_power_) file->fd = RealOpen(path.c_str(), O_RDWR);
+    by_number_[info.st_ino] = file;
+  }
+  files_[fd] = std::move(file);
+}
+
+void Disk::Closed(int fd) { files_.erase(fd); }
+
+int64_t Disk::SizeOf(int fd) const {
+  const auto found = files_.find(fd);
+  return found == files_.end() ? 0 : found->second->size;
+}
+
+std::string Disk::Before(int fd, int64_t offset, size_t count) const {
+  std::string bytes;
+  const auto found = files_.find(fd);
+  if (!may_lose_power_ || found == files_.end()) return bytes;
+  bytes.resize(count);
+  const long got = ::syscall(SYS_pread64, found->second->fd, bytes.data(), count, offset);
+  bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return bytes;
+}
+
+void Disk::Wrote(int fd, int64_t offset, std::string_view bytes, std::string_view before) {
+  const auto found = files_.find(fd);
+  if (found == files_.end()) return;
+  const std::shared_ptr<File>& file = found->second;
+  const int64_t size_before = file->size;
+  file->size = std::max(file->size, offset + static_cast<int64_t>(bytes.size()));
+  free_ -= file->size - size_before;
+  if (!may_lose_power_) return;
+  file->changes.push_back(
+      {offset, std::string(bytes), std::string(before), size_before, file->size});
+  if (!std::exchange(file->is_changed, true)) changed_.push_back(file);
+}
+
+void Disk::Resized(int fd, int64_t size, std::string_view lost) {
+  const auto found = files_.find(fd);
+  if (found == files_.end()) return;
+  const std::shared_ptr<File>& file = found->second;
+  free_ -= size - file->size;
+  const int64_t size_before = std::exchange(file->size, size);
+  if (!may_lose_power_) return;
+  file->changes.push_back({size, "", std::string(lost), size_before, size});
+  if (!std::exchange(file->is_changed, true)) changed_.push_back(file);
+}
+
+void Disk::Synced(int fd) {
+  ++syncs_;
+  const auto found = files_.find(fd);
+  if (found == files_.end()) return;
+  const std::shared_ptr<File> file = found->second;
+  file->changes.clear();
+  if (std::exchange(file->is_changed, false)) std::erase(changed_, file);
+}
+
+void Disk::SyncedFolder(const std::string& path) {
+  ++syncs_;
+  size_t durable = 0;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i].folder == path) durable = i + 1;
+  }
+  names_.erase(names_.begin(), names_.begin() + static_cast<long>(durable));
+}
+
+void Disk::MadeFolder(const std::string& path) {
+  if (!may_lose_power_) return;
+  names_.push_back({path.substr(0, path.rfind('/')), [path] {
+                      ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), AT_REMOVEDIR);
+                    }});
+}
+
+void Disk::RemovedFolder(const std::string& path) {
+  if (!may_lose_power_) return;
+  names_.push_back({path.substr(0, path.rfind('/')),
+                    [path] { ::syscall(SYS_mkdirat, AT_FDCWD, path.c_str(), 0700); }});
+}
+
+// Under another name in `aside`; "" where it is not needed, or there is none.
+std::string Disk::KeepAside(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return "";
+  if (S_ISREG(info.st_mode) && info.st_nlink == 1) free_ += info.st_size;
+  if (!may_lose_power_ || !S_ISREG(info.st_mode)) return "";
+  const std::string kept = fmt::format("{}/aside/{}", root_, ++kept_aside_);
+  return Call(SYS_linkat, path.c_str(), kept.c_str()) == 0 ? kept : "";
+}
+
+void Disk::Removing(const std::string& path) {
+  const std::string kept = KeepAside(path);
+  if (kept.empty()) return;
+  names_.push_back({path.substr(0, path.rfind('/')),
+                    [kept, path] { Call(SYS_renameat2, kept.c_str(), path.c_str()); }});
+}
+
+void Disk::Renaming(const std::string& from, const std::string& to) {
+  const std::string kept = KeepAside(to);
+  if (!may_lose_power_) return;
+  names_.push_back({to.substr(0, to.rfind('/')), [kept, from, to] {
+                      Call(SYS_renameat2, to.c_str(), from.c_str());
+                      if (!kept.empty()) Call(SYS_renameat2, kept.c_str(), to.c_str());
+                    }});
+}
+
+void Disk::PowerCut() {
+  Trace("power cut");
+  // In every third all that could be lost is, in every third nothing.
+  const uint64_t mood = Below(3);
+  const auto survives = [mood] { return mood == 0 ? false : mood == 1 || Below(2) == 0; };
+  size_t names = mood == 0 ? 0 : mood == 1 ? names_.size() : Below(names_.size() + 1);
+  for (const auto& file : changed_) {
+    for (auto change = file->changes.rbegin(); change != file->changes.rend(); ++change) {
+      ::syscall(SYS_pwrite64, file->fd, change->before.data(), change->before.size(),
+                change->offset);
+      ::syscall(SYS_ftruncate, file->fd, change->size_before);
+    }
+    for (const Change& change : file->changes) {
+      if (!survives()) continue;
+      size_t count = change.after.size();
+      if (count > kSector && Below(4) == 0) count = Below(count / kSector + 1) * kSector;
+      if (change.after.empty()) {
+        ::syscall(SYS_ftruncate, file->fd, change.size_after);
+      } else {
+        ::syscall(SYS_pwrite64, file->fd, change.after.data(), count, change.offset);
+      }
+    }
+    file->changes.clear();
+    file->is_changed = false;
+    struct stat info{};
+    if (::fstat(file->fd, &info) == 0) file->size = info.st_size;
+  }
+  changed_.clear();
+  while (names_.size() > names) {
+    names_.back().undo();
+    names_.pop_back();
+  }
+  names_.clear();
+}
+
+}  // namespace simulation

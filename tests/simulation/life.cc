@@ -1,0 +1,175 @@
+#include "life.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <vector>
+
+#include "api/resources.h"
+#include "base/folder.h"
+#include "base/log.h"
+#include "machine.h"
+#include "users.h"
+
+namespace simulation {
+namespace {
+
+
+// Everything is to be gone this long after the last deletion.
+constexpr Nanos kLongestFarewell = 900 * kSecond;
+
+class Life {
+ public:
+  explicit Life(const LifeOptions& options)
+      : may_lose_power_(Below(5) < 2), machine_(options.folder, may_lose_power_) {
+    base::SetLogLevel(base::LogLevel::kFatal);
+    sqlite3_randomness(0, nullptr);  // its dice begin anew
+  }
+
+  void Run() {
+    const uint64_t count = Below(4) == 0 ? 2 : 1;
+    for (uint64_t i = 0; i < count; ++i) {
+      users_.push_back(std::make_unique<User>(machine_, static_cast<int>(i)));
+    }
+    jobs_ = std::make_unique<Watcher>(machine_, api::kPyTorchJobs);
+    pods_ = std::make_unique<Watcher>(machine_, api::kPods);
+    const Nanos end = Now() + (5 + static_cast<Nanos>(Below(25))) * kSecond;
+    int working = 0;
+    Process commands{"commands"};
+    for (const auto& user : users_) {
+      ++working;
+      Spawn(commands, "user", [&working, &user, end] {
+        user->Work(end);
+        --working;
+      });
+    }
+    while (working > 0) {
+      SleepFor(static_cast<Nanos>(Below(5'000)) * kMilli);
+      if (Now() < end) Hurt();
+    }
+    Calm();
+    for (const auto& user : users_) user->SeeToTheEnd();
+    jobs_->CheckAgainstList();
+    pods_->CheckAgainstList();
+    for (const auto& user : users_) user->DeleteAll();
+    CheckNothingIsLeft();
+    jobs_->CheckAgainstList();
+    pods_->CheckAgainstList();
+    jobs_.reset();
+    pods_.reset();
+    users_.clear();
+    machine_.StopDaemon();
+    CheckFiles();
+  }
+
+ private:
+  void Hurt() {
+    Faults& faults = machine_.faults();
+    const auto die_soon = [this] {
+      Daemon* const daemon = machine_.daemon();
+      if (daemon != nullptr) daemon->process.kill_after = static_cast<int64_t>(Below(400));
+    };
+    switch (Below(13)) {
+      case 0:
+      case 1:
+      case 2:
+        return die_soon();
+      case 3:
+        // Dies, and the next one does while it starts.
+        faults.kill_daemon_after = static_cast<int64_t>(Below(1500));
+        return machine_.KillDaemon();
+      case 4:
+        return machine_.StopDaemon();
+      case 5:
+        (void)machine_.shims().KillOne();
+        return;
+      case 6:
+        if (may_lose_power_) machine_.PowerCut();
+        return;
+      case 7:
+        faults.lost_answers = static_cast<unsigned>(Below(200));
+        faults.cut_watches = static_cast<unsigned>(Below(100));
+        return;
+      case 8:
+        faults.failed_spawns = static_cast<unsigned>(Below(500));
+        faults.killed_shims = static_cast<unsigned>(Below(60));
+        return;
+      case 9:
+        machine_.host_name = fmt::format("host{}", Below(3));
+        if (Below(2) == 0) machine_.LogInAgain();
+        return machine_.KillDaemon();
+      case 10:
+        machine_.disk().SetFailing(static_cast<unsigned>(Below(40)));
+        SleepFor(static_cast<Nanos>(Below(3'000)) * kMilli);
+        return machine_.disk().SetFailing(0);
+      case 11:
+        machine_.disk().Fill(static_cast<int64_t>(Below(100'000)));
+        SleepFor(static_cast<Nanos>(Below(5'000)) * kMilli);
+        return machine_.disk().Empty();
+      default:
+        ShiftWallClock(static_cast<Nanos>(Below(20)) * kSecond - 10 * kSecond);
+        return;
+    }
+  }
+
+  void Calm() {
+    Trace("nothing goes wrong any more");
+    machine_.faults() = {};
+    machine_.disk().SetFailing(0);
+    machine_.disk().Empty();
+    if (Daemon* const daemon = machine_.daemon(); daemon != nullptr) {
+      daemon->process.kill_after = -1;
+    }
+  }
+
+  void CheckNothingIsLeft() {
+    cluster::Client client(CommandTransport(machine_));
+    const Nanos deadline = Now() + kLongestFarewell;
+    while (true) {
+      std::string left;
+      for (const api::Resource* const resource :
+           {&api::kPyTorchJobs, &api::kPods, &api::kServices, &api::kConfigMaps}) {
+        const auto list = client.List(*resource, {});
+        if (!list) GoneWrong("list: " + list.error().message);
+        for (const text::Json& item : list->items) left += text::ToJson(item) + "\n";
+      }
+      left += machine_.shims().Describe();
+      for (const char* const folder : {"pods", "jobs"}) {
+        for (const std::string& name : base::EntriesOf(machine_.state() + "/" + folder)) {
+          left += fmt::format("  {}/{}\n", folder, name);
+        }
+      }
+      if (left.empty()) return;
+      if (Now() > deadline) GoneWrong("all is deleted, and this is left:\n" + left);
+      SleepFor(kSecond);
+    }
+  }
+
+  // Nothing of the store's is put aside: it has forgotten nothing.
+  void CheckFiles() {
+    for (const std::string& name : base::EntriesOf(machine_.state() + "/lost+found")) {
+      GoneWrong("lost+found has " + name);
+    }
+  }
+
+  const bool may_lose_power_;
+  Machine machine_;
+  std::vector<std::unique_ptr<User>> users_;
+  std::unique_ptr<Watcher> jobs_;
+  std::unique_ptr<Watcher> pods_;
+};
+
+}  // namespace
+
+uint64_t LiveOnce(const LifeOptions& options) {
+  BeginLife(options.seed, options.is_traced);
+  {
+    Life life(options);
+    life.Run();
+  }
+  EndLife();
+  return TraceHash();
+}
+
+}  // namespace simulation

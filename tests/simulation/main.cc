@@ -1,0 +1,199 @@
+// simulate_cluster: lives of the embedded cluster, each from one seed.
+//
+//   simulate_cluster --seeds N [--first S] [--jobs J]   a line for each seed that went wrong
+//   simulate_cluster --seed S [--trace]                 one, again
+//   simulate_cluster --seeds N --twice                  whether a seed gives the same life again
+//   simulate_cluster --file PATH                        the seeds in it, a line each
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "disk.h"
+#include "life.h"
+#include "threads.h"
+
+namespace {
+
+struct Options {
+  uint64_t first = 1;
+  uint64_t seeds = 0;
+  uint64_t jobs = 1;
+  uint64_t give_up_after = 5;  // seeds that go wrong
+  bool is_one = false;  // in this process, with its trace's hash
+  bool is_traced = false;
+  bool is_twice = false;
+  std::vector<uint64_t> listed;
+};
+
+// What comes after a '#' says what went wrong with the seed.
+std::vector<uint64_t> SeedsIn(const std::string& path) {
+  std::vector<uint64_t> seeds;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto seed = base::ParseInt(base::Trim(line.substr(0, line.find('#'))));
+    if (seed && *seed >= 0) seeds.push_back(static_cast<uint64_t>(*seed));
+  }
+  return seeds;
+}
+
+std::optional<Options> Parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--trace") {
+      options.is_one = options.is_traced = true;
+      continue;
+    }
+    if (flag == "--twice") {
+      options.is_one = options.is_twice = true;
+      continue;
+    }
+    if (flag == "--file" && i + 1 < argc) {
+      options.listed = SeedsIn(argv[++i]);
+      options.seeds = options.listed.size();
+      options.is_one = true;
+      continue;
+    }
+    const auto value = i + 1 < argc ? base::ParseInt(argv[++i]) : std::nullopt;
+    if (!value || *value < 0) return std::nullopt;
+    const auto number = static_cast<uint64_t>(*value);
+    if (flag == "--seeds") {
+      options.seeds = number;
+    } else if (flag == "--first") {
+      options.first = number;
+    } else if (flag == "--jobs") {
+      options.jobs = number;
+    } else if (flag == "--give-up-after") {
+      options.give_up_after = number;
+    } else if (flag == "--seed") {
+      options.first = number;
+      options.seeds = 1;
+      options.is_one = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (options.seeds == 0 || options.jobs == 0) return std::nullopt;
+  return options;
+}
+
+std::string FolderOf(pid_t process) { return fmt::format("/dev/shm/muster-simulation-{}", process); }
+
+// What a process does once only (SQLite's tables, say) is not to be a part of whichever life is its
+// first.
+void WarmUp() { (void)simulation::LiveOnce({FolderOf(::getpid()), 0, false}); }
+
+// In a process of its own: a life that goes wrong ends it.
+[[noreturn]] void LiveSome(uint64_t first, uint64_t end, uint64_t step, int progress) {
+  WarmUp();
+  for (uint64_t seed = first; seed < end; seed += step) {
+    if (::write(progress, &seed, sizeof seed) != sizeof seed) ::_exit(1);
+    (void)simulation::LiveOnce({FolderOf(::getpid()), seed, false});
+  }
+  ::_exit(0);
+}
+
+struct Shard {
+  uint64_t next = 0;
+  int progress = -1;
+};
+
+int RunAll(const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t end = options.first + options.seeds;
+  std::map<pid_t, Shard> shards;
+  const auto start = [&](uint64_t first) {
+    int ends[2];
+    if (first >= end || ::pipe(ends) != 0) return;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      LiveSome(first, end, options.jobs, ends[1]);
+    }
+    ::close(ends[1]);
+    shards[child] = {first, ends[0]};
+  };
+  for (uint64_t i = 0; i < options.jobs; ++i) start(options.first + i);
+  uint64_t wrong = 0;
+  while (!shards.empty()) {
+    // Whoever writes is behind; whoever has ended is read to its end.
+    fd_set set;
+    FD_ZERO(&set);
+    int highest = 0;
+    for (const auto& [child, shard] : shards) {
+      FD_SET(shard.progress, &set);
+      highest = std::max(highest, shard.progress);
+    }
+    if (::select(highest + 1, &set, nullptr, nullptr, nullptr) < 0) return 1;
+    for (auto it = shards.begin(); it != shards.end();) {
+      Shard& shard = it->second;
+      uint64_t seed = 0;
+      if (!FD_ISSET(shard.progress, &set)) {
+        ++it;
+        continue;
+      }
+      if (::read(shard.progress, &seed, sizeof seed) == sizeof seed) {
+        shard.next = seed;
+        ++it;
+        continue;
+      }
+      int status = 0;
+      ::waitpid(it->first, &status, 0);
+      ::close(shard.progress);
+      simulation::EmptyFolder(FolderOf(it->first));
+      ::rmdir(FolderOf(it->first).c_str());
+      const uint64_t last = shard.next;
+      it = shards.erase(it);
+      if (status == 0) continue;
+      if (WIFSIGNALED(status)) {
+        std::printf("seed %llu went wrong: signal %d\n", static_cast<unsigned long long>(last),
+                    WTERMSIG(status));
+      }
+      if (++wrong < options.give_up_after) start(last + options.jobs);
+    }
+  }
+  const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
+  std::printf("%llu seeds from %llu, %llu went wrong, %.1f s\n",
+              static_cast<unsigned long long>(options.seeds),
+              static_cast<unsigned long long>(options.first),
+              static_cast<unsigned long long>(wrong), seconds.count());
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = Parse(argc, argv);
+  if (!options) {
+    std::fputs("usage: simulate_cluster --seeds N [--first S] [--jobs J] | --seed S [--trace]\n",
+               stderr);
+    return 2;
+  }
+  if (!options->is_one) return RunAll(*options);
+  WarmUp();
+  for (uint64_t i = 0; i < options->seeds; ++i) {
+    const uint64_t seed = options->listed.empty() ? options->first + i : options->listed[i];
+    const uint64_t hash = simulation::LiveOnce({FolderOf(::getpid()), seed, options->is_traced});
+    std::printf("seed %llu: %016llx\n", static_cast<unsigned long long>(seed),
+                static_cast<unsigned long long>(hash));
+    if (!options->is_twice) continue;
+    if (simulation::LiveOnce({FolderOf(::getpid()), seed, false}) == hash) continue;
+    std::printf("seed %llu gives another life the second time\n", static_cast<unsigned long long>(seed));
+    return 1;
+  }
+  ::rmdir(FolderOf(::getpid()).c_str());
+  return 0;
+}

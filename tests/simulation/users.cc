@@ -1,0 +1,411 @@
+#include "users.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "api/job/pytorch_job.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "api/resources.h"
+#include "base/strings.h"
+#include "text/json.h"
+
+namespace simulation {
+namespace {
+
+using base::Code;
+
+constexpr Nanos kLongestCommand = 600 * kSecond;
+constexpr Nanos kLongestCalm = 3'600 * kSecond;
+constexpr const char* kNamespace = "default";
+constexpr const char* kTouched = "touched";
+
+// Said by a server that has not done it; everything else may have been done.
+bool IsRefusal(const base::Error& error) {
+  return error.code == Code::kNotFound || error.code == Code::kAlreadyExists ||
+         error.code == Code::kConflict || error.code == Code::kInvalidArgument;
+}
+
+const char* Pick(std::initializer_list<const char*> choices) {
+  return *(choices.begin() + Below(choices.size()));
+}
+
+text::Json RandomJob(const std::string& name) {
+  const auto replica = [](int count) {
+    return text::Object{
+        {"replicas", count},
+        {"restartPolicy", Pick({"OnFailure", "Never", "ExitCode"})},
+        {"template",
+         text::Object{{"spec", text::Object{{"containers", text::Array{text::Object{
+                                                               {"name", "pytorch"},
+                                                               {"image", "i"},
+                                                               {"command", text::Array{"run"}},
+                                                           }}}}}}}};
+  };
+  text::Json job = text::Object{{"apiVersion", "kubeflow.org/v1"},
+                                {"kind", "PyTorchJob"},
+                                {"metadata", text::Object{{"name", name},
+                                                          {"namespace", kNamespace},
+                                                          {"labels", text::Object{{kTouched, "0"}}}}}};
+  text::Set(job, {"spec", "pytorchReplicaSpecs", "Master"}, replica(1));
+  if (Chance(400)) {
+    text::Set(job, {"spec", "pytorchReplicaSpecs", "Worker"},
+              replica(1 + static_cast<int>(Below(2))));
+  }
+  text::Set(job, {"spec", "runPolicy"},
+            text::Object{{"cleanPodPolicy", Pick({"None", "Running", "All"})},
+                         {"suspend", Chance(100)}});
+  if (Chance(400)) text::Set(job, {"spec", "runPolicy", "backoffLimit"}, text::Json(Below(3)));
+  return job;
+}
+
+text::Json ConfigMap(const std::string& name) {
+  return text::Object{{"apiVersion", "v1"},
+                      {"kind", "ConfigMap"},
+                      {"metadata", text::Object{{"name", name}, {"namespace", kNamespace}}},
+                      {"data", text::Object{{"key", "value"}}}};
+}
+
+std::optional<api::JobStatus> StatusOf(const text::Json& job) {
+  const text::Json* const stored = text::Find(job, {"status"});
+  if (stored == nullptr) return std::nullopt;
+  auto status = api::ParseJobStatus(*stored);
+  if (!status) GoneWrong("a status that cannot be read: " + text::ToJson(job));
+  return std::move(*status);
+}
+
+int TouchedOf(const text::Json& job) {
+  return static_cast<int>(base::ParseInt(api::Label(job, kTouched)).value_or(-1));
+}
+
+}  // namespace
+
+User::User(Machine& machine, int number)
+    : machine_(machine),
+      prefix_(fmt::format("u{}-", number)),
+      client_(CommandTransport(machine)) {}
+
+template <typename Command>
+auto User::Timed(const char* what, const Command& command) {
+  const Nanos begin = Now();
+  auto result = command();
+  Trace(fmt::format("{}{}: {}", prefix_, what, result ? "done" : result.error().message));
+  if (Now() - begin > kLongestCommand) {
+    GoneWrong(fmt::format("{}{} took {} s", prefix_, what, (Now() - begin) / kSecond));
+  }
+  return result;
+}
+
+User::Job* User::Any(std::string& name) {
+  if (jobs_.empty()) return nullptr;
+  auto one = jobs_.begin();
+  std::advance(one, static_cast<long>(Below(jobs_.size())));
+  name = one->first;
+  return &one->second;
+}
+
+void User::Work(Nanos end) {
+  while (Now() < end) {
+    std::string name;
+    Job* const job = Any(name);
+    const uint64_t what = Below(100);
+    if (job == nullptr || what < 15) {
+      if (jobs_.size() < 3) Submit();
+    } else if (what < 35) {
+      Touch(name, *job);
+    } else if (what < 45) {
+      Suspend(name, *job);
+    } else if (what < 70) {
+      Look(name, *job);
+    } else if (what < 78) {
+      Delete(name, *job);
+    } else if (what < 83) {
+      DeletePod();
+    } else if (what < 90) {
+      ReadLog();
+    }
+    // Often the next command comes at once.
+    if (Below(3) != 0) SleepFor(static_cast<Nanos>(Below(2'500)) * 1'000'000);
+  }
+}
+
+void User::Submit() {
+  // A name that was used may come again.
+  const std::string name = fmt::format("{}j{}", prefix_, Below(3) == 0 ? last_ : ++last_);
+  if (jobs_.contains(name)) return;
+  text::Json job = RandomJob(name);
+  const bool is_suspended = text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
+  cluster::BatchWrite write;
+  write.verb = cluster::BatchWrite::Verb::kCreateWithOwned;
+  write.resource = &api::kPyTorchJobs;
+  write.namespace_name = kNamespace;
+  write.object = text::Object{{"apiVersion", "v1"},
+                              {"kind", "List"},
+                              {"items", text::Array{std::move(job), ConfigMap(name)}}};
+  auto made = Timed(("submit " + name).c_str(), [&] { return std::move(client_.Batch({write})[0]); });
+  if (!made && IsRefusal(made.error())) return;  // of a name whose last bearer is not gone yet
+  Job& mine = jobs_[name];
+  mine.is_suspended = is_suspended;
+  mine.is_there = made.has_value();
+  mine.may_be_there = true;
+  if (made) mine.uid = api::Uid(*made);
+}
+
+void User::Touch(const std::string& name, Job& job) {
+  const int number = ++job.touches;
+  const text::Json patch = text::Object{
+      {"metadata", text::Object{{"labels", text::Object{{kTouched, std::to_string(number)}}}}}};
+  const auto done = Timed(("touch " + name).c_str(), [&] {
+    return client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
+  });
+  if (done) {
+    job.touched = number;
+    if (TouchedOf(*done) != number) GoneWrong("a patch says it has done something else");
+  } else if (done.error().code == Code::kNotFound && job.is_there) {
+    GoneWrong(fmt::format("{} was acknowledged, and is not found", name));
+  }
+}
+
+void User::Suspend(const std::string& name, Job& job) {
+  job.is_suspended = Chance(500);
+  text::Json patch = text::Object();
+  text::Set(patch, {"spec", "runPolicy", "suspend"}, text::Json(job.is_suspended));
+  (void)Timed((job.is_suspended ? "suspend " + name : "resume " + name).c_str(), [&] {
+    return client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
+  });
+}
+
+void User::Look(const std::string& name, Job& job) {
+  const auto seen = Timed(("get " + name).c_str(), [&] {
+    return client_.Get(api::kPyTorchJobs, kNamespace, name);
+  });
+  if (!seen) {
+    if (seen.error().code != Code::kNotFound) return;
+    if (job.is_there) GoneWrong(fmt::format("{} was acknowledged, and is not there", name));
+    jobs_.erase(name);
+    return;
+  }
+  const int touched = TouchedOf(*seen);
+  if (touched < job.touched || touched > job.touches) {
+    GoneWrong(fmt::format("{} says it was touched {} times: {} were acknowledged, {} asked for",
+                          name, touched, job.touched, job.touches));
+  }
+  if (job.uid.empty()) {
+    job.uid = api::Uid(*seen);
+  } else if (job.is_there && job.uid != api::Uid(*seen)) {
+    GoneWrong(fmt::format("{} is another than the one that was acknowledged", name));
+  }
+}
+
+void User::Delete(const std::string& name, Job& job) {
+  job.is_there = false;
+  cluster::DeleteOptions options;
+  if (Chance(300)) options.propagation = cluster::Propagation::kForeground;
+  (void)Timed(("delete " + name).c_str(), [&]() -> base::Status {
+    return client_.Delete(api::kPyTorchJobs, kNamespace, name, options);
+  });
+}
+
+void User::DeletePod() {
+  cluster::ListOptions options;
+  options.namespace_name = kNamespace;
+  const auto pods = client_.List(api::kPods, options);
+  if (!pods || pods->items.empty()) return;
+  const text::Json& pod = pods->items[Below(pods->items.size())];
+  const std::string name(api::Name(pod));
+  cluster::DeleteOptions how;
+  if (Chance(200)) how.grace_period_seconds = 0;
+  (void)Timed(("delete pod " + name).c_str(), [&]() -> base::Status {
+    return client_.Delete(api::kPods, kNamespace, name, how);
+  });
+}
+
+// Each line of the program once, in order, but for those that a note says are lost; of the end some
+// may not be there yet.
+void User::ReadLog() {
+  cluster::ListOptions options;
+  options.namespace_name = kNamespace;
+  const auto pods = client_.List(api::kPods, options);
+  if (!pods || pods->items.empty()) return;
+  const std::string name(api::Name(pods->items[Below(pods->items.size())]));
+  auto log = client_.Logs(kNamespace, name, {});
+  if (!log) return;
+  std::string text;
+  while (true) {
+    auto more = (*log)->Read();
+    if (!more || !*more) break;
+    text += **more;
+  }
+  int64_t last = -1;
+  std::string of;
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (line.starts_with("muster: log truncated")) last = -1;
+    const size_t middle = line.find(" of ");
+    if (!line.starts_with("line ") || middle == std::string::npos) {
+      if (!line.empty() && !line.starts_with("muster: ")) {
+        GoneWrong(fmt::format("the log of {} has a torn line: {}", name, line));
+      }
+      continue;
+    }
+    const int64_t number = base::ParseInt(line.substr(5, middle - 5)).value_or(-1);
+    if (!of.empty() && of != line.substr(middle)) {
+      GoneWrong(fmt::format("the log of {} has another's line: {}", name, line));
+    }
+    of = line.substr(middle);
+    if (last >= 0 && number != last + 1 && !machine_.HasLostPower()) {
+      GoneWrong(fmt::format("in the log of {} line {} follows line {}", name, number, last));
+    }
+    last = number;
+  }
+  Trace(fmt::format("{}logs {}: up to {}", prefix_, name, last));
+}
+
+// All of a submit or nothing.
+void User::CheckHalf(const std::string& name) {
+  const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);
+  const auto map = client_.Get(api::kConfigMaps, kNamespace, name);
+  if (job.has_value() != map.has_value()) {
+    GoneWrong(fmt::format("of {} a half is there: job {}, ConfigMap {}", name, job.has_value(),
+                          map.has_value()));
+  }
+}
+
+void User::SeeToTheEnd() {
+  const Nanos deadline = Now() + kLongestCalm;
+  std::vector<std::string> names;
+  for (const auto& [name, job] : jobs_) names.push_back(name);
+  for (const std::string& name : names) {
+    Look(name, jobs_[name]);
+    if (!jobs_.contains(name)) continue;
+    if (jobs_[name].is_there) CheckHalf(name);
+    text::Json patch = text::Object();
+    text::Set(patch, {"spec", "runPolicy", "suspend"}, text::Json(false));
+    (void)client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
+  }
+  for (const std::string& name : names) {
+    while (true) {
+      const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);
+      if (!job && job.error().code == Code::kNotFound) break;
+      if (job && !api::IsDeleting(*job)) {
+        const auto status = StatusOf(*job);
+        if (status && status->IsFinished()) break;
+      }
+      if (Now() > deadline) {
+        std::string left = machine_.shims().Describe();
+        for (const api::Resource* const resource :
+             {&api::kPods, &api::kServices, &api::kConfigMaps}) {
+          const auto list = client_.List(*resource, {});
+          if (!list) continue;
+          for (const text::Json& item : list->items) {
+            const std::string text = text::ToJson(item);
+            if (text.find(name) != std::string::npos) left += "  " + text + "\n";
+          }
+        }
+        GoneWrong(fmt::format("{} does not come to its end: {}\n{}", name,
+                              job ? text::ToJson(*job) : job.error().message, left));
+      }
+      SleepFor(5 * kSecond);
+    }
+  }
+}
+
+void User::DeleteAll() {
+  for (const auto& [name, job] : jobs_) {
+    const base::Status deleted = client_.Delete(api::kPyTorchJobs, kNamespace, name);
+    if (!deleted && deleted.error().code != Code::kNotFound) {
+      GoneWrong("delete " + name + ": " + deleted.error().message);
+    }
+  }
+}
+
+Watcher::Watcher(Machine& machine, const api::Resource& resource)
+    : resource_(resource), machine_(machine), client_(CommandTransport(machine)) {
+  cluster::ReflectorHandler handler;
+  handler.replace = [this](const std::vector<text::Json>& items) {
+    known_.clear();
+    for (const text::Json& item : items) Take(item, true);
+  };
+  handler.apply = [this](const cluster::WatchEvent& event) {
+    const std::string name(api::Name(event.object));
+    const bool is_known = known_.contains(name);
+    if (event.type == cluster::WatchEvent::Type::kDeleted) {
+      if (!is_known) GoneWrong(name + " was deleted, and nobody had said that it was there");
+      known_.erase(name);
+      return;
+    }
+    if (is_known == (event.type == cluster::WatchEvent::Type::kAdded)) {
+      GoneWrong(name + (is_known ? " is added twice" : " changes, and nobody had said that it was there"));
+    }
+    Take(event.object, false);
+  };
+  reflector_ = std::make_unique<cluster::Reflector>(client_, resource, cluster::ListOptions(),
+                                                    std::move(handler));
+}
+
+void Watcher::Take(const text::Json& object, bool is_listed) {
+  const std::string name(api::Name(object)), uid(api::Uid(object));
+  std::string& version = known_[name];
+  const std::string next(api::ResourceVersion(object));
+  if (!is_listed && !version.empty() &&
+      base::ParseInt(next).value_or(0) <= base::ParseInt(version).value_or(0)) {
+    GoneWrong(fmt::format("version {} of {} comes after {}", next, name, version));
+  }
+  version = next;
+  std::string end;
+  if (&resource_ == &api::kPods) {
+    if (api::IsPodFinished(object)) end = api::Phase(object);
+    CheckPod(object);
+  } else if (const auto status = StatusOf(object); status && status->IsFinished()) {
+    end = status->Is("Succeeded") ? "Succeeded" : "Failed";
+  }
+  std::string& was = finished_[uid];
+  if (!was.empty() && was != end) {
+    GoneWrong(fmt::format("{} had {}, and now: {}", name, was, text::ToJson(object)));
+  }
+  was = end;
+}
+
+void Watcher::CheckPod(const text::Json& pod) {
+  const std::string uid(api::Uid(pod)), name(api::Name(pod));
+  const int phase = api::IsPodFinished(pod) ? 2 : api::Phase(pod) == "Running" ? 1 : 0;
+  int& last = phases_[uid];
+  if (phase < last) GoneWrong(fmt::format("pod {} goes back to {}", name, api::Phase(pod)));
+  last = phase;
+  if (phase < 2) return;
+  // What a shim's last report says, which was on the disk before the shim ended, holds.
+  const std::optional<bool> has_succeeded = machine_.shims().Ended(uid);
+  const std::string_view reason = text::GetString(pod, {"status", "reason"});
+  const bool is_lost = reason == "ShimLost" || reason == "NodeRebooted";
+  const bool is_other = reason.empty() && has_succeeded && *has_succeeded != (api::Phase(pod) == "Succeeded");
+  if (has_succeeded && (is_lost || is_other)) {
+    GoneWrong(fmt::format("pod {} has {} in its last report, and is {} {}", name,
+                          *has_succeeded ? "succeeded" : "failed", api::Phase(pod), reason));
+  }
+}
+
+std::map<std::string, std::string> Watcher::Listed() {
+  std::map<std::string, std::string> listed;
+  const auto list = client_.List(resource_, {});
+  if (!list) GoneWrong("list: " + list.error().message);
+  for (const text::Json& item : list->items) {
+    listed[std::string(api::Name(item))] = api::ResourceVersion(item);
+  }
+  return listed;
+}
+
+bool Watcher::IsUpToDate() { return Listed() == known_; }
+
+void Watcher::CheckAgainstList() {
+  const Nanos deadline = Now() + 60 * kSecond;
+  while (!IsUpToDate()) {
+    if (Now() > deadline) {
+      std::string text;
+      for (const auto& [name, version] : known_) text += fmt::format(" {}@{}", name, version);
+      GoneWrong(fmt::format("who watches {} has missed something: knows{}", resource_.plural, text));
+    }
+    SleepFor(kSecond);
+  }
+}
+
+}  // namespace simulation

@@ -1,0 +1,82 @@
+// Whoever uses the machine's cluster: submits, looks, patches, suspends, deletes, and holds the
+// cluster to every word that it has said.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cluster/client.h"
+#include "cluster/reflector.h"
+#include "machine.h"
+
+namespace simulation {
+
+// One user's jobs, which nobody else touches.
+class User {
+ public:
+  User(Machine& machine, int number);
+
+  // Commands, one after another, until `end`.
+  void Work(Nanos end);
+  // Once nothing goes wrong any more: every job is resumed and comes to its end; then what was said
+  // is checked.
+  void SeeToTheEnd();
+  // Everything is deleted, and gone.
+  void DeleteAll();
+
+ private:
+  struct Job {
+    std::string uid;            // "" : not known
+    bool is_there = false;      // acknowledged, and no deletion asked for
+    bool may_be_there = false;  // the answer to its creation, or deletion, was lost
+    int touched = 0;            // acknowledged
+    int touches = 0;            // asked for
+    bool is_suspended = false;  // as last asked
+  };
+
+  void Submit();
+  void Touch(const std::string& name, Job& job);
+  void Suspend(const std::string& name, Job& job);
+  void Look(const std::string& name, Job& job);
+  void Delete(const std::string& name, Job& job);
+  void DeletePod();
+  void ReadLog();
+  void CheckHalf(const std::string& name);
+  Job* Any(std::string& name);
+  template <typename Command>
+  auto Timed(const char* what, const Command& command);
+
+  Machine& machine_;
+  const std::string prefix_;
+  cluster::Client client_;
+  int last_ = 0;
+  std::map<std::string, Job> jobs_;
+};
+
+// Lists and watches, as a dashboard does, and checks what it is told: versions grow, nothing that is
+// over runs again, nothing is missed.
+class Watcher {
+ public:
+  Watcher(Machine& machine, const api::Resource& resource);
+  // What it knows is what a list says.
+  void CheckAgainstList();
+  // Whether it has heard of everything that a list says.
+  bool IsUpToDate();
+
+ private:
+  void Take(const text::Json& object, bool is_listed);
+  std::map<std::string, std::string> Listed();
+
+  void CheckPod(const text::Json& pod);
+
+  const api::Resource& resource_;
+  Machine& machine_;
+  cluster::Client client_;
+  std::map<std::string, std::string> known_;     // name -> resourceVersion
+  std::map<std::string, std::string> finished_;  // uid -> how
+  std::map<std::string, int> phases_;            // of pods, by uid
+  std::unique_ptr<cluster::Reflector> reflector_;
+};
+
+}  // namespace simulation
