@@ -45,7 +45,7 @@ bool EndWait(JobState& state) {
       continue;
     }
     DropCondition(state.status, kSuspended);
-    RecordFailure(pass, {true, WhyOver(job)});
+    RecordFailure(state, {true, WhyOver(job)});
     return true;
   }
   const bool have_all_succeeded =
