@@ -32,11 +32,11 @@ std::string MemoryText(const RankRow& rank) {
 // The first row behind them.
 size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
   const std::vector<RankRow>& ranks = state.view->ranks;
-  struct Column {
+  struct RankColumn {
     std::string_view head;
     size_t at;
   };
-  constexpr std::array<Column, 8> kColumns = {{{"RANK", 0},
+  constexpr std::array<RankColumn, 8> kColumns = {{{"RANK", 0},
                                                {"STATE", 6},
                                                {"QUIET", 18},
                                                {"CPU", 25},
@@ -44,7 +44,7 @@ size_t DrawRanks(Screen& screen, State& state, size_t row, size_t rows) {
                                                {"GPU", 40},
                                                {"STEP", 46},
                                                {"INSTANCE", 60}}};
-  for (const Column& column : kColumns) screen.Put(column.at, row, column.head, Style::kDim);
+  for (const RankColumn& column : kColumns) screen.Put(column.at, row, column.head, Style::kDim);
   const size_t shown = rows > 1 ? rows - 1 : 0;
   state.rank_top = std::min(state.rank_top, ranks.size() > shown ? ranks.size() - shown : 0);
   for (size_t i = 0; i < shown && state.rank_top + i < ranks.size(); ++i) {

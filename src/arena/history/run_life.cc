@@ -14,7 +14,7 @@
 namespace arena {
 namespace {
 
-constexpr size_t kMostLogBytes = 64 << 20;  // of each attempt
+constexpr size_t kMostAttemptLogBytes = 64 << 20;
 constexpr int64_t kMostKeptSteps = 100'000;
 
 // Whole lines of a stream with timestamps, told to a tracker: those of the first rank that speaks.
@@ -51,12 +51,12 @@ runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text
   runs::Tracker tracker;
   cluster::LogOptions options;
   options.timestamps = true;
-  options.limit_bytes = static_cast<int64_t>(kMostLogBytes);
+  options.limit_bytes = static_cast<int64_t>(kMostAttemptLogBytes);
   if (is_gone) options.pod_uid = api::Uid(pod);
   const auto stream = client.Logs(run.job.summary.namespace_name, api::Name(pod), options);
   if (!stream) return tracker;
   LogReader reader(tracker);
-  for (size_t read = 0; read < kMostLogBytes;) {
+  for (size_t read = 0; read < kMostAttemptLogBytes;) {
     const auto bytes = (*stream)->Read();
     if (!bytes || !*bytes) break;
     read += (*bytes)->size();
@@ -86,7 +86,7 @@ void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& i
   life.step_source = fmt::format("steps in the log of {}", instance);
 }
 
-// Where no log is left, or none tells them: those that the daemon has kept, one a second.
+// Where no log is left, or none tells them: the values that the daemon has kept, one a second.
 void AddKeptSteps(const text::Json& progress, runs::Life& life) {
   const text::Array* series = text::FindArray(progress, {"series"});
   const text::Json* longest = nullptr;

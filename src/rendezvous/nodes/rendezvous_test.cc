@@ -212,10 +212,11 @@ TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
-  EXPECT_EQ(b.progress(),
-            fmt::format("127.0.0.1:{} accepts but does not answer as a muster agent; is torchrun "
-                        "there? (--rdzv-endpoint)\n",
-                        silent->port()));
+  EXPECT_EQ(
+      b.progress(),
+      fmt::format("127.0.0.1:{} accepts connections but does not answer as a muster agent; is "
+                  "torchrun running there? (--rdzv-endpoint)\n",
+                  silent->port()));
   config_.join_timeout = milliseconds(200);
   TestNode& c = Join("c");
   RunUntil([&] { return c.end().has_value(); });
@@ -247,7 +248,7 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   TestNode& b = Join("b");
   RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
   EXPECT_EQ(count(), 1);
-  EXPECT_NE(a.progress().find("127.0.0.1 speaks to the workers' store"), std::string::npos);
+  EXPECT_NE(a.progress().find("127.0.0.1 uses the workers' store"), std::string::npos);
   EXPECT_EQ(b.progress().find("torchrun"), std::string::npos) << "workers are not strangers";
 }
 
