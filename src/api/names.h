@@ -86,6 +86,8 @@ inline constexpr std::string_view kCommitAnnotation = "muster.dev/commit";
 inline constexpr std::string_view kCommandAnnotation = "muster.dev/command";
 // On a running job: what stalls it (api/stall.h); removed once the job continues.
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
+// On a job: the earlier times in which something stalled it (api/stall.h).
+inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
 // On a job: whom to notify, one per line; the label of the same name says when (end, fail, start).
 inline constexpr std::string_view kNotifyAnnotation = "muster.dev/notify";
 // With "-start" or "-end": that the notification was sent, or why it failed.

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "text/json.h"
@@ -19,5 +20,19 @@ std::string TextOfStall(std::string_view note);
 // For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
 // annotation is malformed.
 std::string StallOf(const text::Json& job, base::Time now);
+
+struct PastStall {
+  base::Time begin{};
+  base::Time end{};
+};
+inline constexpr size_t kMostPastStalls = 64;
+
+// The value of kStallsAnnotation with the stall that `note` tells of and that ended at `end`: a
+// "BEGIN/END" each, the latest kMostPastStalls of them. `past` as it is, when the note is
+// malformed.
+std::string WithPastStall(std::string_view past, std::string_view note, base::Time end);
+
+// When ranks were held up, the one that lasts until `now` too; what is malformed is left out.
+std::vector<PastStall> StallsOf(const text::Json& job, base::Time now);
 
 }  // namespace api

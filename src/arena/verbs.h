@@ -11,6 +11,7 @@ void AddSubmit(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
 void AddHistory(cli::Command& root, Context& context);
 void AddShow(cli::Command& root, Context& context);
+void AddReport(cli::Command& root, Context& context);
 void AddExplain(cli::Command& root, Context& context);
 void AddStacks(cli::Command& root, Context& context);
 void AddCompare(cli::Command& root, Context& context);

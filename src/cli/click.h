@@ -20,10 +20,10 @@ class ClickText {
   explicit ClickText(const Command& command) : command_(command) {}
 
   std::string Help() const;
-  // The usage line, where help is found, and `Error: <message>`.
+  // The usage line, how to get help, and `Error: <message>`.
   std::string UsageFailure(std::string_view message) const;
   std::string NoSuchCommand(const std::string& name) const;
-  // How many positionals there are against how many the command names.
+  // Checks the number of positionals against the names that the command declares.
   base::Status Check(const std::vector<std::string>& positionals) const;
 
  private:
@@ -34,8 +34,8 @@ class ClickText {
   const Command& command_;
 };
 
-// A failure of a command in Click's style, for stderr: `<Kind>Error: <message> ` and a newline;
-// what names no kind is an `Error`.
+// A failure in Click's style, for stderr: `<Kind>Error: <message> ` and a newline; without a kind
+// it is an `Error`.
 std::string ClickFailure(const base::Error& error);
 
 }  // namespace cli

@@ -144,7 +144,7 @@ constexpr Dialect kPflag = {.refuse = RefuseInPflagsWords,
                             .shorts_take_equals = true,
                             .values_may_be_flags = true};
 
-constexpr Dialect kPlain = [] {
+constexpr Dialect kMuster = [] {
   Dialect dialect = kPflag;
   dialect.refuse = RefuseInPlainWords;
   return dialect;

@@ -71,7 +71,7 @@ std::string Described(const std::string& name, const std::string& summary) {
 
 void Executor::AddStandardCommands() {
   if (root_.children().empty()) return;
-  // Bound anew by each Execute: they call back into this executor.
+  // Bound again by each Execute, because they call back into this executor.
   Command* help = root_.FindChild("help");
   if (help == nullptr) help = &root_.Add("help [command]", "Help about any command");
   help->Check([this](Invocation& call) -> base::Status {
@@ -172,7 +172,7 @@ std::string Executor::Suggest(const Command& command, std::string_view name) con
 
 const Dialect& Executor::DialectOf(const Command& command) const {
   if (command.is_click()) return kClick;
-  return root_.name() == kArenaName ? kPflag : kPlain;
+  return root_.name() == kArenaName ? kPflag : kMuster;
 }
 
 base::Status Executor::Parse(Command& command, const std::vector<std::string>& args,
@@ -275,8 +275,8 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   AddHelpFlag(*found.command);
   const std::vector<Flag*> flags =
       Joined(found.command->OwnFlags(), found.command->InheritedFlags());
-  // What is typed already says where to look. A line that is not whole may well not parse: what did
-  // parse is enough.
+  // What is typed so far tells where to look. An incomplete line may not parse: the parsed part is
+  // enough.
   ParsedArgs parsed;
   (void)Parse(*found.command, found.args, &parsed);
   const Flag* const asked = found.args.empty() ? nullptr : TakesNext(found.args.back(), flags);
@@ -317,7 +317,7 @@ std::vector<std::string> Executor::Candidates(const Found& found, const std::str
   return out;
 }
 
-// cobra's protocol: a candidate a line, a tab before its description, at last `:<directive>`.
+// cobra's protocol: one candidate per line, a tab before its description, finally `:<directive>`.
 Outcome Executor::Complete(const std::vector<std::string>& words) {
   constexpr int kDefault = 0;
   constexpr int kNoFiles = 4;

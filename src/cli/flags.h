@@ -15,20 +15,20 @@
 
 namespace cli {
 
-// One flag. Made by a FlagSet, refined in place:
+// One flag. Created by a FlagSet, refined in place:
 //   flags.String(&options.dir, "working-dir", "/root", "where").OldName("workingDir");
 class Flag {
  public:
   using Setter = std::function<base::Status(std::string_view)>;
   using Completer = std::function<std::vector<std::string>(std::string_view prefix)>;
 
-  Flag& Short(char shorthand);  // 0 takes it away
+  Flag& Short(char shorthand);  // 0: none
   Flag& Required(bool is_required = true);
-  // What follows its value are positionals, whatever they look like: python's -m.
+  // Everything after its value is a positional, whatever it looks like: python's -m.
   Flag& EndsFlags();
   Flag& Hidden();
-  // Another spelling of the same flag. Using it works and says so on stderr:
-  // `Flag --x has been deprecated, please use --<name> instead`.
+  // Another spelling of the flag. It works, with a message on stderr: `Flag --x has been
+  // deprecated, please use --<name> instead`.
   Flag& OldName(std::string name);
   // Offered by completion; not enforced.
   Flag& Choices(std::vector<std::string> choices);
@@ -47,20 +47,20 @@ class Flag {
   const std::string& name() const { return name_; }
   char shorthand() const { return shorthand_; }
   const std::string& usage() const { return usage_; }
-  // The heading that help shows it under; "" is the one of all flags.
+  // The heading under which help shows it; "": the general one.
   const std::string& group() const { return group_; }
   bool is_required() const { return is_required_; }
   bool is_hidden() const { return is_hidden_; }
   bool is_bool() const { return type_.empty(); }
   // Whether the command line set it.
   bool changed() const { return changed_; }
-  // The values that it was set to, one after another.
+  // The values given, in order.
   const std::vector<std::string>& given() const { return given_; }
   bool Matches(std::string_view name) const;
   // Whether `word`, with its dashes, names it: --name, -reg, -n.
   bool IsSpelt(std::string_view word) const;
   const std::string& type() const { return type_; }
-  const std::string& shown_default() const { return default_; }  // "" is not shown
+  const std::string& shown_default() const { return default_; }  // "": not shown
   const std::string& single_dash() const { return single_dash_; }
   const std::vector<std::string>& choices() const { return choices_; }
 
@@ -73,8 +73,8 @@ class Flag {
   std::string GoQuoted(std::string_view text);
 
   std::string name_;
-  std::string type_;     // "string", "int", "stringArray", "duration"; "" is bool
-  std::string default_;  // as help shows it; "" is not shown
+  std::string type_;     // "string", "int", "stringArray", "duration"; "": bool
+  std::string default_;  // as shown in help; "": not shown
   std::string usage_;
   std::string group_;
   std::vector<std::string> old_names_;
@@ -93,7 +93,7 @@ class Flag {
   std::vector<std::string> given_;
 };
 
-// The flags that one command declares. Variables are set to their defaults at once, written to by
+// The flags that one command declares. Variables get their defaults at once, are written by
 // parsing, and must outlive the set. Not thread safe.
 class FlagSet {
  public:
@@ -105,13 +105,13 @@ class FlagSet {
   // Go's durations: 1h30m.
   Flag& Duration(std::chrono::nanoseconds* to, std::string name, std::chrono::nanoseconds otherwise,
                  std::string usage);
-  // A flag with a meaning of its own; `type` is the word that help shows for its value.
+  // A flag with its own parser; help shows `type` for its value.
   Flag& Custom(std::string name, std::string type, std::string usage, Flag::Setter set);
-  // The flags declared from here on stand under this heading in help.
+  // Help shows the flags declared from here on under this heading.
   void BeginGroup(std::string title) { group_ = std::move(title); }
 
   const std::vector<std::unique_ptr<Flag>>& flags() const { return flags_; }
-  // nullptr when there is none; old spellings are found too.
+  // nullptr when absent; also finds old spellings.
   Flag* Find(std::string_view name) const;
 
  private:
@@ -123,8 +123,8 @@ class FlagSet {
 
 struct ParsedArgs {
   std::vector<std::string> positionals;
-  std::optional<size_t> dash;  // how many positionals stood before `--`
-  bool help = false;           // -h or --help was met: nothing after it was looked at
+  std::optional<size_t> dash;  // how many positionals preceded `--`
+  bool help = false;           // -h or --help was given: the rest was ignored
 };
 
 // Parses --x v, --x=v, -xv, -x v, combined shorts, --, interspersed positionals, and what else the
@@ -169,8 +169,8 @@ class FlagParser {
   bool may_be_anothers_ = false;  // an unknown flag
 };
 
-// The flags part of a help text, sorted by name, hidden ones left out; each line ends with \n.
-// Every heading's flags are asked for by a call of their own.
+// The flags section of a help text, sorted by name, without hidden ones; each line ends with \n.
+// Called once for each heading.
 std::string FlagUsages(std::vector<const Flag*> flags);
 
 std::vector<std::string> CompleteFlagValue(const Flag& flag, std::string_view prefix);

@@ -98,7 +98,7 @@ TEST(Spawn, NamesAMissingInterpreter) {
   SpawnOptions options = Shell("");
   options.path = script;
   EXPECT_TRUE(Spawn(options).error().message.ends_with(
-      "No such file or directory (the interpreter that it names is missing)"));
+      "No such file or directory (the interpreter in its first line is missing)"));
   ::unlink(script.c_str());
 }
 

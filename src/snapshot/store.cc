@@ -26,7 +26,7 @@
 namespace snapshot {
 namespace {
 
-// A thread is not worth its start for fewer.
+// Fewer files do not justify another thread.
 constexpr size_t kFilesAThread = 200;
 
 using base::Code;
@@ -34,7 +34,8 @@ using base::Fail;
 
 constexpr size_t kMaxFile = 1 << 30;
 constexpr size_t kMaxList = 256 << 20;
-// A file that was changed within the clock's grain of when it was read may change unseen.
+// A file that changed this shortly before it was read may change again without a visible
+// difference.
 constexpr int64_t kGrainNs = 2'000'000'000;
 
 using base::Hex;
@@ -82,14 +83,14 @@ base::Result<std::vector<File>> ParseList(std::string_view list) {
   return files;
 }
 
-// What a file looked like when it was read last: "<size> <mtime> <ctime> <inode>".
+// The state of a file when it was last read: "<size> <mtime> <ctime> <inode>".
 std::string LooksOf(const struct stat& info) {
   return fmt::format("{} {} {} {}", info.st_size, Nanoseconds(info.st_mtim),
                      Nanoseconds(info.st_ctim), info.st_ino);
 }
 
-// The hashes of a root's files as they were seen last, by path. Only ever a shortcut: a file of it
-// that cannot be read is an empty one.
+// The hashes of a root's files when they were last read, by path. Only an optimization: an
+// unreadable file counts as an empty one.
 class Seen {
  public:
   Seen(std::string path) : path_(std::move(path)) {
@@ -104,7 +105,7 @@ class Seen {
     }
   }
 
-  // "" when it is not known.
+  // "" when unknown.
   std::string HashOf(const Entry& entry) const {
     const auto it = known_.find(entry.path);
     return it != known_.end() && it->second.first == LooksOf(entry.info) ? it->second.second : "";

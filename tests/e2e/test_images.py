@@ -121,8 +121,8 @@ def test_commands_at_once_lose_nothing(cluster, code):
 
 @pytest.mark.parametrize("args,code,words", [
     (["map", "train"], USAGE, "accepts 2 arg"),
-    (["map", "two words", "."], USAGE, '"two words" is not a name of an image'),
-    (["map", "host", "."], USAGE, "names this machine's own environment"),
+    (["map", "two words", "."], USAGE, '"two words" is not a valid image name'),
+    (["map", "host", "."], USAGE, "means this machine's own environment"),
     (["map", "train", "."], 0, "image train:latest mapped to"),
     (["map", "train", "/does/not/exist"], FAILURE, '"/does/not/exist": No such file or directory'),
     (["map", "train", "/etc/passwd"], FAILURE, '"/etc/passwd" is not a directory'),

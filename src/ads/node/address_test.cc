@@ -20,8 +20,10 @@ TEST(NodeAddress_InCidr, IsTheFirstInside) {
 }
 
 TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
-  const auto count = [](const char* visible) {
-    return CountGpus(base::Environment({{"CUDA_VISIBLE_DEVICES", visible}}), "/nowhere");
+  const auto count = [](const std::string& visible) {
+    base::Environment environment;
+    environment.Set("CUDA_VISIBLE_DEVICES", visible);
+    return CountGpus(environment, "/nowhere");
   };
   EXPECT_EQ(count("0,1"), 2);
   EXPECT_EQ(count(""), 0);

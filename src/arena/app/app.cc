@@ -133,6 +133,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddSecret(root, context);
     AddHistory(root, context);
     AddShow(root, context);
+    AddReport(root, context);
     AddExplain(root, context);
     AddStacks(root, context);
     AddCompare(root, context);

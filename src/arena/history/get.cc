@@ -14,6 +14,7 @@
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
 #include "arena/jobs/other_jobs.h"
+#include "arena/jobs/progress.h"
 #include "arena/jobs/tensorboard.h"
 #include "arena/verbs.h"
 #include "base/log.h"
@@ -100,8 +101,10 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     extras.gpu_metrics = MetricsOfRunning(*client, context, {job});
   }
   if (IsForMachines(format)) {
-    const text::Json json =
-        JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
+    text::Json json = JobToJson(job, extras.tensorboard, extras.gpu_metrics, KeysFor(context));
+    if (KeysFor(context) == Keys::kAll) {
+      json.as_object()["progress"] = SourcesToJson(ProgressOf(*client, context, job.summary.uid));
+    }
     TRY(call.out.Write(format == Format::kJson ? RenderJson(json) : RenderYaml(json)));
     return 0;
   }
@@ -115,6 +118,11 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     TRY_ASSIGN(extras.event_rows, FetchEvents(*client, context, job, now));
   }
   TRY(Print(context, call, RenderGet(job, format, extras, now, PainterFor(context, call))));
+  if (KeysFor(context) == Keys::kAll) {
+    for (const std::string& line : ProgressLines(ProgressOf(*client, context, job.summary.uid))) {
+      TRY(call.out.Write(fmt::format("Progress: {}\n", line)));
+    }
+  }
   // In submit's words; what is on stdout is Arena's.
   const std::string_view unmet = api::Annotation(job.job, api::kUnmetAnnotation);
   for (const std::string& line : base::Split(unmet, '\n')) {

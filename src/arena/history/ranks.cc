@@ -104,12 +104,14 @@ void Describe(const std::string& dump, RankState& rank) {
   }
 }
 
-void LookAt(std::vector<Watched>& watched) {
+void LookAt(std::vector<Watched>& watched, RankLook look) {
   if (watched.empty()) return;
   std::map<std::string, std::vector<pid_t>> by_folder;
   for (const Watched& each : watched) by_folder[each.folder].push_back(each.pid);
   std::vector<witness::Question> questions;
-  for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
+  if (look == RankLook::kWithStacks) {
+    for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
+  }
   const auto began = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(kSample);
   const double seconds =
@@ -154,7 +156,7 @@ std::string StepIn(std::string_view line) {
 }
 
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job) {
+                               const TrainingJob& job, RankLook look) {
   const RankMap map = RankMap::Of(job.job);
   std::vector<RankState> ranks;
   for (const std::string& instance : map.instances) {
@@ -172,7 +174,7 @@ std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
     if (job.Pod(instance) != nullptr) ReadLog(client, context, job, instance, map, ranks);
   }
   std::vector<Watched> watched = ProcessesOf(context, job, ranks);
-  LookAt(watched);
+  LookAt(watched, look);
   return ranks;
 }
 

@@ -31,10 +31,12 @@ struct RankState {
 // "step 12" of a line like "epoch 3, step 12: loss 0.5"; "" when it tells no progress.
 std::string StepIn(std::string_view line);
 
+enum class RankLook { kWithStacks, kWithoutStacks };
+
 // All ranks that the job is to have, in their order. Looks at this machine's processes for half a
-// second and has them write their stacks.
+// second and, with stacks, has them write where they stand: `place` and `doing`.
 std::vector<RankState> RanksOf(cluster::Client& client, const Context& context,
-                               const TrainingJob& job);
+                               const TrainingJob& job, RankLook look = RankLook::kWithStacks);
 
 std::string RenderRanks(const std::vector<RankState>& ranks);
 // docs/reference/json.md, "get --ranks".

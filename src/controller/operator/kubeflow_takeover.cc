@@ -55,7 +55,7 @@ std::optional<bool> NamesPyTorchJobs(const text::Json& container) {
   return names;
 }
 
-void ProjectRival(text::Json& pod) {
+void ProjectOperatorPod(text::Json& pod) {
   const text::Json* const containers = text::Find(pod, {"spec", "containers"});
   text::Json kept = containers != nullptr ? *containers : text::Json(text::Array());
   ProjectPod(pod);
@@ -92,7 +92,7 @@ KubeflowOperatorWatch::KubeflowOperatorWatch(cluster::Client& client,
   cluster::ListOptions list;
   list.namespace_name = namespace_name;
   list.label_selector = kKubeflowSelector;
-  list.trim = ProjectRival;
+  list.trim = ProjectOperatorPod;
   reflector_ =
       std::make_unique<cluster::Reflector>(client, api::kPods, std::move(list), std::move(handler));
 }

@@ -148,7 +148,7 @@ class Operator {
   std::string PrintMetrics() const;
   base::Status IsReady() const;
   void WorkWhenCalled();
-  void TellOfRival(const std::string& pod);
+  void NoteKubeflowOperator(const std::string& pod);
 
   OperatorOptions options_;
   base::Clock& clock_;
@@ -187,7 +187,7 @@ base::Status Operator::IsReady() const {
   return controller_ ? controller_->IsReady() : base::Status();
 }
 
-void Operator::TellOfRival(const std::string& pod) {
+void Operator::NoteKubeflowOperator(const std::string& pod) {
   if (!pod.empty()) {
     base::LogWarn(
         "Kubeflow's training operator runs on this cluster (pod {}): two operators would fight "
@@ -260,7 +260,7 @@ base::Status Operator::Run(const EndSignals& end_signals) {
   }
   std::optional<KubeflowOperatorWatch> kubeflow_watch;
   kubeflow_watch.emplace(other_client_, options_.controller.namespace_name, options_.pod_name,
-                         [this](const std::string& pod) { TellOfRival(pod); });
+                         [this](const std::string& pod) { NoteKubeflowOperator(pod); });
   std::jthread worker([this] { WorkWhenCalled(); });
 
   base::LogInfo("ending because of {}", ::strsignal(end_signals.Await()));

@@ -34,7 +34,7 @@ std::vector<std::string> ChoicesOf(const FlagSpec& flag) {
   return {flag.choices.begin(), flag.choices.end()};
 }
 
-// "a,b,,c" -> "a", "b,c": two commas are one that belongs to the text.
+// "a,b,,c" -> "a", "b,c": two commas stand for one in the text.
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> parts(1);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -124,8 +124,8 @@ void SetDefaults(CommandLine& line) {
   }
 }
 
-// Of the flags that the command line does not give: as in argparse, a value that loses may be
-// wrong.
+// Only for flags that the command line does not set: as in argparse, an overridden value may be
+// invalid.
 base::Status ReadVariables(const base::Environment& environment, CommandLine& line) {
   const auto& values = environment.values();
   for (const FlagSpec& flag : AllFlags()) {

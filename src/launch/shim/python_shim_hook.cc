@@ -7,7 +7,7 @@
 namespace launch {
 namespace {
 
-// Runs at each start of Python: nothing is imported that is not there already.
+// Runs at each start of Python, so it imports only modules that are loaded already.
 constexpr std::string_view kHook =
     R"python(# Written by muster: python -m torch.distributed.run and .launch start muster-launch, and so does who
 # calls them as functions.
@@ -201,7 +201,7 @@ except OSError:
     pass
 )python";
 
-// Only one sitecustomize is imported, the first on sys.path: ours lets the next one have its turn.
+// Only one sitecustomize is imported, the first on sys.path: ours then runs the next one.
 constexpr std::string_view kChain = R"python(
 
 def _next():
@@ -219,7 +219,7 @@ def _next():
 _next()
 )python";
 
-// Nothing of this is left for the program to see.
+// Leaves no trace for the program to see.
 constexpr std::string_view kStacksBegin =
     R"python(# Written by muster launch: its ranks can say where they stand.
 import os

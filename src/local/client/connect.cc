@@ -321,10 +321,11 @@ base::Status StopDaemon(const Paths& paths, std::chrono::milliseconds grace) {
                 std::chrono::duration_cast<std::chrono::seconds>(grace).count());
   TRY(signal(SIGKILL));
   if (process::WaitForEnd(pidfd->get(), kKillTime)) return {};
-  return base::Fail(base::Code::kTimeout,
-                    fmt::format("the daemon (pid {}) cannot be killed: the kernel is waiting for something, "
-                                "perhaps its disk",
-                                daemon->pid));
+  return base::Fail(
+      base::Code::kTimeout,
+      fmt::format("the daemon (pid {}) cannot be killed: the kernel is waiting for something, "
+                  "perhaps its disk",
+                  daemon->pid));
 }
 
 base::Result<std::string> OwnExecutable() {

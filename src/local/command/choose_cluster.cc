@@ -54,9 +54,10 @@ base::Result<ClusterChoice> ChooseCluster(const ClusterFlags& flags,
                                           const daemon::Config& config,
                                           const FileExists& file_exists) {
   if (flags.local && (!flags.kubeconfig.empty() || !flags.context.empty())) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      "--local selects the embedded cluster: it cannot be combined with --kubeconfig, "
-                      "--config or --context");
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        "--local selects the embedded cluster: it cannot be combined with --kubeconfig, "
+        "--config or --context");
   }
   if (flags.local) return Embedded("flag --local");
   if (!flags.kubeconfig.empty()) {

@@ -204,9 +204,8 @@ void AddClusterCommands(cli::Command& root, const ClusterContext& context) {
   AddListenFlag(up.flags(), listen.get());
   up.Long(
         "Starts the embedded cluster. Commands that need it start it themselves.\n"
-        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to "
-        "clients\n"
-        "that have the token: see `muster kubeconfig`.")
+        "With --listen it also serves kubectl and SDKs, over TLS on a port of this machine, to\n"
+        "clients that have the token: see `muster kubeconfig`.")
       .Example("  muster up\n  muster up --listen\n  muster up --listen=127.0.0.1:8443")
       .Args(cli::NoArgs())
       .Run([context, listen](cli::Invocation& call) { return Up(context, *listen, call.out); });

@@ -104,14 +104,10 @@ std::vector<std::string> CompleteImages(const ClusterContext& context) {
 void AddImageCommands(cli::Command& root, const ClusterContext& context) {
   cli::Command& image = root.Add("image", "Map container images to directories of this machine");
   image.Long(
-      "On the embedded cluster pods run in this machine's own environment, whatever their image. "
-      "A\n"
-      "directory to which the image is mapped becomes their working directory, as the image's "
-      "WORKDIR is "
-      "in\n"
-      "a container: `python train.py` in a YAML file then finds train.py there. It applies to jobs "
-      "that\n"
-      "start from now on, however they are submitted.");
+      "On the embedded cluster pods run in this machine's own environment, whatever their image.\n"
+      "A directory to which the image is mapped becomes their working directory, as the image's\n"
+      "WORKDIR is in a container: `python train.py` in a YAML file then finds train.py there. It\n"
+      "applies to jobs that start from now on, however they are submitted.");
 
   auto workdir = std::make_shared<std::string>();
   cli::Command& map =

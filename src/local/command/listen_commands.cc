@@ -92,11 +92,9 @@ void AddKubeconfigCommand(cli::Command& root, const ClusterContext& context) {
   cli::Command& verb = root.Add("kubeconfig", "Print a kubeconfig for the embedded cluster");
   verb.Long(
           "Prints a kubeconfig with which kubectl, SDKs and other clients reach the embedded\n"
-          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who "
-          "has it\n"
-          "can do everything that you can do with muster. -o writes it to a file that no other "
-          "user\n"
-          "can read.")
+          "cluster of this machine, after `muster up --listen`. It holds a token: anyone who has\n"
+          "it can do everything that you can do with muster. -o writes it to a file that no other\n"
+          "user can read.")
       .Example(
           "  muster up --listen\n  muster kubeconfig -o ~/.kube/muster\n  kubectl --kubeconfig "
           "~/.kube/muster get pytorchjobs")

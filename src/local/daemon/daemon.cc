@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "api/resources.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "cluster/client.h"
 #include "cluster/transport.h"
 #include "controller/loop/controller.h"
@@ -40,6 +42,9 @@
 #include "local/daemon/pods/pod_execs.h"
 #include "local/daemon/pods/pod_logs.h"
 #include "local/daemon/pods/pod_ports.h"
+#include "local/daemon/progress/progress_files.h"
+#include "local/daemon/progress/progress_keeper.h"
+#include "local/daemon/progress/progress_page.h"
 #include "local/daemon/scheduling/scheduling.h"
 #include "local/daemon/stall_keeper.h"
 #include "local/daemon/submitter.h"
@@ -231,6 +236,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
   defaults.image_map = node::ImageMapPath(paths.state);
   defaults.has_podman = config.has_podman;
+  defaults.notify = base::Join(config.notify, "\n");
+  defaults.notify_on = config.notify_on;
   node::CgroupPlace cgroups = node::FindCgroupPlace(geteuid(), environment);
   if (!cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = cgroups.why;
   node::GpuAllocator gpus;
@@ -313,10 +320,13 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   const EventJanitor janitor(client, clock);
 
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
-  const net::HttpHandler handler = [&gpu_metrics, api = api_server->handler()](
+  ProgressFiles progress(paths.state);
+  TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
+  const net::HttpHandler handler = [&gpu_metrics, &progress, api = api_server->handler()](
                                        net::HttpRequest request,
                                        std::shared_ptr<net::Responder> responder) {
     if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+    if (auto answer = AnswerProgress(progress, request)) return responder->Send(*std::move(answer));
     api(std::move(request), std::move(responder));
   };
   std::unique_ptr<Listener> listener;
@@ -365,11 +375,19 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   upkeep_options.executable = this_program;
   upkeep_options.environment = environment;
   upkeep_options.is_to_be_checked = check == StoreCheck::kLater;
+  upkeep_options.forget_progress = [&](const std::set<std::string>& remembered) {
+    progress.ForgetUnless([&](const std::string& uid) {
+      const auto fate = FateOf(api_server->store(), uid);
+      return remembered.contains(uid) || !fate || *fate == node::Fate::kStored;
+    });
+  };
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
   const Notifier notifier(
-      client,
-      [&](const std::string& namespace_name, const std::string& name, const std::string& event) {
-        TellOf(this_program, environment, {namespace_name, name, event});
+      client, clock,
+      [&](const text::Json& job, const std::string& event) {
+        TellOf(this_program, environment,
+               {std::string(api::Namespace(job)), std::string(api::Name(job)),
+                std::string(api::Uid(job)), event});
       },
       kFirstNotices);
   const StallKeeper stalls(client, clock, paths.state);

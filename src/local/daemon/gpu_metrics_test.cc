@@ -72,7 +72,7 @@ class Answered : public net::IgnoringResponder {
 TEST(GpuMetrics, AnswersAlsoWhereNoGpuIs) {
   node::FakeCluster cluster;
   cluster::Client client(cluster.Connect());
-  GpuMetrics metrics(client, "/no/such/library", "here");
+  GpuMetrics metrics(client, {.nvml_folder = "/no/such/library"}, "here");
   for (int i = 0; i < 2; ++i) {
     std::promise<net::HttpResponse> answer;
     metrics.Handle(std::make_shared<Answered>(answer));

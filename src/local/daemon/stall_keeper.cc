@@ -117,7 +117,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     job.namespace_name = pods[0].namespace_name;
     // What an earlier daemon, or an earlier attempt, left there.
     const auto stored = client_.Get(api::kPyTorchJobs, job.namespace_name, job.name);
-    if (stored) job.noted = api::Annotation(*stored, api::kStallAnnotation);
+    if (stored) {
+      job.noted = api::Annotation(*stored, api::kStallAnnotation);
+      job.past = api::Annotation(*stored, api::kStallsAnnotation);
+    }
   }
   std::vector<answers::RankLook> looks;
   std::map<std::string, std::vector<pid_t>> asked;
@@ -174,13 +177,19 @@ void StallKeeper::Note(Job& job) {
   }
   // The time of a note is not updated while its text stays the same.
   if (api::TextOfStall(note) == api::TextOfStall(job.noted)) return;
-  const text::Json value = note.empty() ? text::Json(nullptr) : text::Json(note);
+  text::Object annotations{
+      {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
+  std::string past = job.past;
+  if (!job.noted.empty()) {
+    past = api::WithPastStall(past, job.noted, clock_.Now());
+    annotations[api::kStallsAnnotation] = past;
+  }
   const auto patched = client_.Patch(
       api::kPyTorchJobs, job.namespace_name, job.name, cluster::PatchType::kMerge,
-      text::Object{{"metadata",
-                    text::Object{{"annotations", text::Object{{api::kStallAnnotation, value}}}}}});
+      text::Object{{"metadata", text::Object{{"annotations", std::move(annotations)}}}});
   if (!patched) return base::LogWarn("job {}: {}", job.name, patched.error().message);
   job.noted = std::move(note);
+  job.past = std::move(past);
 }
 
 }  // namespace local::daemon

@@ -46,6 +46,7 @@ class StallKeeper {
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
     std::string noted;                                   // the text in its annotation
+    std::string past;                                    // in that of earlier stalls
   };
 
   void OnPod(const text::Json& pod, bool is_gone);

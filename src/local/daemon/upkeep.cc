@@ -217,6 +217,7 @@ void Upkeep::PruneRuns() {
 void Upkeep::RemoveStrayRecords() {
   const auto kept = store::KeptUids(options_.paths.database);
   if (!kept) return base::LogWarn("list remembered runs: {}", kept.error().message);
+  if (options_.forget_progress) options_.forget_progress(*kept);
   const std::string& state = options_.paths.state;
   std::set<std::string> packages;
   for (const char* kind : {"/records/", "/pods/"}) {

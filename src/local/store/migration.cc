@@ -97,10 +97,11 @@ base::Status Migrate(Database& database) {
   TRY_ASSIGN(const int64_t version, ReadPragma(database, "user_version"));
   constexpr auto kNewest = static_cast<int64_t>(kMigrations.size());
   if (version > kNewest) {
-    return base::Fail(base::Code::kInvalidArgument,
-                      fmt::format("the state has version {}, but this muster knows versions up to {}: use the "
-                                  "muster that wrote it",
-                                  version, kNewest));
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("the state has version {}, but this muster knows versions up to {}: use the "
+                    "muster that wrote it",
+                    version, kNewest));
   }
   for (int64_t i = version; i < kNewest; ++i) {
     TRY(database.Execute(kMigrations[static_cast<size_t>(i)]));

@@ -160,8 +160,9 @@ void AgentLink::OnHello(const AgentMessage& message) {
   peer_nonce_ = message.text;
   if (message.flag == token_.empty()) {
     const bool ours = !token_.empty();
-    const std::string why = ours ? "this node has a token (--rdzv-conf token=), the other node has none"
-                                 : "the job asks for a token: give --rdzv-conf token=";
+    const std::string why =
+        ours ? "this node has a token (--rdzv-conf token=), the other node has none"
+             : "the job asks for a token: give --rdzv-conf token=";
     if (side_ == Side::kAuthority) {
       return Refuse(ours ? "the job asks for a token: give --rdzv-conf token="
                          : "this node has a token (--rdzv-conf token=), the host has none");

@@ -170,10 +170,9 @@ void AuthorityServer::TellOfStrangers() {
   if (Of(config_.host) == nullptr) return;
   for (auto& [address, is_told] : strangers_) {
     if (std::exchange(is_told, true)) continue;
-    Carry(membership_.Announce(
-        address +
-        " uses the workers' store but is not a worker of this job; is torchrun running there? Start "
-        "every node with the same launcher"));
+    Carry(membership_.Announce(address + " uses the workers' store but is not a worker of this "
+                                         "job; is torchrun running there? Start "
+                                         "every node with the same launcher"));
   }
 }
 

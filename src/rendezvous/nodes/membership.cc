@@ -91,8 +91,9 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
   }
   for (const auto& [node, member] : members_) {
     if (member.state != State::kLost && member.request.node_rank == request.node_rank) {
-      return fmt::format("{} has --node-rank {}, which {} has already: give each node a different one",
-                         request.host, *request.node_rank, member.request.host);
+      return fmt::format(
+          "{} has --node-rank {}, which {} has already: give each node a different one",
+          request.host, *request.node_rank, member.request.host);
     }
   }
   return std::nullopt;
@@ -444,8 +445,8 @@ void Membership::NoteSilence(Moment now, Decisions& out) {
     drop.kind = Decision::Kind::kDrop;
     drop.node = node;
     out.push_back(std::move(drop));
-    Lose(node, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())), now,
-         out);
+    Lose(node, now, fmt::format("it has not been heard from for {} s", InSeconds(SilenceLimit())),
+         now, out);
   }
 }
 

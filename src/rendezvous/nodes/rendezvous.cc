@@ -47,8 +47,8 @@ base::Status CheckConfig(const RendezvousConfig& config) {
   }
   if (node.nproc < 1) return bad("--nproc-per-node: must be at least 1");
   if (node.is_static && (!node.node_rank || *node.node_rank >= node.max_nodes)) {
-    return bad(
-        fmt::format("--node-rank: the static backend needs a rank from 0 to {}", node.max_nodes - 1));
+    return bad(fmt::format("--node-rank: the static backend needs a rank from 0 to {}",
+                           node.max_nodes - 1));
   }
   if (config.heartbeat_interval * 2 > config.heartbeat_timeout) {
     return bad("--rdzv-conf heartbeat_timeout: must be at least twice keep_alive_interval");

@@ -212,16 +212,18 @@ TEST_F(RendezvousTest, AnEndpointThatAcceptsAndIsSilentIsNamed) {
   config_.is_host = false;
   TestNode& b = Join("b");
   RunUntil([&] { return !b.progress().empty(); });
-  EXPECT_EQ(b.progress(),
-            fmt::format("127.0.0.1:{} accepts but does not answer as a muster agent; is torchrun "
-                        "there? (--rdzv-endpoint)\n",
-                        silent->port()));
+  EXPECT_EQ(
+      b.progress(),
+      fmt::format("127.0.0.1:{} accepts connections but does not answer as a muster agent; is "
+                  "torchrun running there? (--rdzv-endpoint)\n",
+                  silent->port()));
   config_.join_timeout = milliseconds(200);
   TestNode& c = Join("c");
   RunUntil([&] { return c.end().has_value(); });
   EXPECT_EQ(c.end()->kind, EndKind::kError);
-  EXPECT_NE(c.end()->error.message.find("does not answer as a muster agent; is torchrun running there?"),
-            std::string::npos)
+  EXPECT_NE(
+      c.end()->error.message.find("does not answer as a muster agent; is torchrun running there?"),
+      std::string::npos)
       << c.end()->error.message;
 }
 
@@ -230,7 +232,8 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   RunUntil([&] { return !a.progress().empty(); });
   const auto count = [&] {
     int found = 0;
-    for (size_t at = 0; (at = a.progress().find("is torchrun running there?", at)) != std::string::npos;) {
+    for (size_t at = 0;
+         (at = a.progress().find("is torchrun running there?", at)) != std::string::npos;) {
       ++at;
       ++found;
     }
@@ -245,7 +248,7 @@ TEST_F(RendezvousTest, AStoreClientThatIsNoWorkerIsNamedOnce) {
   TestNode& b = Join("b");
   RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
   EXPECT_EQ(count(), 1);
-  EXPECT_NE(a.progress().find("127.0.0.1 speaks to the workers' store"), std::string::npos);
+  EXPECT_NE(a.progress().find("127.0.0.1 uses the workers' store"), std::string::npos);
   EXPECT_EQ(b.progress().find("torchrun"), std::string::npos) << "workers are not strangers";
 }
 

@@ -186,7 +186,8 @@ base::Result<int64_t> StoreData::AddTo(StoreClientId client, std::string_view ke
   int64_t sum = delta;
   if (found != values_.end()) {
     const std::optional<int64_t> counter = ReadCounter(found->second.view());
-    if (!counter) return base::Fail(base::Code::kInvalidArgument, "ADD to a value that is not a number");
+    if (!counter)
+      return base::Fail(base::Code::kInvalidArgument, "ADD to a value that is not a number");
     (void)__builtin_add_overflow(*counter, delta, &sum);  // wraps, as in PyTorch's server
   }
   std::array<char, 24> digits;

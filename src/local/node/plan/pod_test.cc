@@ -197,7 +197,7 @@ TEST(PlanPod, SaysWhatIsMissing) {
        "CreateContainerError: container c2: no command specified"},
       {"args of an entry point", PodBuilder("p").Container("c2").Args({"--epochs", "1"}),
        "CreateContainerError: container c2: no command specified, and its args do not begin with "
-       "one"},
+       "a program"},
       {"secret", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "gone")),
        "CreateContainerConfigError: secret \"gone\" not found"},
       {"key", PodBuilder("p").EnvFrom("A", key_of("secretKeyRef", "s")),
@@ -219,13 +219,13 @@ TEST(PlanPod, SaysWhatIsMissing) {
       {"volume", PodBuilder("p").Mount("v", "/v"),
        "CreateContainerConfigError: the pod has no volume \"v\""},
       {"kind of volume", PodBuilder("p").Mount("v", "/v").Volume("v", "nfs", Object{}),
-       "CreateContainerConfigError: volume \"v\" is of the kind nfs, which this machine does not "
-       "have"},
+       "CreateContainerConfigError: volume \"v\" has the kind nfs, which is not supported on "
+       "this machine"},
       {"subPath",
        PodBuilder("p")
            .Append("volumeMounts", Object{{"name", "v"}, {"mountPath", "/v"}, {"subPath", "../x"}})
            .Volume("v", "emptyDir", Object{}),
-       "CreateContainerConfigError: subPath \"../x\" leads out of its volume"},
+       "CreateContainerConfigError: subPath \"../x\" leaves its volume"},
       {"two views",
        PodBuilder("p")
            .Mount("a", "/v")

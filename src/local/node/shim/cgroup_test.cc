@@ -50,7 +50,7 @@ TEST_F(CgroupTest, WhereVersion1HasTheControllersThereIsNone) {
   Put("/sys/fs/cgroup/cgroup.controllers", "\n");
   const CgroupPlace place = FindCgroupPlace(0, {}, root_);
   EXPECT_EQ(place.kind, CgroupPlace::Kind::kNone);
-  EXPECT_EQ(place.why, "cgroup v2 has no controller of memory and CPUs for this user");
+  EXPECT_EQ(place.why, "cgroup v2 has no controller for memory and CPUs for this user");
 }
 
 TEST_F(CgroupTest, InAContainerOnlyWhatItsRootHandsDownIsThere) {
@@ -79,7 +79,7 @@ TEST_F(CgroupTest, OthersNeedTheirManagerOfSystemd) {
   EXPECT_EQ(place.kind, CgroupPlace::Kind::kUserScope);
   EXPECT_TRUE(place.has_memory);
   EXPECT_FALSE(place.has_cpu);
-  EXPECT_EQ(place.why, "cgroup v2 has no controller of CPUs for this user");
+  EXPECT_EQ(place.why, "cgroup v2 has no controller for CPUs for this user");
 }
 
 TEST_F(CgroupTest, AContainersLimitsAreItsCgroups) {

@@ -377,8 +377,7 @@ TEST_F(ShimTest, AShimOfAnEarlierBootIsNotAdopted) {
 TEST_F(ShimTest, AShimWhoseFileIsEmptyIsNotAdoptedUnlessItHoldsItsLock) {
   const std::string directory = root_ + "/cut";
   ASSERT_TRUE(base::MakeDirs(directory));
-  ASSERT_TRUE(
-      base::WriteFileAtomic(directory + "/shim.json", "", 0600, base::Durability::kNone));
+  ASSERT_TRUE(base::WriteFileAtomic(directory + "/shim.json", "", 0600, base::Durability::kNone));
   const auto adopted = AdoptShim(directory);
   ASSERT_TRUE(adopted) << adopted.error().message;
   EXPECT_FALSE(adopted->has_value());

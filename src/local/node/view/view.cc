@@ -185,7 +185,7 @@ base::Status Bind(const ViewStep& step) {
   return step.read_only ? MakeReadOnly(step.target) : base::Status();
 }
 
-base::Status CarryOut(const ViewStep& step) {
+base::Status ApplyStep(const ViewStep& step) {
   const char* const target = step.target.c_str();
   switch (step.kind) {
     case ViewStep::Kind::kTmpfs:
@@ -247,7 +247,7 @@ base::Status BuildRoot(const PodSpec& spec, const std::vector<ViewStep>& steps) 
     return base::Fail(base::Errno(errno, "pivot_root " + base_directory));
   }
   for (const ViewStep& step : steps) {
-    base::Status done = CarryOut(step);
+    base::Status done = ApplyStep(step);
     if (done && spec.is_root_read_only && IsOfMachine(step)) done = MakeReadOnly(step.target);
     if (!done && !step.is_optional) return done;
   }

@@ -244,7 +244,7 @@ TEST(ViewPlan, RefusesToMirrorAHugeDirectory) {
   for (size_t i = 0; i <= kMaxSyntheticEntries; ++i) host.File(fmt::format("/data/{}", i));
   EXPECT_EQ(Show(PlanView({{"/var", "/data/x"}}, {}, "/pods/1", host)),
             "mount /data: /data has 4097 entries, too many to show beside a mount that is missing "
-            "there; make the mount's directory on this machine");
+            "there; create the mount's directory on this machine");
 }
 
 }  // namespace
