@@ -294,21 +294,7 @@ std::string LastLines(std::string_view log) {
 
 }  // namespace
 
-std::string OneLine(std::string_view text) {
-  std::string out;
-  for (const char c : base::Trim(text)) {
-    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    if (!is_blank) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  if (out.size() <= kMaxLineBytes) return out;
-  size_t end = kMaxLineBytes;
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;  // UTF-8
-  return out.substr(0, end) + "...";
-}
+std::string OneLine(std::string_view text) { return base::OneLine(text, kMaxLineBytes); }
 
 FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
   std::vector<Failure> failures;

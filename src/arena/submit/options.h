@@ -126,7 +126,7 @@ struct SubmitOptions {
   bool FetchesCode() const { return flags.sync_mode == "git" || flags.sync_mode == "rsync"; }
 };
 
-// The checks of compat/arena.md 2.2 in its order, except for those that need the cluster (priority
+// The checks of compat/arena.md 2.2 in its order, except for checks that need the cluster (priority
 // class, image, name already taken). Errors have its texts, with its prefix.
 base::Result<SubmitOptions> CheckSubmit(const SubmitFlags& flags,
                                         const std::vector<std::string>& command,

@@ -455,7 +455,7 @@ class PodPlanner {
   const std::string job_;
   const base::Environment submitted_;
   PodSpec spec_;
-  std::vector<SecuredProgram> programs_;                // those that run outside of images
+  std::vector<SecuredProgram> programs_;                // that run outside of images
   std::map<std::string, EnvList> variables_;            // by container: its own variables, without
                                                         // the base
   std::map<std::string, MappedImage> images_;           // by container: the mapping of its image

@@ -13,4 +13,8 @@ namespace net {
 // names its host; "" is none. Never for this machine's own addresses.
 std::string ProxyFor(const Url& target, const base::Environment& environment);
 
+// `proxy` in libcurl's words: it has another port in mind where none is named, and would look names
+// up itself that kubectl leaves to a SOCKS proxy.
+std::string ProxyForCurl(const std::string& proxy);
+
 }  // namespace net

@@ -1,4 +1,4 @@
-#include "net/client/proxy.h"
+#include "net/curl/proxy.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -12,6 +12,8 @@
 
 namespace net {
 namespace {
+
+constexpr uint16_t kSocksPort = 1080;
 
 // IPv4 as ::ffff:a.b.c.d, so that there is one kind.
 struct IpAddress {
@@ -98,6 +100,22 @@ std::string ProxyFor(const Url& target, const base::Environment& environment) {
     if (Matches(base::Trim(entry), target, address)) return "";
   }
   return proxy;
+}
+
+std::string ProxyForCurl(const std::string& proxy) {
+  const size_t scheme_end = proxy.find("://");
+  if (scheme_end == std::string::npos) return proxy;
+  std::string scheme = proxy.substr(0, scheme_end);
+  const bool is_socks = scheme == "socks5" || scheme == "socks5h";
+  const std::string text = is_socks ? "http" + proxy.substr(scheme_end) : proxy;
+  auto url = ParseUrl(text);
+  if (!url) return proxy;  // libcurl says what is wrong with it
+  if (is_socks) {
+    scheme = "socks5h";
+    if (!NamesPort(text)) url->port = kSocksPort;
+  }
+  const std::string login = url->user_info.empty() ? "" : url->user_info + "@";
+  return fmt::format("{}://{}{}", scheme, login, url->Authority());
 }
 
 }  // namespace net

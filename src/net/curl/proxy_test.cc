@@ -1,4 +1,4 @@
-#include "net/client/proxy.h"
+#include "net/curl/proxy.h"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +56,17 @@ TEST(Proxy, IsNotAskedForWhatNoProxyNames) {
               c.is_proxied)
         << c.url << " " << c.no_proxy;
   }
+}
+
+TEST(ProxyForCurl, HasThePortThatGoMeansAndLeavesNamesToSocks) {
+  EXPECT_EQ(ProxyForCurl(""), "");
+  EXPECT_EQ(ProxyForCurl("http://p"), "http://p:80");
+  EXPECT_EQ(ProxyForCurl("http://p:3128/"), "http://p:3128");
+  EXPECT_EQ(ProxyForCurl("https://me:p%40ss@p"), "https://me:p%40ss@p:443");
+  EXPECT_EQ(ProxyForCurl("http://[::1]"), "http://[::1]:80");
+  EXPECT_EQ(ProxyForCurl("socks5://me:pw@p"), "socks5h://me:pw@p:1080");
+  EXPECT_EQ(ProxyForCurl("socks5h://p:80"), "socks5h://p:80");
+  EXPECT_EQ(ProxyForCurl("ftp://p"), "ftp://p");
 }
 
 }  // namespace

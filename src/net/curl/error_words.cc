@@ -1,4 +1,4 @@
-#include "net/socket/error_words.h"
+#include "net/curl/error_words.h"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -20,9 +20,12 @@ bool Holds(std::string_view text, std::string_view part) {
 }
 
 // Proxies are named without their password.
-std::string ProxyName(const std::string& proxy) {
-  const auto url = ParseUrl(proxy);
-  return url ? url->Authority() : proxy.substr(0, proxy.find('@'));
+std::string_view ProxyName(std::string_view proxy) {
+  const size_t scheme = proxy.find("://");
+  if (scheme != std::string_view::npos) proxy.remove_prefix(scheme + 3);
+  const size_t login = proxy.rfind('@');
+  if (login != std::string_view::npos) proxy.remove_prefix(login + 1);
+  return proxy;
 }
 
 // What says where the server is.
@@ -135,7 +138,8 @@ base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std:
                       failure.is_of_kubeconfig ? ", and proxy-url in the kubeconfig" : ""),
           0};
     case CURLE_COULDNT_CONNECT:
-      return NotConnected(failure, proxy.empty() ? server : "the proxy " + ProxyName(proxy));
+      return NotConnected(failure,
+                          proxy.empty() ? server : fmt::format("the proxy {}", ProxyName(proxy)));
     case CURLE_PROXY:
       return {Code::kUnavailable,
               fmt::format("the proxy {} refused to connect to {}: {}", ProxyName(proxy), server,

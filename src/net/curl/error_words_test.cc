@@ -1,4 +1,4 @@
-#include "net/socket/error_words.h"
+#include "net/curl/error_words.h"
 
 #include <curl/curl.h>
 #include <gtest/gtest.h>
@@ -89,17 +89,19 @@ TEST(CurlError, SpeaksOfNoKubeconfigToWhoGaveAnAddress) {
 
 TEST(CurlError, NamesTheProxyWithoutItsPassword) {
   const Url url = *ParseUrl("https://k:6443");
-  const std::string proxy = "http://tom:secret@p:3128";
   const CurlFailure failures[] = {
       {CURLE_COULDNT_RESOLVE_PROXY, 0, 0, false, "x"},
       {CURLE_COULDNT_CONNECT, ECONNREFUSED, 0, false, "x"},
       {CURLE_PROXY, 0, 0, false, "CONNECT tunnel failed"},
       {CURLE_RECV_ERROR, 0, 0, false, "Received HTTP code 407 from proxy after CONNECT"},
   };
-  for (const CurlFailure& failure : failures) {
-    const base::Error error = ErrorFromCurl(failure, url, proxy);
-    EXPECT_NE(error.message.find("the proxy p:3128"), std::string::npos) << error.message;
-    EXPECT_EQ(error.message.find("secret"), std::string::npos) << error.message;
+  for (const char* proxy : {"http://tom:secret@p:3128", "socks5://tom:secret@p:3128",
+                            "socks5h://tom:sec@ret@p:3128", "p:3128"}) {
+    for (const CurlFailure& failure : failures) {
+      const base::Error error = ErrorFromCurl(failure, url, proxy);
+      EXPECT_NE(error.message.find("the proxy p:3128"), std::string::npos) << error.message;
+      EXPECT_EQ(error.message.find("sec"), std::string::npos) << error.message;
+    }
   }
 }
 

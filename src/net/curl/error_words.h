@@ -1,6 +1,7 @@
 // Why a request got no answer, in words that say what to do. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -21,5 +22,8 @@ struct CurlFailure {
 // kUnavailable where trying again later may help, kTimeout, kInvalidArgument for what the
 // kubeconfig must say otherwise, kUnauthenticated for a certificate that is refused.
 base::Error ErrorFromCurl(const CurlFailure& failure, const Url& url, const std::string& proxy);
+
+// ErrorFromCurl of one server and its proxy.
+using ExplainFailure = std::function<base::Error(const CurlFailure& failure)>;
 
 }  // namespace net
