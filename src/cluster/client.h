@@ -60,7 +60,7 @@ class Watch {
  public:
   explicit Watch(std::unique_ptr<net::BodyStream> body, ObjectReader read = {})
       : body_(std::move(body)), read_(std::move(read)) {}
-  // Nothing at the end of the stream: resume from the last resourceVersion. kExpired: list again.
+  // nullopt at the end of the stream: resume from the last resourceVersion. kExpired: list again.
   base::Result<std::optional<WatchEvent>> Next();
   void Cancel() { body_->Cancel(); }
 

@@ -57,7 +57,7 @@ text::Json AmountsOf(const api::ResourceRequest& request) {
                       {"gpus", request.gpus}};
 }
 
-// By their numbers: those that the node has, and those that somebody holds or measures.
+// By their numbers: the GPUs that the node has, that are held or that are measured.
 std::map<int64_t, Device> DevicesOf(const std::string& node, int64_t gpus,
                                     const std::vector<const text::Json*>& pods,
                                     const std::vector<arena::GpuMetric>& metrics) {

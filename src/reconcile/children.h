@@ -48,8 +48,8 @@ struct Replicas {
   std::string_view label;                  // "master", "worker"
   const api::ReplicaSpec* spec = nullptr;  // nullptr: the job has no replicas of this type (any
                                            // more)
-  std::vector<Pod> pods;                   // those that the job controls
-  std::vector<Child> services;             // those that the job controls, and others that hold the
+  std::vector<Pod> pods;                   // that the job controls
+  std::vector<Child> services;             // that the job controls, and others that hold the
                                            // right name
 
   int32_t Wanted() const { return spec != nullptr ? spec->Replicas() : 0; }

@@ -28,7 +28,7 @@ Event Disrupted(const Pod& pod) {
   return Warning(pod.is_lost ? "NodeLost" : "Disrupted", std::move(message));
 }
 
-// Handles pods that something other than their programs ends: those that are already being deleted
+// Handles pods that something other than their programs ends: pods that are already being deleted
 // need nothing more. Returns whether there is such a pod.
 bool RecordDisruptions(JobState& state, const Replicas& replicas) {
   if (replicas.spec == nullptr) return false;

@@ -29,8 +29,8 @@ RestartScope ScopeOf(const api::PyTorchJob& job);
 // True for failures, and for disruptions when the job asks for it.
 bool CountsTowardsLimit(const api::PyTorchJob& job, const Pod& pod);
 
-// Whether the recorded restarts plus those that failed pods now require exceed backoffLimit. False
-// without a scope or a limit.
+// Whether the recorded restarts plus the ones that failed pods now require exceed backoffLimit.
+// False without a scope or a limit.
 bool HasSpentRestarts(const JobState& state);
 
 // Records the restarts that failed pods require. Returns whether there are any: this reconciliation

@@ -35,10 +35,10 @@ constexpr std::array<std::string_view, 3> kReadLater = {
 constexpr std::array<std::string_view, 3> kKept = {"TMPDIR", "TEMP", "TMP"};
 
 // Variables of the loader, the C library, Python, and the libraries that torch and numpy bring; and
-// those that distinguish pods, each of which ends with everything that it started. OMP_NUM_THREADS
-// is included, because libgomp and OpenBLAS read it once, and a later omp_set_num_threads does not
-// apply to threads made after it. NCCL and Gloo are not included: they read their variables when a
-// process group is created.
+// the ones that distinguish pods, each of which ends with everything that it started.
+// OMP_NUM_THREADS is included, because libgomp and OpenBLAS read it once, and a later
+// omp_set_num_threads does not apply to threads made after it. NCCL and Gloo are not included: they
+// read their variables when a process group is created.
 constexpr std::array<std::string_view, 44> kLibraryPrefixes = {
     "LD_",      "LC_",     "LANG",    "TZ",     "GLIBC_",   "MALLOC_", "PYTHON",
     "OMP_",     "GOMP_",   "KMP_",    "MKL_",   "OPENBLAS", "GOTO",    "BLIS_",

@@ -37,7 +37,7 @@ class Link {
   // Forks a rank that is like an exec with these options: the interpreter with -u and its
   // arguments, environment, descriptors 0 to 2, and a session of its own, which ends with the
   // keeper. Blocks for the milliseconds that it takes. On an error the rank has to be executed
-  // instead. `ignored_signals`: those that the program ignores from its start; all others have
+  // instead. `ignored_signals`: signals that the program ignores from its start; all others have
   // their defaults.
   base::Result<pid_t> Start(const process::SpawnOptions& options,
                             const std::vector<int>& ignored_signals = {});

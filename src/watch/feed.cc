@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr int64_t kCurvePoints = 400;
 
-// "3/4": replicas that run or have succeeded, of those that the job is to have.
+// "3/4": replicas that run or have succeeded, of all replicas of the job.
 std::string RanksOfRow(const text::Json& job) {
   int64_t wanted = 0, up = 0;
   const text::Object* specs = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});

@@ -36,7 +36,7 @@ struct Asked {
 // sent the signal, which would end it.
 std::vector<Asked> ProcessesIn(const std::string& folder);
 
-// The ranks among the processes of a pod: for each rank its first process, not those that it has
+// The ranks among the processes of a pod: for each rank its first process, not the ones that it has
 // forked.
 std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes);
 

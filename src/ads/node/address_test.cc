@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
-
 #include "ads/testing/temporary_folder.h"
 
 namespace ads {
@@ -23,9 +20,10 @@ TEST(NodeAddress_InCidr, IsTheFirstInside) {
 }
 
 TEST(NodeAddress_Gpus, AreThoseThatCudaWouldSee) {
-  const auto count = [](const char* visible) {
-    const std::map<std::string, std::string> variables{{"CUDA_VISIBLE_DEVICES", visible}};
-    return CountGpus(base::Environment(variables), "/nowhere");
+  const auto count = [](const std::string& visible) {
+    base::Environment environment;
+    environment.Set("CUDA_VISIBLE_DEVICES", visible);
+    return CountGpus(environment, "/nowhere");
   };
   EXPECT_EQ(count("0,1"), 2);
   EXPECT_EQ(count(""), 0);

@@ -59,7 +59,7 @@ class LocalNodes {
   process::Inotify changes_;
   base::Fd own_;
   bool has_told_ = false;
-  std::set<int64_t> told_;              // those that have written their exit codes
+  std::set<int64_t> told_;              // nodes that have written their exit codes
   std::map<int64_t, base::Fd> others_;  // alive at the last look
   std::set<int64_t> dead_;
 };

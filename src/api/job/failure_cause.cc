@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "api/job/replica.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
 #include "base/strings.h"
@@ -317,6 +318,8 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
 
 FailedReplica ReadFailure(std::string_view line) {
   FailedReplica read;
+  // What follows is of another job.
+  if (line.find(kAwaitedMark) != std::string_view::npos) return read;
   if (const auto in = After(line, kCodeSyncFailed)) {
     read.instance = in->substr(0, in->find(':'));
     return read;

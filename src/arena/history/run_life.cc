@@ -86,7 +86,7 @@ void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& i
   life.step_source = fmt::format("steps in the log of {}", instance);
 }
 
-// Where no log is left, or none tells them: those that the daemon has kept, one a second.
+// Where no log is left, or none tells them: the values that the daemon has kept, one a second.
 void AddKeptSteps(const text::Json& progress, runs::Life& life) {
   const text::Array* series = text::FindArray(progress, {"series"});
   const text::Json* longest = nullptr;

@@ -22,7 +22,7 @@ namespace {
 using base::Code;
 using base::Fail;
 
-// Marks Secrets created by this verb; those that belong to jobs are left alone.
+// Marks Secrets created by this verb; Secrets of jobs are left alone.
 constexpr const char* kMadeHere = "muster.dev/secret";
 constexpr size_t kMaxSecretBytes = 1 << 20;
 

@@ -5,7 +5,7 @@
 
 namespace controller {
 
-// Metrics in Prometheus' text format; leaves out those that cannot be read.
+// Metrics in Prometheus' text format; leaves out values that cannot be read.
 std::string ProcessMetrics();
 
 }  // namespace controller

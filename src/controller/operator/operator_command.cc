@@ -157,7 +157,7 @@ base::Result<base::LogLevel> ParseZapLevel(const std::string& level) {
                                 level));
 }
 
-// Identifies this process among those that compete for the Lease.
+// Identifies this process among the competitors for the Lease.
 std::string Identity(const std::string& pod_name) {
   return fmt::format("{}_{}", pod_name.empty() ? base::HostName() : pod_name, base::RandomName(8));
 }

@@ -20,7 +20,7 @@ base::Result<std::map<std::string, std::string>> ParseRendezvousConf(std::string
 struct RendezvousConf {
   std::string token;
   std::optional<bool> is_host;
-  // Nothing: the default of rendezvous::RendezvousConfig.
+  // nullopt: the default of rendezvous::RendezvousConfig.
   std::optional<base::Duration> join_timeout;  // or timeout, its name for static
   std::optional<base::Duration> last_call_timeout;
   std::optional<base::Duration> keep_alive_interval;

@@ -119,8 +119,8 @@ class StandIn {
     FinishWhenAlone();
   }
 
-  // Processes that a program leaves behind end with it; those that were asked to end get the same
-  // grace period as the program.
+  // Processes that a program leaves behind end with it; processes that were asked to end get the
+  // same grace period as the program.
   void FinishWhenAlone() {
     if (!has_ended_ || !link_->is_alive()) return;
     const bool may_linger = has_to_end_ && exit_code_ == -SIGTERM;

@@ -31,7 +31,7 @@ class Upkeep {
     base::Environment environment;
     // The store was not closed and is too large to be checked before the first command.
     bool is_to_be_checked = false;
-    // Removes the progress of all runs except those in `remembered` and those that exist.
+    // Removes the progress of all runs except those in `remembered` and of existing jobs.
     std::function<void(const std::set<std::string>& remembered)> forget_progress;
     std::chrono::seconds first{10};  // delay after the start
     std::chrono::seconds interval{3600};

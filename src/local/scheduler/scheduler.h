@@ -54,7 +54,7 @@ struct Gang {
   std::string key;  // "<namespace>/<job>", as in messages
   int32_t priority = 0;
   base::Time created{};
-  std::vector<Pod> pods;  // those that exist and have not ended
+  std::vector<Pod> pods;  // that exist and have not ended
   // Pods that the job is entitled to and that do not exist now: not created yet, or ended and about
   // to be recreated. A started gang keeps their GPUs.
   Requests missing;

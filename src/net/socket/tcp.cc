@@ -37,7 +37,7 @@ class Attempts {
       : context_(context), deadline_(deadline) {}
 
   bool is_empty() const { return waiting_.empty(); }
-  // Nothing: it goes on, or has failed.
+  // nullopt: it is in progress, or has failed.
   base::Result<std::optional<base::Fd>> Begin(const addrinfo& address);
   // Until one has connected, all have failed (nothing), or it is `until`.
   base::Result<std::optional<base::Fd>> Await(Clock::time_point until);

@@ -17,7 +17,7 @@ constexpr int kAcceptsPerWake = 256;
 // How many reads one connection gets before the others have their turn.
 constexpr int kReadsPerWake = 8;
 // The keys by which torchrun's agents meet
-// (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py), and those that static ones
+// (torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py), and the ones that static ones
 // exchange first (torch/distributed/elastic/agent/server/api.py).
 constexpr std::string_view kTorchrunKey = "torch.rendezvous.";
 constexpr std::string_view kStaticTorchrunKey = "torchelastic/role_info";
@@ -269,7 +269,7 @@ void StoreServer::FlushWoken() {
   }
 }
 
-// Reads from clients that read their answers; writes to those that are behind.
+// Reads from clients that read their answers; writes to clients that are behind.
 void StoreServer::Rewatch(Connection& connection) {
   uint32_t events = connection.output.empty() ? 0U : EPOLLOUT;
   if (!IsBehind(connection) && !connection.has_ended) events |= EPOLLIN;

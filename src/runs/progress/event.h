@@ -20,7 +20,8 @@ struct ScalarEvent {
 };
 inline constexpr size_t kMostScalarsOfAnEvent = 1024;
 
-// Of the data of one record; nullopt for an event without scalars, and for what is no event.
+// Of the data of one record; nullopt for an event without scalars, and for text that is not an
+// event.
 std::optional<ScalarEvent> ReadEvent(std::string_view record);
 
 }  // namespace runs

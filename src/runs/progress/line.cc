@@ -127,7 +127,7 @@ Count CountAt(std::string_view line, size_t at) {
   at = SkipAny(line, at, " \t:=#[(");
   if (at >= line.size() || !IsDigit(line[at])) return count;
   count.now = TakeWhole(line, at);
-  // 0.5 is no whole number.
+  // 0.5 is not a whole number.
   if (at + 1 < line.size() && line[at] == '.' && IsDigit(line[at + 1])) return {};
   size_t next = SkipAny(line, at, " ");
   if (line.substr(next).starts_with("of ")) {

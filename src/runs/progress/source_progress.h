@@ -26,7 +26,7 @@ std::optional<int64_t> PercentOf(const LineProgress& progress);
 std::string DescribeProgress(const SourceProgress& progress);
 
 // {"source", "at", "step", "steps", "epoch", "epochs", "percent", "secondsLeft", "scalars"}; what
-// is not known is null. A value that is no number is a text: "nan", "inf", "-inf".
+// is not known is null. A value that is not a number is a text: "nan", "inf", "-inf".
 text::Json ProgressToJson(const SourceProgress& progress);
 
 // Sources whose last step is more than a hundredth of the way, and more than ten steps, from that

@@ -7,7 +7,7 @@ namespace runs {
 // Since the epoch, or of a stretch.
 using Millis = int64_t;
 
-// What is not below it is no number of a step.
+// A number that is not below it is not a step.
 inline constexpr int64_t kMostSteps = int64_t{1} << 53;
 
 // A step's number, as one rank told it; of several epochs that count from the start, with theirs.

@@ -24,7 +24,7 @@ struct DeploymentPlan {
   std::optional<base::Time> look_again;
 };
 
-// `pods` are those that the Deployment controls. A pod that has ended is replaced under the same
+// `pods` are the ones that the Deployment controls. A pod that has ended is replaced under the same
 // name, after a delay that doubles from ten seconds to five minutes with each pod that ends early.
 DeploymentPlan PlanDeployment(const text::Json& deployment,
                               const std::vector<const text::Json*>& pods, base::Time now);

@@ -34,13 +34,13 @@ class ProgressFiles {
   void Close(const std::string& job_uid);
   // Its file goes, too.
   void Forget(const std::string& job_uid);
-  // Forgets those of which `is_known` is false; for hourly upkeep.
+  // Forgets runs for which `is_known` is false; for hourly upkeep.
   void ForgetUnless(const std::function<bool(const std::string& job_uid)>& is_known);
 
   // {"uid", "sources": [...], "series": [...]} (runs/progress/history.h); without a source where
   // nothing was told. `points` 0: without series.
   text::Json Of(const std::string& job_uid, size_t points);
-  // {"items": [{"uid", "sources"}]} of the jobs that are in memory: those that run.
+  // {"items": [{"uid", "sources"}]} of the running jobs, which are in memory.
   text::Json OfRunning();
 
  private:

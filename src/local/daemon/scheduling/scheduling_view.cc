@@ -312,7 +312,7 @@ void SchedulingView::AddPods(const std::vector<const ScheduledPod*>& pods, bool 
 }
 
 // Counts the pods of the job that do not exist, or have failed and are about to be recreated, but
-// not those that have succeeded.
+// not the ones that have succeeded.
 void SchedulingView::CountMissing(const ScheduledJob& job,
                                   const std::vector<const ScheduledPod*>& pods,
                                   scheduler::Gang& gang) const {

@@ -42,7 +42,7 @@ inline tl::unexpected<NotReady> ConfigError(std::string message,
                                            std::move(missing), NotReady::Retry::kNever});
 }
 
-using PodObjects = std::map<Reference, text::Json>;  // those that exist
+using PodObjects = std::map<Reference, text::Json>;  // only existing objects
 
 // Every object that the pod's volumes and environment refer to, each once, including optional ones.
 std::vector<Reference> ReferencesOf(const text::Json& pod);

@@ -25,8 +25,8 @@ struct CdiDevices {
 
 // Sets argv and env of `spec`, whose env contains the container's own variables (later entries win)
 // and whose tty is set. Values stay out of argv, where others could read them. `pod` has the
-// mounts, hosts and host name that the container sees; `variables` are those that its command may
-// refer to; podman itself gets the variables of `daemon` that it needs.
+// mounts, hosts and host name that the container sees; `variables` are the ones that its command
+// may refer to; podman itself gets the variables of `daemon` that it needs.
 void RunByPodman(const text::Json& container, const PodSpec& pod, const EnvList& variables,
                  const CdiDevices& gpus, const base::Environment& daemon, ContainerSpec& spec);
 

@@ -262,8 +262,8 @@ void PodRunner::WatchMemory(Slot& slot) {
   for (const pid_t pid : processes) ::kill(pid, SIGKILL);
 }
 
-// The processes of a running container: its own, their descendants, and those that moved to another
-// session or group; for the only container of a pod, all processes.
+// The processes of a running container: its own, their descendants, and processes that moved to
+// another session or group; for the only container of a pod, all processes.
 std::vector<pid_t> PodRunner::ProcessesOf(pid_t container) const {
   const bool is_only = Count(&Slot::is_running) == 1;
   std::set<pid_t> found;

@@ -60,7 +60,7 @@ struct ViewStep {
 inline constexpr size_t kMaxSyntheticEntries = 4096;
 
 // The steps in order, beginning with an empty tmpfs root. `directories` must exist and be
-// accessible in the view (working directories); those that the host lacks are created. Missing
+// accessible in the view (working directories); the ones that the host lacks are created. Missing
 // mount points inside a writable mount are created in its source, as are those inside
 // `own_directory`, which is the pod's. kInvalidArgument has a message for the user.
 base::Result<std::vector<ViewStep>> PlanView(const std::vector<Mount>& mounts,

@@ -1,4 +1,4 @@
-#include "arena/run/run_note.h"
+#include "arena/folder/run_note.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,15 +1,16 @@
 // A run's own folder on this machine: its copy of the code, and MUSTER_RUN_DIR.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "arena/folder/run_note.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
 #include "snapshot/store.h"
-#include "text/json.h"
 
 namespace arena {
 
@@ -19,6 +20,10 @@ class RunFolder {
   // Makes it, under another name (NAME.2, ...) where an earlier run has left one.
   static base::Result<RunFolder> Make(const base::Environment& environment,
                                       const std::string& name);
+  // The same with its note, and where `taken` is given a copy of the code. Nothing is left of it on
+  // an error.
+  static base::Result<RunFolder> LayOut(const base::Environment& environment, RunNote note,
+                                        const std::optional<snapshot::Snapshot>& taken);
   // Removes the folders that are older than `age` and of none of `jobs`, with what only they need
   // of the snapshots. Their names.
   static std::vector<std::string> Prune(const base::Environment& environment, base::Duration age,
@@ -30,14 +35,14 @@ class RunFolder {
   std::string code() const { return path_ + "/code"; }
   std::string files() const { return path_ + "/files"; }
 
-  // What the folder says of the run it is of.
-  base::Status Note(const text::Json& record) const;
-
   // Takes the folder away: the job was not made.
   void Remove();
 
  private:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
+
+  base::Status Fill(RunNote note, const snapshot::Store& store,
+                    const std::optional<snapshot::Snapshot>& taken) const;
 
   std::string path_;
 };

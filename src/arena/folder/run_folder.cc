@@ -1,4 +1,4 @@
-#include "arena/run/run_folder.h"
+#include "arena/folder/run_folder.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <chrono>
 
+#include "arena/jobs/seen_runs.h"
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "process/spawn.h"
+#include "text/json.h"
 
 namespace arena {
 namespace {
@@ -35,16 +37,33 @@ base::Result<RunFolder> RunFolder::Make(const base::Environment& environment,
   return base::Fail(made.error());
 }
 
-base::Status RunFolder::Note(const text::Json& record) const {
-  return base::WriteFileAtomic(path_ + "/" + kRecord, text::ToPrettyJson(record) + "\n", 0600,
-                               base::Durability::kSync);
+base::Result<RunFolder> RunFolder::LayOut(const base::Environment& environment, RunNote note,
+                                          const std::optional<snapshot::Snapshot>& taken) {
+  TRY_ASSIGN(RunFolder run, Make(environment, note.name));
+  base::Status filled = run.Fill(std::move(note), Snapshots(environment), taken);
+  if (filled) return run;
+  run.Remove();
+  return base::Fail(filled.error());
+}
+
+base::Status RunFolder::Fill(RunNote note, const snapshot::Store& store,
+                             const std::optional<snapshot::Snapshot>& taken) const {
+  if (taken) note.snapshot = taken->hash;
+  TRY(base::WriteFileAtomic(path_ + "/" + kRecord, text::ToPrettyJson(ToJson(note)) + "\n", 0600,
+                            base::Durability::kSync));
+  if (!taken) return {};
+  TRY(store.WriteTo(*taken, code()));
+  // Nothing of the folder that the program runs in may have been taken.
+  const std::string below = note.inside.empty() ? code() : code() + "/" + note.inside;
+  return base::MakeDirs(below, 0777 & ~process::CurrentUmask());
 }
 
 std::vector<std::string> RunFolder::Prune(const base::Environment& environment, base::Duration age,
                                           const std::set<std::string>& jobs) {
   const std::string above = environment.StateDir() + "/runs";
   std::vector<std::string> removed;
-  std::set<std::string> kept;
+  const std::vector<std::string> seen = SeenRuns::Snapshots(environment);
+  std::set<std::string> kept(seen.begin(), seen.end());
   const auto now = std::chrono::system_clock::now();
   for (const std::string& name : base::EntriesOf(above)) {
     const std::string path = above + "/" + name;

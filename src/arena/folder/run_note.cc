@@ -1,4 +1,4 @@
-#include "arena/run/run_note.h"
+#include "arena/folder/run_note.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -36,6 +36,12 @@ std::vector<std::string> WordsAt(const text::Json& json, std::string_view name) 
   return words;
 }
 
+// Of one run alone.
+bool IsOfOneRun(std::string_view flag) {
+  return flag == "name" || flag == "module" || flag == "detach" || flag == "directory" ||
+         flag == "dry-run" || flag.starts_with("snapshot");
+}
+
 // Two at once agree: whoever makes the file first has made the key.
 base::Result<std::string> DigestKey(const base::Environment& environment) {
   const std::string path = environment.StateDir() + kKeyFile;
@@ -61,11 +67,13 @@ base::Result<std::string> DigestKey(const base::Environment& environment) {
 text::Json ToJson(const RunNote& note) {
   text::Object environment;
   for (const auto& [name, digest] : note.environment) environment[name] = digest;
-  return text::Object{{"name", note.name},          {"command", note.command},
-                      {"root", note.root},          {"inside", note.inside},
-                      {"commit", note.commit},      {"snapshot", note.snapshot},
-                      {"flags", Words(note.flags)}, {"module", note.module},
-                      {"args", Words(note.args)},   {"environment", std::move(environment)}};
+  text::Object json{{"name", note.name},          {"command", note.command},
+                    {"root", note.root},          {"inside", note.inside},
+                    {"commit", note.commit},      {"snapshot", note.snapshot},
+                    {"flags", Words(note.flags)}, {"module", note.module},
+                    {"args", Words(note.args)},   {"environment", std::move(environment)}};
+  if (!note.verb.empty()) json["verb"] = note.verb;
+  return json;
 }
 
 base::Result<RunNote> ParseRunNote(std::string_view text) {
@@ -73,6 +81,7 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
   RunNote note;
   for (const auto& [name, member] :
        std::map<std::string_view, std::string RunNote::*>{{"name", &RunNote::name},
+                                                          {"verb", &RunNote::verb},
                                                           {"command", &RunNote::command},
                                                           {"root", &RunNote::root},
                                                           {"inside", &RunNote::inside},
@@ -90,6 +99,17 @@ base::Result<RunNote> ParseRunNote(std::string_view text) {
     }
   }
   return note;
+}
+
+std::vector<std::string> FlagsToRepeat(const cli::FlagSet& set) {
+  std::vector<std::string> words;
+  for (const auto& flag : set.flags()) {
+    if (IsOfOneRun(flag->name())) continue;
+    for (const std::string& value : flag->given()) {
+      words.push_back(fmt::format("--{}={}", flag->name(), value));
+    }
+  }
+  return words;
 }
 
 base::Result<std::map<std::string, std::string>> DigestsOf(
