@@ -23,7 +23,8 @@ constexpr seconds kLongestAsked{24 * 3600};
 Code CodeOf(int status, std::string_view code) {
   if (code == "LimitExceeded" || code == "QuotaExceeded") return Code::kExhausted;
   if (status >= 500) return Code::kUnavailable;
-  return status < 400 ? Code::kInvalidArgument : net::CodeFromStatus(status);
+  const Code known = net::CodeFromStatus(status);
+  return known == Code::kInternal ? Code::kInvalidArgument : known;
 }
 
 std::string Shown(std::string_view text) { return base::OneLine(text, kMaxShown); }
