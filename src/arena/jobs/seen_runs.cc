@@ -18,12 +18,12 @@ namespace {
 constexpr const char* kFolder = "/seen";
 constexpr const char* kSuffix = ".json";
 constexpr size_t kClusterDigits = 12;
-constexpr size_t kMaxFile = 8 << 20;
+constexpr size_t kMaxSeenFile = 8 << 20;
 // Of one cluster; the ones that were seen longest ago go.
 constexpr size_t kMostRuns = 2000;
 
 std::optional<SeenRun> ReadSeen(const std::string& path) {
-  const auto content = base::ReadFile(path, kMaxFile);
+  const auto content = base::ReadFile(path, kMaxSeenFile);
   auto json = content ? text::ParseJson(*content) : base::Fail(content.error());
   if (!json || !json->is_object()) return std::nullopt;
   text::Object& object = json->as_object();

@@ -133,7 +133,7 @@ void LiveOutput::Run() {
     });
     if (is_over_) return;
     const auto steady = context_.clock.Steady();
-    job.reason = InProgramsName(context_, std::move(job.reason));
+    job.reason = UseProgramName(context_, std::move(job.reason));
     job.elapsed = start ? context_.clock.Now() - *start
                         : std::chrono::duration_cast<base::Duration>(steady - begun_);
     const std::lock_guard lock(mutex_);

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFile = 64 << 20;
-constexpr size_t kMostFiles = 100;
+constexpr size_t kMaxEventFile = 64 << 20;
+constexpr size_t kMostEventFiles = 100;
 
 }  // namespace
 
@@ -24,13 +24,13 @@ std::map<std::string, double> LoggedScalars(const std::string& folder) {
        !failed && each != fs::recursive_directory_iterator(); each.increment(failed)) {
     std::error_code unreadable;
     if (each->path().filename().string().find("tfevents") == std::string::npos) continue;
-    if (!each->is_regular_file(unreadable) || files.size() >= kMostFiles) continue;
+    if (!each->is_regular_file(unreadable) || files.size() >= kMostEventFiles) continue;
     files.emplace_back(each->last_write_time(unreadable), each->path().string());
   }
   std::sort(files.begin(), files.end());
   std::map<std::string, double> scalars;
   for (const auto& [time, path] : files) {
-    const auto content = base::ReadFile(path, kMaxFile);
+    const auto content = base::ReadFile(path, kMaxEventFile);
     if (!content) continue;
     for (const auto& [tag, value] : text::LastScalars(*content)) scalars[tag] = value;
   }
