@@ -16,9 +16,9 @@ text::Json Pod(std::string_view name, std::string_view phase, std::string_view g
     "labels":{"training.kubeflow.org/job-name":"base"}},
     "spec":{"nodeName":"n1","containers":[{"name":"pytorch","resources":{"limits":
       {"cpu":"500m","memory":"1Gi","nvidia.com/gpu":"1"}}}]},"status":{}})");
-  text::Set(pod, {"metadata", "name"}, name);
+  text::Set(pod, {"metadata", "name"}, text::Json(name));
   text::Set(pod, {"metadata", "annotations"}, text::Object{{"muster.dev/gpus", gpus}});
-  text::Set(pod, {"status", "phase"}, phase);
+  text::Set(pod, {"status", "phase"}, text::Json(phase));
   return pod;
 }
 
