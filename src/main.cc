@@ -234,6 +234,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
   local::command::AddClusterCommands(root, cluster_context);
   if (!is_arena) {
     watch::AddWatch(root, context, SelfPath());
+    dashboard::AddDash(root, context);
     AddLaunch(root);
     AddGroups(root);
     AddColour(root);

@@ -29,8 +29,7 @@ class BoardTest : public arena::VerbTest {
 
 TEST_F(BoardTest, AJobAndItsPodsAreARow) {
   board_.ReplaceJobs({MakeJob("base", "Running", std::chrono::seconds(60))});
-  board_.ReplacePods(
-      {MakePod("base", "master", 0, "Running"), MakePod("base", "worker", 0, "Pending")});
+  board_.ReplacePods({MakePod("base", "master", 0, "Running")});
   const Board::Changes changes = board_.Take(clock_.Now());
   ASSERT_EQ(changes.set.size(), 1u);
   EXPECT_TRUE(changes.gone.empty());

@@ -8,19 +8,20 @@
 #include "arena/history/facts.h"
 #include "arena/history/mask.h"
 #include "arena/history/ranks.h"
+#include "arena/history/report_output.h"
 #include "arena/history/run_document.h"
+#include "arena/history/run_life.h"
 #include "arena/history/verdict_json.h"
 #include "arena/jobs/gpu_metrics.h"
 #include "arena/jobs/history.h"
 #include "arena/jobs/jobs.h"
+#include "arena/jobs/progress.h"
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/run/sweep_table.h"
 #include "base/log.h"
 #include "dashboard/machine.h"
 #include "dashboard/masked.h"
-#include "dashboard/progress.h"
-#include "net/http/types.h"
 
 namespace dashboard {
 namespace {
@@ -64,15 +65,21 @@ base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Conte
   return json;
 }
 
+base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
+                                    const std::string& run) {
+  arena::RunReport report;
+  TRY_ASSIGN(report.run, arena::FindRun(client, context, run));
+  report.life = arena::ReadLife(client, context, report.run);
+  report.ledger = runs::LedgerOf(report.life);
+  return arena::ReportToJson(report);
+}
+
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,
                                       const std::string& run, int64_t points) {
   TRY_ASSIGN(const arena::RunRecord found, arena::FindRun(client, context, run));
   const std::string uid(api::Uid(found.job.job));
-  auto answer = client.Ask(
-      "GET", fmt::format("{}?uid={}&points={}", kProgressPath, net::PercentEncode(uid), points));
-  if (answer) return answer;
-  if (answer.error().code == Code::kUnavailable) return answer;
-  // A cluster that has no such page.
+  text::Json known = arena::ProgressJson(client, context, uid, points);
+  if (known.is_object()) return known;
   return text::Object{{"uid", uid}, {"sources", text::Array()}, {"series", text::Array()}};
 }
 

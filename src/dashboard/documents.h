@@ -22,6 +22,9 @@ base::Result<text::Json> RunPage(cluster::Client& client, const arena::Context& 
 //  "text": what `explain` prints}
 base::Result<text::Json> VerdictPage(cluster::Client& client, const arena::Context& context,
                                      const std::string& run);
+// `report -o json`: where the time of the run went.
+base::Result<text::Json> ReportPage(cluster::Client& client, const arena::Context& context,
+                                    const std::string& run);
 // {"uid", "sources", "series"} (docs/reference/json.md, "progress"), with at most as many values of
 // each scalar; empty ones where the cluster knows nothing of it.
 base::Result<text::Json> ProgressPage(cluster::Client& client, const arena::Context& context,

@@ -18,6 +18,7 @@ struct Route {
     kRun,       // GET /api/run/NAMESPACE/RUN
     kVerdict,   // GET /api/verdict/NAMESPACE/RUN
     kProgress,  // GET /api/progress/NAMESPACE/RUN
+    kReport,    // GET /api/report/NAMESPACE/RUN
     kRanks,     // GET /api/ranks/NAMESPACE/JOB
     kLogs,      // GET /api/logs/NAMESPACE/RUN?tail=&since=&grep=&ranks=&raw=&errors=&limit=
     kHistory,   // GET /api/history?limit=

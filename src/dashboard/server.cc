@@ -161,6 +161,8 @@ base::Result<text::Json> Server::DocumentOf(const Route& route) {
       return RunPage(client_, in, route.run);
     case Kind::kVerdict:
       return VerdictPage(client_, in, route.run);
+    case Kind::kReport:
+      return ReportPage(client_, in, route.run);
     case Kind::kProgress:
       return ProgressPage(client_, in, route.run, kMostPoints);
     case Kind::kRanks:

@@ -255,6 +255,18 @@ def test_a_log_is_followed(cluster, page):
     page.wait("return document.querySelector('.job-head .state').textContent === 'Succeeded'")
 
 
+def test_progress_curves_and_where_the_time_went(cluster, page):
+    with open(cluster.path("home", "learns.py"), "w") as file:
+        file.write("import time\nfor i in range(1, 400):\n    print(f'step {i}/400 loss {2 / i:.4f}', flush=True)\n    time.sleep(0.05)\n")
+    cluster.submit("learns", f"python {cluster.path('home', 'learns.py')}")
+    page.wait("return /step \\d+|\\d+%/.test(document.querySelector('tbody')?.innerText)")
+    page.evaluate("location.hash = '#/job/default/learns'")
+    page.wait("return document.querySelector('[aria-label=Curves] canvas')?.getAttribute('aria-label')?.startsWith('loss')")
+    first = page.evaluate("return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label')")
+    page.wait(f"return document.querySelector('[aria-label=Curves] canvas').getAttribute('aria-label') !== {json.dumps(first)}")
+    page.wait("return document.querySelector('[aria-label=\"Where the time went\"]')?.innerText.includes('steps')")
+
+
 def test_suspend_and_resume(cluster, page):
     cluster.submit("base", "sleep 300")
     cluster.wait("base", "RUNNING")
