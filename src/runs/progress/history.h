@@ -44,7 +44,8 @@ class History {
   // Lines that are malformed are passed over: the last one may be cut.
   static History Read(std::string_view file);
 
-  // The last of each source, the newest first.
+  // The last of each source, the newest first. Where a source tells of how many steps there are and
+  // not how long they take, that is computed from its steps of the last ten minutes.
   std::vector<SourceProgress> Latest() const;
   // Of the source that has told the most steps; its name in `source`.
   std::vector<StepMark> Steps(std::string& source) const;
@@ -65,6 +66,7 @@ class History {
                                  const std::string& text, char kind);
   static std::string LineOf(const Sample& sample);
   void ReadLine(std::string_view line);
+  std::optional<int64_t> SecondsLeft(size_t source) const;
   void Keep(Sample sample);
 
   std::vector<std::string> sources_, names_;
