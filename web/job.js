@@ -114,13 +114,22 @@ export function jobScreen(app, kind, namespace, run) {
     all.slice(0, MOST_RANKS).forEach(({rank, instance}, i) => {
       if (!grid.children[i]) grid.append(h("span", {class: "rank", role: "listitem"}));
       const cell = grid.children[i];
-      const kind_ = instance.status === "" ? "off" : kindOf(instance.status);
+      const kind_ = kindOfRank(rank, instance);
       if (cell.dataset.kind !== kind_) cell.dataset.kind = kind_;
       setText(cell, String(rank));
       cell.title = `rank ${rank}: ${instance.name}, ${instance.status || "not there"}${
           instance.node ? ` on ${instance.node}` : ""}`;
       cell.setAttribute("aria-label", cell.title);
     });
+  }
+
+  // Of a job that failed the rank that was first stands out: the others ended because of it.
+  function kindOfRank(rank, instance) {
+    const kind_ = kindOf(instance.status);
+    const first = jobs.rows.get(key);
+    if (kind_ !== "bad" || !first?.failedInstance) return kind_;
+    const isFirst = first.failedInstance === instance.name && (first.rank ?? rank) === rank;
+    return isFirst ? "bad" : "off";
   }
 
   async function lookCloser() {
@@ -159,7 +168,7 @@ export function jobScreen(app, kind, namespace, run) {
         h("details", null,
           h("summary", null, plural(of.attempts.length, "run of an instance", "runs of instances")),
           h("div", {class: "wide"},
-            h("table", {class: "plain"},
+            h("table", {class: "plain", "aria-label": "Runs of instances"},
               h("thead", null,
                 h("tr", null,
                   ["Instance", "Status", "Exit", "Started", "Ended", "Node"].map(
@@ -368,6 +377,7 @@ export function jobScreen(app, kind, namespace, run) {
   const changed = () => {
     const row = jobs.rows.get(key);
     showHead();
+    showRanks();
     const now = row ? `${row.uuid} ${row.status} ${row.reason ?? ""} ${row.ranksUp}` : "gone";
     if (isJob && jobs.areKnown && now !== shape) {
       shape = now;

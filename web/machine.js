@@ -92,7 +92,7 @@ export function machineScreen(app) {
           h("span", {class: "muted"}, waiting.length ? `${waiting.length} wait` : "")),
         waiting.length === 0 ?
             h("p", {class: "muted"}, "Nobody waits.") :
-            h("table", {class: "plain"},
+            h("table", {class: "plain", "aria-label": "Jobs that wait"},
               h("thead", null,
                 h("tr", null,
                   ["Job", "Why", "GPUs", "Priority", "Waits since"].map(

@@ -13,6 +13,9 @@ namespace base {
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);
+// For display: spaces, control characters and line breaks that stand together become one space;
+// what is over `most` bytes is cut, between characters of UTF-8, and "..." follows.
+std::string OneLine(std::string_view text, size_t most);
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string ToLower(std::string_view text);  // ASCII only
 std::string ToUpper(std::string_view text);  // ASCII only

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -54,28 +55,26 @@ std::string Painted(const Output& output, Paint paint, std::string_view text);
 // A state of a job, an instance or a node, coloured by its meaning.
 std::string PaintedState(const Output& output, std::string_view state);
 
-// One status line that overwrites itself on a terminal, plain lines elsewhere.
-class LinePrinter {
+// Lines at the bottom of a terminal, which are drawn over and over. Not for anything else than a
+// terminal.
+class BottomLines {
  public:
-  explicit LinePrinter(Output& output) : output_(output) {}
-  ~LinePrinter() { Finish(); }
+  explicit BottomLines(Output& output) : output_(output) {}
 
-  // Replaces the status line; shortened in the middle to the terminal's width. Without a terminal:
-  // printed as a line.
-  void Status(std::string_view line);
-  // Prints a permanent line.
-  void Line(std::string_view line);
-  // Removes the status line.
+  // In place of those that stand; each is shortened in the middle to the terminal's width.
+  void Draw(const std::vector<std::string>& lines);
+  // Takes them away; what is written next begins where they began.
   void Clear();
-  // Keeps the present status line and ends it.
-  void Finish();
+  bool has_lines() const { return !drawn_.empty(); }
 
  private:
+  std::string ToTop() const;
+
   Output& output_;
-  bool has_status_ = false;
+  std::vector<std::string> drawn_;
 };
 
-// `text` shortened to `width` columns by "..." in its middle.
+// `text` shortened to `width` columns, a code point each, by "..." in its middle.
 std::string ElideMiddle(std::string_view text, size_t width);
 
 }  // namespace cli

@@ -199,7 +199,4 @@ class Client {
   WarningSink warnings_;
 };
 
-// A metav1.Status body to an Error: code by `reason` then by HTTP status; its message as it stands.
-base::Error ErrorFromStatus(int http_status, std::string_view body);
-
 }  // namespace cluster

@@ -23,6 +23,7 @@
 #include "reconcile/services.h"
 #include "reconcile/suspend.h"
 #include "reconcile/ttl.h"
+#include "reconcile/wait_for.h"
 #include "reconcile/writes.h"
 
 namespace reconcile {
@@ -157,7 +158,10 @@ void RecordWait(JobState& state) {
 void Run(JobState& state) {
   if (state.status.IsFinished()) return KeepFinished(state);
   RecordCreation(state);
-  if (state.job.run_policy.suspend) return Suspend(state);
+  if (state.job.run_policy.suspend) {
+    if (!EndWait(state)) Suspend(state);
+    return;
+  }
   if (ResumeIfSuspended(state)) return RecordCounts(state);
   AnnounceAbnormalPods(state);
   if (RecordEnd(state)) return;

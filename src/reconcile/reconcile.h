@@ -39,6 +39,14 @@ struct Options {
 // reconciliations create the rest. A plan is held in memory as a whole.
 inline constexpr int kMaxCreationsPerPlan = 250;
 
+// A job that another one waits for.
+struct Awaited {
+  enum class Outcome { kOpen, kSucceeded, kFailed, kGone };
+  std::string name;
+  Outcome outcome = Outcome::kOpen;
+  std::string reason;  // of a failure, one line; "" is not known
+};
+
 // What exists, borrowed for the call.
 struct Observed {
   const text::Json* job = nullptr;
@@ -49,6 +57,7 @@ struct Observed {
   std::map<std::string, int32_t> priority_values;  // PriorityClass name -> value
   // Nodes that are gone, and since when; needed for jobs with kNodeLostAnnotation (node_loss.h).
   std::map<std::string, base::Time> lost_nodes;
+  std::vector<Awaited> awaited;  // of a job that waits for others (wait_for.h)
   // Port of rank 0 when the cluster assigns one for each job; it replaces pytorchjob-port
   // everywhere.
   std::optional<int> master_port;
@@ -69,7 +78,7 @@ struct Write {
   Verb verb = Verb::kCreate;
   const api::Resource* resource = nullptr;
   std::string name;
-  text::Json object;       // kCreate, kUpdate; kPatch: a pod's merge patch
+  text::Json object;       // kCreate, kUpdate; kPatch: merge patch of a pod or the job
   std::string uid;         // kDelete: precondition, which spares a successor of the same name
   bool is_forced = false;  // kDelete: without a grace period
   std::optional<Event> on_success;

@@ -202,13 +202,13 @@ def test_what_comes_from_the_cluster_is_text(cluster, page):
     failed_job(cluster)
     manifest = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob",
                 "metadata": {"name": "odd", "annotations": {"muster.dev/command": MARKUP}},
-                "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": {"spec": {"containers": [{
+                "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [{
                     "name": "pytorch", "image": MARKUP, "command": ["sh", "-c", f"echo \"{MARKUP}\"; exit 3"],
                     "env": [{"name": "X", "value": MARKUP}]}]}}}}}}
     with open(cluster.path("odd.json"), "w") as file:
         json.dump(manifest, file)
     cluster.run("apply", "-f", cluster.path("odd.json"))
-    cluster.wait("odd", "FAILED", "PENDING")
+    cluster.wait("odd", "FAILED")
     for screen in ("#/jobs", "#/job/default/base", "#/job/default/odd", "#/history", "#/machine"):
         page.evaluate(f"location.hash = '{screen}'")
         page.wait("return document.querySelector('.screen').innerText.length > 20")
@@ -282,8 +282,8 @@ def test_delete_and_undo(cluster, page):
     click(page, "Delete", "dialog")
     page.wait("return document.getElementById('toasts').innerText.includes('base is deleted')")
     click(page, "Undo: run it again", "#toasts")
-    cluster.wait("base-2", "RUNNING")
     page.wait("return document.querySelector('tbody').innerText.includes('base-2')")
+    cluster.wait("base-2", "RUNNING")
     press(page, "2")
     page.wait("return /Deleted[^]*base\\b/.test(document.querySelector('tbody')?.innerText)")
 
@@ -310,7 +310,7 @@ def test_the_history_keeps_and_compares(cluster, page):
     assert "env RATE" in table and "0.1" in table and "0.2" in table
     assert "abcd1234" not in table
     press(page, "Escape")
-    page.wait("return document.querySelector('tbody a[href^=\"#/run/\"]')").__class__
+    page.wait("return document.querySelector('tbody a[href^=\"#/run/\"]')")
     page.evaluate("document.querySelector('tbody a[href^=\"#/run/\"]').click()")
     page.wait("return document.querySelector('.log-lines')?.innerText.includes('rate 0.1')")
     page.wait("return document.querySelector('dl')?.innerText.includes('echo rate 0.1')")

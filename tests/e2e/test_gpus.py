@@ -94,7 +94,7 @@ def test_amds_gpus_are_given_by_either_name(amd_cluster):
     amd_cluster.wait("holds", "RUNNING")
     assert until(amd_cluster, "GPU=", "logs", "holds") == "GPU=0 HIP=0\n"
     until(amd_cluster, "1/2 (50%)", "top", "node")
-    assert "17%" in amd_cluster.run("get", "holds", "-g").stdout
+    assert "17.0%" in amd_cluster.run("get", "holds", "-g").stdout
 
     amd_cluster.submit("waits", "echo GPU=$ROCR_VISIBLE_DEVICES HIP=$HIP_VISIBLE_DEVICES", "--device=amd.com/gpu=2")
     until(amd_cluster, "Insufficient amd.com/gpu: the job asks for 2", "get", "waits")

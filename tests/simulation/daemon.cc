@@ -102,7 +102,7 @@ base::Status Assemble(Machine& machine, Daemon& process) {
   TRY(base::MakeDirs(machine.runtime(), 0700));
   if (store::WasLeftOpen(database)) TRY(store::Check(database));
   TRY_ASSIGN(const auto logs, daemon::PodLogs::Start(state));
-  node::PortAllocator ports({{20'000, 20'200}}, fmt::format("sim-{}/", ::getpid()));
+  node::PortAllocator ports({{20'000, 20'200}}, machine.disk().root() + "/");
   node::LostAndFound lost(state);
   server::ApiServer::Options server_options;
   server_options.clock = &clock;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -39,6 +40,7 @@ struct Disk::Change {
 struct Disk::File {
   int fd = -1;  // of our own
   ino_t number = 0;
+  std::string path;  // when it was opened first
   int64_t size = 0;
   bool is_changed = false;  // is in changed_
   std::vector<Change> changes;
@@ -53,6 +55,11 @@ struct Disk::Name {
 };
 
 Disk* TheDisk() { return the_disk; }
+
+bool IsBroken(std::string_view what) {
+  static const char* const broken = std::getenv("MUSTER_BREAK");
+  return broken != nullptr && broken == what;
+}
 
 int RealOpen(const char* path, int flags, mode_t mode) {
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
@@ -99,18 +106,20 @@ void Disk::Empty() { free_ += std::exchange(others_, 0); }
 
 int Disk::BeforeChange() {
   Step(kFileOdds);
-  if (ThisProcess().is_dead) return EIO;
-  if (failing_ > 0 && Chance(failing_)) {
-    Trace("the disk fails");
-    return EIO;
-  }
-  return 0;
+  return ThisProcess().is_dead ? EIO : 0;
+}
+
+int Disk::BeforeData() {
+  if (const int failed = BeforeChange(); failed != 0) return failed;
+  if (failing_ == 0 || !Chance(failing_)) return 0;
+  Trace("the disk fails");
+  return EIO;
 }
 
 int Disk::BeforeWrite(int fd, int64_t end, size_t) {
   const auto found = files_.find(fd);
   if (found == files_.end()) return 0;
-  if (const int failed = BeforeChange(); failed != 0) return failed;
+  if (const int failed = BeforeData(); failed != 0) return failed;
   const int64_t more = end - found->second->size;
   return more > free_ ? ENOSPC : 0;
 }
@@ -131,6 +140,7 @@ void Disk::Opened(int fd, const std::string& path, int flags, bool was_there) {
   if (!file) {
     file = std::make_shared<File>();
     file->number = info.st_ino;
+    file->path = path;
     file->size = info.st_size;
     if (may_lose_power_) file->fd = RealOpen(path.c_str(), O_RDWR);
     by_number_[info.st_ino] = file;
@@ -184,12 +194,15 @@ void Disk::Synced(int fd) {
   const auto found = files_.find(fd);
   if (found == files_.end()) return;
   const std::shared_ptr<File> file = found->second;
+  if (IsBroken("sync-store") && file->path.find("cluster.db") != std::string::npos) return;
+  if (IsBroken("sync-reports") && file->path.find("status.json") != std::string::npos) return;
   file->changes.clear();
   if (std::exchange(file->is_changed, false)) std::erase(changed_, file);
 }
 
 void Disk::SyncedFolder(const std::string& path) {
   ++syncs_;
+  if (IsBroken("sync-folders")) return;
   size_t durable = 0;
   for (size_t i = 0; i < names_.size(); ++i) {
     if (names_[i].folder == path) durable = i + 1;

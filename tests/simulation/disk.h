@@ -50,6 +50,7 @@ class Disk {
   // What libc_files.cc tells of calls that are about to be made, or have been. Each Before... is a
   // point at which the process may be killed; the errno that it fails with, or 0.
   int BeforeChange();
+  int BeforeData();
   int BeforeWrite(int fd, int64_t end, size_t count);
   void Opened(int fd, const std::string& path, int flags, bool was_there);
   void Closed(int fd);
@@ -89,6 +90,10 @@ class Disk {
 
 // Of the life that is under way; nullptr before there is one.
 Disk* TheDisk();
+
+// A fault of the product that is put in its place here, $MUSTER_BREAK: the same life as if a call were
+// missing in it. "sync-store", "sync-folders", "sync-reports", "write-ids", "submit-at-once".
+bool IsBroken(std::string_view what);
 
 // A real path, whatever the simulation says of it.
 int RealOpen(const char* path, int flags, mode_t mode = 0);

@@ -127,7 +127,7 @@ int Resize(int fd, int64_t size) {
 int Sync(int fd, long call) {
   Disk* const disk = LiveDisk();
   if (disk == nullptr) return static_cast<int>(::syscall(call, fd));
-  if (const int failed = disk->BeforeChange(); failed != 0) return Refused(failed);
+  if (const int failed = disk->BeforeData(); failed != 0) return Refused(failed);
   if (disk->IsFile(fd)) {
     disk->Synced(fd);
     return 0;

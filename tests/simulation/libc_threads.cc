@@ -17,7 +17,6 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
-#include <cxxabi.h>
 
 #include "processes.h"
 #include "thread_table.h"
@@ -203,21 +202,22 @@ int pthread_once(pthread_once_t* once, void (*run)()) {
 
 // Of static locals (Itanium C++ ABI 3.3.3): the first byte says that it is made, the second that
 // somebody makes it.
-int __cxa_guard_acquire(abi::__guard* word) {
-  auto* const guard = reinterpret_cast<uint8_t*>(word);
+int AcquireGuard(uint8_t* guard) asm("__cxa_guard_acquire");
+void ReleaseGuard(uint8_t* guard) asm("__cxa_guard_release");
+void AbortGuard(uint8_t* guard) asm("__cxa_guard_abort");
+
+int AcquireGuard(uint8_t* guard) {
   while (guard[0] == 0 && guard[1] != 0 && IsLive()) Block(Wait::kOnce, guard, kNever);
   if (guard[0] != 0) return 0;
   guard[1] = 1;
   return 1;
 }
-void __cxa_guard_release(abi::__guard* word) noexcept {
-  auto* const guard = reinterpret_cast<uint8_t*>(word);
+void ReleaseGuard(uint8_t* guard) {
   guard[0] = 1;
   guard[1] = 0;
   if (IsLive()) WakeAll(Wait::kOnce, guard);
 }
-void __cxa_guard_abort(abi::__guard* word) noexcept {
-  auto* const guard = reinterpret_cast<uint8_t*>(word);
+void AbortGuard(uint8_t* guard) {
   guard[1] = 0;
   if (IsLive()) WakeAll(Wait::kOnce, guard);
 }

@@ -28,13 +28,13 @@ class Life {
   }
 
   void Run() {
-    const uint64_t count = Below(4) == 0 ? 2 : 1;
+    const uint64_t count = Below(8) == 0 ? 2 : 1;
     for (uint64_t i = 0; i < count; ++i) {
       users_.push_back(std::make_unique<User>(machine_, static_cast<int>(i)));
     }
     jobs_ = std::make_unique<Watcher>(machine_, api::kPyTorchJobs);
     pods_ = std::make_unique<Watcher>(machine_, api::kPods);
-    const Nanos end = Now() + (5 + static_cast<Nanos>(Below(25))) * kSecond;
+    const Nanos end = Now() + (2 + static_cast<Nanos>(Below(Below(8) == 0 ? 25 : 8))) * kSecond;
     int working = 0;
     Process commands{"commands"};
     for (const auto& user : users_) {
@@ -45,7 +45,7 @@ class Life {
       });
     }
     while (working > 0) {
-      SleepFor(static_cast<Nanos>(Below(5'000)) * kMilli);
+      SleepFor(static_cast<Nanos>(Below(2'500)) * kMilli);
       if (Now() < end) Hurt();
     }
     Calm();

@@ -166,10 +166,15 @@ int RunAll(const Options& options) {
     }
   }
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
-  std::printf("%llu seeds from %llu, %llu went wrong, %.1f s\n",
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const auto cpu = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  std::printf("%llu seeds from %llu, %llu went wrong, %.1f s (%.1f s of processors: %.1f ms a seed)\n",
               static_cast<unsigned long long>(options.seeds),
               static_cast<unsigned long long>(options.first),
-              static_cast<unsigned long long>(wrong), seconds.count());
+              static_cast<unsigned long long>(wrong), seconds.count(), cpu,
+              1e3 * cpu / static_cast<double>(options.seeds));
   return wrong == 0 ? 0 : 1;
 }
 

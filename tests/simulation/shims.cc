@@ -171,10 +171,10 @@ void Shims::RunContainers(Shim& shim) {
     local::node::LogWriter log(fmt::format("logs/{}/{}.log", container.name, run));
     (void)WriteReport(file, report, false, process);
     // The program: prints a line now and then, and ends by itself.
-    const Nanos end = Now() + static_cast<Nanos>(Below(10'000)) * kMilli;
+    const Nanos end = Now() + static_cast<Nanos>(Below(6'000)) * kMilli;
     while (Now() < end && !process.is_dead && !shim.is_asked_to_end) {
       Block(Wait::kCondition, &shim,
-            std::min(end, Now() + static_cast<Nanos>(Below(5'000)) * kMilli));
+            std::min(end, Now() + static_cast<Nanos>(Below(3'000)) * kMilli));
       if (process.is_dead) return;
       log.Append(local::node::LogStream::kStdout,
                  fmt::format("line {} of {}\n", ++printed_[shim.spec.uid], shim.spec.uid),

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "api/job/replica.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
 #include "base/strings.h"
@@ -293,21 +294,7 @@ std::string LastLines(std::string_view log) {
 
 }  // namespace
 
-std::string OneLine(std::string_view text) {
-  std::string out;
-  for (const char c : base::Trim(text)) {
-    const bool is_blank = static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    if (!is_blank) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  if (out.size() <= kMaxLineBytes) return out;
-  size_t end = kMaxLineBytes;
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;  // UTF-8
-  return out.substr(0, end) + "...";
-}
+std::string OneLine(std::string_view text) { return base::OneLine(text, kMaxLineBytes); }
 
 FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool has_master) {
   std::vector<Failure> failures;
@@ -331,6 +318,8 @@ FirstFailure FindFirstFailure(const std::vector<const text::Json*>& pods, bool h
 
 FailedReplica ReadFailure(std::string_view line) {
   FailedReplica read;
+  // What follows is of another job.
+  if (line.find(kAwaitedMark) != std::string_view::npos) return read;
   if (const auto in = After(line, kCodeSyncFailed)) {
     read.instance = in->substr(0, in->find(':'));
     return read;

@@ -8,6 +8,7 @@
 #include "api/gpus.h"
 #include "api/job/failure_cause.h"
 #include "api/job/replica.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
 #include "api/stall.h"
@@ -52,6 +53,7 @@ bool AreGoing(const std::vector<const text::Json*>& pods) {
 std::string_view StatusOf(const text::Json& job, const std::vector<const text::Json*>& pods) {
   for (const auto& [type, word] : kStatusOrder) {
     if (TrueCondition(job, type) == nullptr) continue;
+    if (type == "Suspended" && !AwaitedBy(job).empty()) return "PENDING";
     const bool is_waiting =
         type == "Running" && (std::any_of(pods.begin(), pods.end(), IsPending) || AreGoing(pods));
     return is_waiting ? "PENDING" : word;
@@ -182,10 +184,22 @@ std::string WhyWaiting(const text::Json& pod) {
   return "";
 }
 
+// "prepare, base"; "" of a job that waits for none.
+std::string NamesOfAwaited(const text::Json& job) {
+  std::string names;
+  for (const AwaitedJob& awaited : AwaitedBy(job)) {
+    names += (names.empty() ? "" : ", ") + awaited.name;
+  }
+  return names;
+}
+
 std::string WhyPending(const text::Json& job, const std::vector<const text::Json*>& pods) {
   if (const text::Json* const suspended = TrueCondition(job, "Suspended")) {
     const std::string_view queue = Label(job, kKueueQueueLabel);
     if (!queue.empty()) return fmt::format("waits for Kueue to admit it, in queue {}", queue);
+    if (std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
+      return fmt::format("waits for {} to succeed", awaited);
+    }
     return OneLine(text::GetString(*suspended, {"message"}));
   }
   const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
@@ -378,8 +392,10 @@ const text::Projection& SummarizedJobParts() {
       {"metadata", "labels"},
       {"metadata", "annotations", kFailureAnnotation},
       {"metadata", "annotations", kSubmittingAnnotation},
+      {"metadata", "annotations", kWaitForAnnotation},
       {"spec", "pytorchReplicaSpecs", "*", "template", "spec", "priorityClassName"},
       {"spec", "runPolicy", "managedBy"},
+      {"spec", "runPolicy", "suspend"},
       {"status"}};
   return kParts;
 }

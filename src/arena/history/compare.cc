@@ -8,7 +8,6 @@
 #include "arena/history/comparison.h"
 #include "arena/jobs/job_output.h"
 #include "arena/objects/diff_program.h"
-#include "arena/run/run_folder.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 #include "cli/table.h"

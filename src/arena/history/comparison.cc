@@ -5,8 +5,8 @@
 
 #include "api/names.h"
 #include "api/object.h"
+#include "arena/folder/run_folder.h"
 #include "arena/history/facts.h"
-#include "arena/run/run_folder.h"
 
 namespace arena {
 

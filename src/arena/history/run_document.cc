@@ -1,5 +1,7 @@
 #include "arena/history/run_document.h"
 
+#include <map>
+
 #include "api/object.h"
 #include "api/pod.h"
 #include "arena/jobs/history.h"
@@ -7,30 +9,47 @@
 namespace arena {
 namespace {
 
-Attempt AttemptOf(const text::Json& pod) {
-  Attempt attempt;
-  attempt.instance = api::Name(pod);
-  attempt.status = api::PodStatusText(pod);
-  attempt.node = api::NodeName(pod);
-  attempt.started = text::GetString(pod, {"status", "startTime"});
+void TakeEnd(const api::Terminated& end, Attempt& attempt) {
+  attempt.exit_code = end.exit_code;
+  attempt.reason = end.reason;
+  if (end.started) attempt.started = base::FormatRfc3339(*end.started);
+  if (end.finished) attempt.ended = base::FormatRfc3339(*end.finished);
+}
+
+// `made` counts those of each instance.
+void AddAttempts(const text::Json& pod, std::map<std::string, int>& made,
+                 std::vector<Attempt>& attempts) {
+  Attempt now;
+  now.instance = api::Name(pod);
+  int& number = made[now.instance];
+  now.number = number + 1;
+  now.status = api::PodStatusText(pod);
+  now.node = api::NodeName(pod);
+  now.started = text::GetString(pod, {"status", "startTime"});
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
-    const auto& ended = status.terminated ? status.terminated : status.last_terminated;
-    if (!ended) continue;
-    attempt.exit_code = ended->exit_code;
-    attempt.reason = ended->reason;
-    if (ended->started) attempt.started = base::FormatRfc3339(*ended->started);
-    if (ended->finished) attempt.ended = base::FormatRfc3339(*ended->finished);
+    if (status.restart_count > 0 && status.last_terminated) {
+      Attempt before = now;
+      before.status = status.last_terminated->exit_code == 0 ? "Completed" : "Error";
+      before.number = number + status.restart_count;
+      TakeEnd(*status.last_terminated, before);
+      attempts.push_back(std::move(before));
+    }
+    now.number = number + status.restart_count + 1;
+    if (status.running_since) now.started = base::FormatRfc3339(*status.running_since);
+    if (status.terminated) TakeEnd(*status.terminated, now);
   }
-  return attempt;
+  number = now.number;
+  attempts.push_back(std::move(now));
 }
 
 }  // namespace
 
 std::vector<Attempt> AttemptsOf(const RunRecord& run) {
   std::vector<Attempt> attempts;
-  for (const text::Json& pod : run.past_pods) attempts.push_back(AttemptOf(pod));
+  std::map<std::string, int> made;
+  for (const text::Json& pod : run.past_pods) AddAttempts(pod, made, attempts);
   if (run.deleted) return attempts;
-  for (const text::Json& pod : run.job.pods) attempts.push_back(AttemptOf(pod));
+  for (const text::Json& pod : run.job.pods) AddAttempts(pod, made, attempts);
   return attempts;
 }
 
@@ -41,6 +60,7 @@ text::Json RunDocument(const RunRecord& run, const RunFacts& facts, base::Time n
   for (const Attempt& attempt : AttemptsOf(run)) {
     attempts.push_back(text::Object{
         {"instance", attempt.instance},
+        {"attempt", attempt.number},
         {"status", attempt.status},
         {"exitCode", attempt.exit_code ? text::Json(*attempt.exit_code) : text::Json(nullptr)},
         {"reason", attempt.reason},

@@ -13,9 +13,11 @@
 
 namespace arena {
 
-// A run of one instance: its pod's, of this attempt or an earlier one.
+// A run of one instance, in its present pod or an earlier one, or before a restart of that pod's
+// container.
 struct Attempt {
   std::string instance;
+  int number = 1;  // among those of the instance
   std::string status;
   std::optional<int64_t> exit_code;
   std::string reason;
@@ -24,7 +26,8 @@ struct Attempt {
   std::string node;
 };
 
-// In the order in which they were made.
+// In the order in which they were made. Of a container that was restarted in place the last two
+// runs are known.
 std::vector<Attempt> AttemptsOf(const RunRecord& run);
 
 // docs/reference/json.md, "show".

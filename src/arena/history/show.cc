@@ -1,6 +1,7 @@
 // `show`: what a run was and how it went, whether or not its job is still there.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "api/names.h"
@@ -13,8 +14,10 @@
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/progress.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/rank_lines.h"
 #include "arena/run/notify.h"
 #include "arena/run/sweep_table.h"
+#include "arena/submit/objects.h"
 #include "arena/verbs.h"
 #include "base/strings.h"
 #include "cli/table.h"
@@ -50,7 +53,12 @@ std::string LastLinesOf(cluster::Client& client, const RunRecord& run) {
     if (!bytes || !*bytes) break;
     text += **bytes;
   }
-  return text;
+  const RankMap map = RankMap::Of(job.job);
+  std::string lines;
+  for (const std::string& line : base::Split(text, '\n')) {
+    if (!TakeBar(map, api::Name(*pod), line)) lines += line + "\n";
+  }
+  return lines;
 }
 
 std::string CodeLine(const RunRecord& run, const RunFacts& facts) {
@@ -89,7 +97,7 @@ std::string Indented(std::string_view text) {
 
 std::string RenderRun(const RunRecord& run, const RunFacts& facts,
                       const std::vector<std::string>& progress, const std::string& last_lines,
-                      const StatePainter& painted) {
+                      const Context& context, const StatePainter& painted) {
   const api::TrainingSummary& summary = run.job.summary;
   cli::Table head;
   const auto add = [&head](std::string name, std::string value) {
@@ -97,12 +105,17 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
   };
   add("Run", fmt::format("{} ({})", summary.name, run.id()));
   add("Status", painted(summary.status) + (summary.reason.empty() ? "" : ": " + summary.reason));
+  add("By", std::string(api::Annotation(run.job.job, kUserAnnotation)));
   add("Created", LocalTime(summary.created));
   if (summary.start_time) add("Started", LocalTime(*summary.start_time));
   if (summary.completion_time && summary.status != kDeletedStatus) {
     add("Ended", LocalTime(*summary.completion_time));
   }
-  if (run.deleted) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && context.cluster_is_this_machine) add("Deleted", LocalTime(*run.deleted));
+  if (run.deleted && !context.cluster_is_this_machine) {
+    add("Gone",
+        fmt::format("from the cluster; as this machine saw it last, {}", LocalTime(*run.deleted)));
+  }
   add("Duration", base::ShortDuration(summary.duration));
   for (const std::string& line : progress) add("Progress", line);
   add("Notice", NoticeOf(run.job.job));
@@ -130,9 +143,9 @@ std::string RenderRun(const RunRecord& run, const RunFacts& facts,
   }
   if (const auto attempts = AttemptsOf(run); !attempts.empty()) {
     cli::Table table("  ");
-    table.Row({"INSTANCE", "STATUS", "EXIT", "STARTED", "ENDED", "NODE"});
+    table.Row({"INSTANCE", "STATUS", "ATTEMPT", "EXIT", "STARTED", "ENDED", "NODE"});
     for (const Attempt& attempt : attempts) {
-      table.Row({attempt.instance, attempt.status,
+      table.Row({attempt.instance, attempt.status, fmt::to_string(attempt.number),
                  attempt.exit_code ? fmt::to_string(*attempt.exit_code) : "-",
                  LocalTimeOf(attempt.started), LocalTimeOf(attempt.ended), attempt.node});
     }
@@ -178,8 +191,8 @@ base::Result<int> RunShow(Context& context, const ShowFlags& flags, cli::Invocat
     return 0;
   }
   const auto progress = ProgressLines(ProgressOf(*client, context, run.job.summary.uid));
-  TRY(call.out.Write(
-      RenderRun(run, facts, progress, LastLinesOf(*client, run), PainterFor(context, call))));
+  TRY(call.out.Write(RenderRun(run, facts, progress, LastLinesOf(*client, run), context,
+                               PainterFor(context, call))));
   if (!trials.empty()) TRY(call.out.Write("\nTrials:\n" + trials));
   return 0;
 }

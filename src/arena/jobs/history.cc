@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "api/names.h"
@@ -123,11 +124,13 @@ base::Result<int> PrintHistory(Context& context, const HistoryQuery& query, cli:
   const int64_t older = list.total - static_cast<int64_t>(list.runs.size());
   if (older > 0)
     base::LogInfo("{} older ones: `{} history --limit 0` lists all", older, context.program);
-  if (!context.cluster_is_this_machine) {
-    base::LogInfo(
-        "only the jobs that are there: what was deleted is remembered by the embedded "
-        "cluster alone");
-  }
+  if (context.cluster_is_this_machine) return 0;
+  const auto gone = std::count_if(list.runs.begin(), list.runs.end(),
+                                  [](const RunRecord& run) { return run.deleted.has_value(); });
+  base::LogInfo(
+      "{} jobs as the cluster has them, and {} that are gone, submitted from here and as they were "
+      "seen last",
+      static_cast<int64_t>(list.runs.size()) - gone, gone);
   return 0;
 }
 
@@ -136,9 +139,10 @@ void AddHistory(cli::Command& root, Context& context) {
       root.Add("history", "List the runs: the jobs, deleted ones too")
           .Args(cli::NoArgs())
           .Long(
-              "List the runs, the newest first: the jobs that are there, and on this machine "
-              "those\n"
-              "that were deleted. A run is named by its job's name, or by its ID where several "
+              "List the runs, the newest first: the jobs that are there, and those that were\n"
+              "deleted: from this machine's cluster all, from another one those that were\n"
+              "submitted from here, as they were seen last. A run is named by its job's name, or "
+              "by its ID where several "
               "had\n"
               "that name. What is remembered of it goes when local.keep_days or local.keep_size\n"
               "say so, or with `muster prune`.")

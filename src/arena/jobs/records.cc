@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "api/job/pytorch_job.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/ownership.h"
+#include "arena/jobs/seen_runs.h"
 #include "base/strings.h"
 #include "net/http/types.h"
 
@@ -32,11 +34,68 @@ struct Remembered {
   int64_t total = 0;
 };
 
-// Of a cluster without records: none.
+// Whether the job is there still; where that cannot be told it is.
+bool IsStanding(cluster::Client& client, const SeenRun& run) {
+  const auto found = client.Get(api::kPyTorchJobs, api::Namespace(run.job), api::Name(run.job));
+  if (!found) return found.error().code != Code::kNotFound;
+  return api::Uid(*found) == api::Uid(run.job);
+}
+
+bool Fits(const SeenRun& run, std::string_view name, std::string_view id) {
+  return (name.empty() || api::Name(run.job) == name) &&
+         (id.empty() || api::Uid(run.job).starts_with(id));
+}
+
+// Of a cluster that remembers nothing itself: what this machine saw there, and is gone.
+base::Result<Remembered> AskMemory(cluster::Client& client, const Context& context,
+                                   const std::map<std::string, std::string>& query) {
+  const auto value = [&query](const char* name) {
+    const auto found = query.find(name);
+    return found == query.end() ? std::string() : found->second;
+  };
+  Remembered answer;
+  const SeenRuns seen(context);
+  if (const std::string uid = value("run"); !uid.empty()) {
+    // Of a job that stands its pods are asked for themselves.
+    auto run = seen.Find(uid);
+    if (!run || IsStanding(client, *run)) return answer;
+    for (text::Json& pod : run->pods) {
+      answer.objects.emplace_back(std::move(pod), run->seen);
+    }
+    return answer;
+  }
+  for (SeenRun& run : seen.List(value("namespace"))) {
+    if (!Fits(run, value("name"), value("id")) || IsStanding(client, run)) continue;
+    answer.objects.emplace_back(std::move(run.job), run.seen);
+  }
+  answer.total = static_cast<int64_t>(answer.objects.size());
+  return answer;
+}
+
+// The runs on another cluster that are not among the jobs which stand there; those are renewed.
+Remembered SeenBefore(const Context& context, const std::string& namespace_name,
+                      const std::vector<TrainingJob>& standing) {
+  const SeenRuns seen(context);
+  std::set<std::string> uids;
+  for (const TrainingJob& job : standing) {
+    uids.insert(job.summary.uid);
+    seen.Renew(job.job, job.pods);
+  }
+  Remembered answer;
+  for (SeenRun& run : seen.List(namespace_name)) {
+    if (uids.contains(std::string(api::Uid(run.job)))) continue;
+    answer.objects.emplace_back(std::move(run.job), run.seen);
+  }
+  answer.total = static_cast<int64_t>(answer.objects.size());
+  return answer;
+}
+
 base::Result<Remembered> Ask(cluster::Client& client, const Context& context,
                              const std::vector<std::pair<std::string, std::string>>& query) {
+  if (!context.cluster_is_this_machine) {
+    return AskMemory(client, context, {query.begin(), query.end()});
+  }
   Remembered answer;
-  if (!context.cluster_is_this_machine) return answer;
   std::string path = kRecordsPath;
   for (const auto& [name, value] : query) {
     if (value.empty()) continue;
@@ -115,6 +174,10 @@ base::Result<RunRecord> StandingRun(cluster::Client& client, const Context& cont
                                     const std::string& name) {
   RunRecord run;
   TRY_ASSIGN(run.job, FindJob(client, context, context.Namespace(), name));
+  if (!context.cluster_is_this_machine) {
+    SeenRuns(context).Renew(run.job.job, run.job.pods);
+    return run;
+  }
   TRY(AddPastPods(client, context, run));
   return run;
 }
@@ -147,12 +210,14 @@ base::Result<RunRecord> FindRun(cluster::Client& client, const Context& context,
   }
   TRY_ASSIGN(std::optional<RunRecord> gone, FindGoneRun(client, context, run));
   if (gone) return std::move(*gone);
-  return Fail(Code::kNotFound,
-              fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
-                          context.cluster_is_this_machine
-                              ? ""
-                              : "; of this cluster only the jobs that are there are",
-                          context.program));
+  return Fail(
+      Code::kNotFound,
+      fmt::format("no run {} is known{}: `{} history` lists the known ones", run,
+                  context.cluster_is_this_machine
+                      ? ""
+                      : "; of this cluster only the jobs that are there are, and those that "
+                        "this machine submitted",
+                  context.program));
 }
 
 base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context,
@@ -160,9 +225,12 @@ base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context
   TRY_ASSIGN(const std::string selector, VisibleSelector(client, context, ""));
   TRY_ASSIGN(std::vector<TrainingJob> jobs,
              ListSelectedJobs(client, context, namespace_name, selector));
-  TRY_ASSIGN(Remembered answer, Ask(client, context,
-                                    {{"namespace", namespace_name},
-                                     {"limit", limit > 0 ? fmt::to_string(limit) : ""}}));
+  Remembered answer = SeenBefore(context, namespace_name, jobs);
+  if (context.cluster_is_this_machine) {
+    TRY_ASSIGN(answer, Ask(client, context,
+                           {{"namespace", namespace_name},
+                            {"limit", limit > 0 ? fmt::to_string(limit) : ""}}));
+  }
   KnownRuns list;
   list.total = static_cast<int64_t>(jobs.size()) + answer.total;
   for (TrainingJob& job : jobs) list.runs.emplace_back().job = std::move(job);
@@ -194,7 +262,11 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
   return AddPastPods(client, context, run);
 }
 
-base::Status ForgetRun(cluster::Client& client, const text::Json& job) {
+base::Status ForgetRun(cluster::Client& client, const Context& context, const text::Json& job) {
+  if (!context.cluster_is_this_machine) {
+    SeenRuns(context).Forget(api::Uid(job));
+    return {};
+  }
   TRY(client.Ask("DELETE", fmt::format("{}?run={}", kRecordsPath, api::Uid(job))));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
@@ -55,8 +56,9 @@ class MergedLines {
   void Introduce(const std::string& instance) { PrefixOf(instance); }
   // In the order of the lines' times.
   void Add(const std::string& instance, TimedLine line, Moment arrival);
-  // The lines without an end, by instance, as one: "[0-3] 40%|####"; "" of none.
-  std::string OpenLine(const std::map<std::string, std::string>& open) const;
+  // The progress bars of now: lines without an end, by instance, and those that a launcher tells
+  // of. What several ranks show alike is one: "[0-3] 40%|####".
+  std::vector<std::string> Bars(const std::map<std::string, std::string>& open) const;
   // What is to be printed at `now`; nullopt: all that there is.
   std::string Take(std::optional<Moment> now);
   // When Take will have something; nullopt while nothing is held.
@@ -71,6 +73,7 @@ class MergedLines {
   std::optional<LogFold> fold_;  // nullopt: raw
   std::string ready_;
   std::map<std::string, std::string> prefixes_;
+  std::map<int, std::string> bars_;  // by rank; of ranks below a launcher
 };
 
 }  // namespace arena

@@ -10,6 +10,7 @@
 #include "arena/jobs/job_watch.h"
 #include "arena/logs/all_logs.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "arena/logs/log_lines.h"
 #include "arena/logs/log_merge.h"
 #include "base/guarded.h"
@@ -113,8 +114,7 @@ class AllFollower {
       : client_(client),
         context_(context),
         request_(request),
-        out_(out),
-        printer_(out),
+        out_(client, context, request.job.job, out),
         namespace_(request.job.summary.namespace_name),
         name_(request.job.summary.name),
         selector_(PodSelector(request.job.job)),
@@ -148,8 +148,7 @@ class AllFollower {
   cluster::Client& client_;
   const Context& context_;
   const AllLogsRequest& request_;
-  cli::Output& out_;
-  cli::LinePrinter printer_;  // its status is the lines without an end
+  LiveOutput out_;
   const std::string namespace_;
   const std::string name_;
   const std::string selector_;
@@ -158,7 +157,6 @@ class AllFollower {
   JobWatch watch_;
   Inbox inbox_;
   std::optional<View> view_;
-  std::string shown_open_;
   bool has_told_ = false;                      // that there is nothing yet
   std::map<std::string, Instance> instances_;  // last: its threads use the rest
 };
@@ -247,12 +245,9 @@ base::Status AllFollower::Print() {
     lines_.Add(line.instance, std::move(line.line), now);
   }
   const std::string text = lines_.Take(is_over ? std::nullopt : std::optional(now));
-  const std::string open = is_over ? "" : lines_.OpenLine(inbox_.Open());
-  if (open.empty() || !text.empty()) printer_.Clear();
-  if (!text.empty()) TRY(out_.Write(text));
-  if (!open.empty() && (open != shown_open_ || !text.empty())) printer_.Status(open);
-  shown_open_ = open;
-  return {};
+  // First, for a bar that has become a line is not to be drawn below it.
+  out_.SetBars(is_over ? std::vector<std::string>() : lines_.Bars(inbox_.Open()));
+  return text.empty() ? base::Status() : out_.Write(text);
 }
 
 bool AllFollower::IsOver() const {

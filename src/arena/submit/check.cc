@@ -112,6 +112,9 @@ base::Status CheckOurs(const SubmitFlags& flags) {
           "--image-pull-secret \"{}\" is invalid: it is not a name of a secret", secret));
     }
   }
+  if (!flags.wait_for.empty() && flags.queue) {
+    return Refuse("--wait-for and --queue contradict each other: both say when the job starts");
+  }
   const bool is_dry = flags.dry_run != "none";
   if (is_dry && (flags.wait || flags.follow)) {
     return Refuse(fmt::format("--dry-run makes no job: {} cannot stand beside it",
@@ -259,6 +262,12 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
   TRY(CheckTorchrun(options));
   TRY(CheckOurs(flags));
   TRY(CheckModelName(flags.model_name));
+  if (!flags.wait_for.empty() && options.labels.contains(std::string(api::kKueueQueueLabel))) {
+    return Refuse(
+        fmt::format("--wait-for and --label={} contradict each other: Kueue starts the "
+                    "jobs of its queues",
+                    api::kKueueQueueLabel));
+  }
   return CheckMounts(options);
 }
 

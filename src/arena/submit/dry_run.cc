@@ -60,6 +60,7 @@ std::string CreatedLines(const SubmitOptions& options, std::string_view suffix) 
   for (const text::Json& map : RenderConfigMaps(options, Submission())) {
     created("configmap", text::GetString(map, {"metadata", "name"}));
   }
+  for (const std::string& part : CodePartNames(options)) created("configmap", part);
   if (!options.code_secrets.empty()) created("secret", CodeSecretName(options));
   if (!options.callers_env.empty()) created("secret", EnvironmentSecretName(options));
   if (options.flags.tensorboard) {

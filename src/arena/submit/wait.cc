@@ -15,6 +15,7 @@
 #include "arena/jobs/records.h"
 #include "arena/logs/evidence.h"
 #include "arena/logs/follow.h"
+#include "arena/logs/live_output.h"
 #include "base/log.h"
 
 namespace arena {
@@ -105,7 +106,11 @@ base::Status FollowChief(cluster::Client& client, const Context& context, const 
   request.job = api::Name(job);
   request.pod_selector = PodSelector(job);
   request.instance = chief;
-  return Follow(client, context, request, out);
+  LineChoice choice;
+  if (context.program != "arena") choice.map = RankMap::Of(job);
+  LiveLines lines(client, context, job, std::move(choice), chief, false, out);
+  TRY(Follow(client, context, request, lines));
+  return lines.Finish();
 }
 
 base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, const text::Json& job,
@@ -117,6 +122,8 @@ base::Result<int> AwaitEnd(cluster::Client& client, const Context& context, cons
                                              name, context.program)));
   }
   if (end->is_gone) return Fail(Code::kNotFound, fmt::format("the job {} was deleted", name));
+  // What this machine saw of another cluster's job is what it knows when the job is gone.
+  if (!context.cluster_is_this_machine) (void)FindRun(client, context, name);
   if (end->summary.status == "SUCCEEDED") {
     base::LogInfo("The Job {} has succeeded", name);
     return 0;

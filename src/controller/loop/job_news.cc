@@ -48,7 +48,13 @@ void JobWorker::Enqueue(const std::string& key) {
 
 void JobWorker::PutJob(text::Json job) { Enqueue(cache_.PutJob(std::move(job))); }
 
-void JobWorker::KeepJobs(const std::vector<text::Json>& keys) { cache_.KeepJobs(keys); }
+void JobWorker::KeepJobs(const std::vector<text::Json>& keys) {
+  cache_.KeepJobs(keys);
+  // One that was waited for may be gone.
+  for (const auto& [awaited, waiting] : std::exchange(*waiting_.Lock(), {})) {
+    for (const std::string& key : waiting) Enqueue(key);
+  }
+}
 
 void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (event.type != cluster::WatchEvent::Type::kDeleted) {
@@ -58,7 +64,9 @@ void JobWorker::TakeJob(cluster::WatchEvent event) {
   if (options_.release_master_port) options_.release_master_port(uid);
   if (options_.job_deleted) options_.job_deleted(uid);
   autoscaled_.Lock()->erase(uid);
+  const std::string key = JobKey(event.object);
   Enqueue(cache_.RemoveJob(event.object));
+  WakeWaiting(key);
 }
 
 void JobWorker::PutChild(ChildKind kind, text::Json child) {

@@ -93,13 +93,15 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   if (!snapshot) {
     queue_.Drop(key);
     counts_wait_.Lock()->erase(key);
+    WakeWaiting(key);
     return {};
   }
   const auto begin = clock_.Steady();
   TRY_ASSIGN(const std::optional<int> port, MasterPort(*snapshot));
   TRY_ASSIGN(const std::optional<text::Json> autoscaler, FindAutoscaler(*snapshot->job));
+  TRY_ASSIGN(std::vector<reconcile::Awaited> awaited, FindAwaited(key, *snapshot->job));
   const auto thinking = clock_.Steady();
-  reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler);
+  reconcile::Plan plan = MakePlan(*snapshot, port, autoscaler, std::move(awaited));
   const auto thought = std::chrono::duration_cast<base::Duration>(clock_.Steady() - thinking);
   if (thought > kLongThought && !plan.has_more) {
     rest = std::min<base::Duration>(thought * kRestFactor, kLongestPassRest);
@@ -112,6 +114,11 @@ base::Status JobWorker::ReconcileOne(const std::string& key, base::Duration wait
   const base::Status applied = ApplyPlan(*snapshot, plan, port, status_waits);
   if (plan.look_again) queue_.AddAfter(key, *plan.look_again - clock_.Now());
   TRY(applied);
+  const bool has_ended =
+      std::any_of(plan.counters.begin(), plan.counters.end(), [](const reconcile::Counter counter) {
+        return counter == reconcile::Counter::kSucceeded || counter == reconcile::Counter::kFailed;
+      });
+  if (has_ended || plan.is_settled) WakeWaiting(key);
   if (options_.metrics != nullptr && makes_pods && !plan.has_more) {
     options_.metrics->job_ready.Observe(
         waited + std::chrono::duration_cast<base::Duration>(clock_.Steady() - begin));
@@ -171,8 +178,10 @@ void JobWorker::CountPlan(const JobCache::Snapshot& snapshot, const reconcile::P
 
 reconcile::Plan JobWorker::MakePlan(const JobCache::Snapshot& snapshot,
                                     std::optional<int> master_port,
-                                    const std::optional<text::Json>& autoscaler) {
+                                    const std::optional<text::Json>& autoscaler,
+                                    std::vector<reconcile::Awaited> awaited) {
   reconcile::Observed observed;
+  observed.awaited = std::move(awaited);
   observed.job = snapshot.job.get();
   for (const ObjectPtr& pod : snapshot.pods) observed.pods.push_back(pod.get());
   for (const ObjectPtr& service : snapshot.services) observed.services.push_back(service.get());

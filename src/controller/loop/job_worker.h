@@ -93,7 +93,8 @@ class JobWorker {
   base::Status ReconcileOne(const std::string& key, base::Duration waited, base::Duration& rest,
                             bool& has_more);
   reconcile::Plan MakePlan(const JobCache::Snapshot& snapshot, std::optional<int> master_port,
-                           const std::optional<text::Json>& autoscaler);
+                           const std::optional<text::Json>& autoscaler,
+                           std::vector<reconcile::Awaited> awaited);
   // Writes the children and then the status of the plan; the status also when children failed. With
   // `may_status_wait` and no failure, leaves the status to the next reconciliation.
   base::Status ApplyPlan(const JobCache::Snapshot& snapshot, reconcile::Plan& plan,
@@ -130,6 +131,15 @@ class JobWorker {
   base::Status RecallChildren(const std::string& key, const text::Json& job);
   base::Result<std::optional<int>> MasterPort(const JobCache::Snapshot& snapshot);
   base::Result<std::optional<text::Json>> FindAutoscaler(const text::Json& job);
+  // What has become of the jobs that this one waits for. It is looked at again when one of them
+  // ends or goes.
+  base::Result<std::vector<reconcile::Awaited>> FindAwaited(const std::string& key,
+                                                            const text::Json& job);
+  // Of a job that the API server has no more, or has another of that name: as the embedded cluster
+  // remembers it.
+  base::Result<text::Json> Remembered(const std::string& uid);
+  // The jobs that wait for this one are to be looked at.
+  void WakeWaiting(const std::string& key);
 
   cluster::Client& client_;
   base::Clock& clock_;
@@ -142,6 +152,8 @@ class JobWorker {
   base::Guarded<std::set<std::string>> autoscaled_;              // uids of jobs that have one
   // Since when a change of counts has waited, by key.
   base::Guarded<std::map<std::string, std::chrono::steady_clock::time_point>> counts_wait_;
+  // Keys of the jobs that wait, by the key of the one that they wait for.
+  base::Guarded<std::map<std::string, std::set<std::string>>> waiting_;
   base::Guarded<std::set<std::string>> complained_;  // keys whose last reconciliation failed
 };
 

@@ -1,6 +1,10 @@
 #include "controller/loop/job_worker.h"
 
+#include <fmt/format.h>
+
 #include "api/job/training_summary.h"
+#include "api/job/wait_for.h"
+#include "api/object.h"
 #include "controller/loop/projection.h"
 #include "controller/testing/simulated_cluster.h"
 
@@ -107,6 +111,19 @@ struct JobWorkerTest : testing::Test {
     server.Patch(SimKind::kJob, job,
                  text::Object{{"spec", text::Object{{"elasticPolicy", policy}}}});
   }
+  void CreateWaiting(const std::string& name, const std::string& awaited) {
+    text::Json job = OneWorkerJob(name);
+    text::Set(job, {"spec", "runPolicy", "suspend"}, text::Json(true));
+    text::Set(
+        job, {"metadata", "annotations", api::kWaitForAnnotation},
+        text::Json(fmt::format("{}={}", awaited, api::Uid(server.Of(SimKind::kJob).at(awaited)))));
+    server.CreateJob(std::move(job));
+  }
+  std::string Pods() {
+    std::string names;
+    for (const auto& [name, pod] : server.Of(SimKind::kPod)) names += name + " ";
+    return names;
+  }
   bool HasStatus(const std::string& job) {
     return text::Find(server.Of(SimKind::kJob).at(job), {"status"}) != nullptr;
   }
@@ -145,6 +162,35 @@ TEST_F(JobWorkerTest, ABigJobIsMadeInOneGoThoughOthersWait) {
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 100U);
   ASSERT_TRUE(worker.WorkOneNow());
   EXPECT_EQ(server.Of(SimKind::kPod).size(), 101U);
+}
+
+TEST_F(JobWorkerTest, AJobThatWaitsStartsWhenTheOtherHasSucceeded) {
+  server.CreateJob(OneWorkerJob("first"));
+  CreateWaiting("next", "first");
+  WorkUntilQuiet();
+  EXPECT_EQ(Pods(), "first-worker-0 ");
+  server.SetPhase("first-worker-0", "Succeeded", 0);
+  WorkUntilQuiet();
+  EXPECT_EQ(Pods(), "first-worker-0 next-worker-0 ");
+}
+
+TEST_F(JobWorkerTest, AJobThatWaitsFailsWhenTheOtherFailsOrIsDeleted) {
+  text::Json first = OneWorkerJob("first");
+  text::Set(first, {"spec", "pytorchReplicaSpecs", "Worker", "restartPolicy"}, text::Json("Never"));
+  server.CreateJob(std::move(first));
+  server.CreateJob(OneWorkerJob("gone"));
+  CreateWaiting("next", "first");
+  CreateWaiting("other", "gone");
+  WorkUntilQuiet();
+  server.SetPhase("first-worker-0", "Failed", 1);
+  server.Remove(SimKind::kJob, "gone");
+  WorkUntilQuiet();
+  for (const auto& [name, why] : {std::pair("next", "has failed"), std::pair("other", "deleted")}) {
+    const api::TrainingSummary summary =
+        api::Summarize(server.Of(SimKind::kJob).at(name), {}, clock.Now());
+    EXPECT_EQ(summary.status, "FAILED");
+    EXPECT_NE(summary.reason.find(why), std::string::npos) << summary.reason;
+  }
 }
 
 TEST_F(JobWorkerTest, AnAutoscalerGoesThoughItsMetricsWereGoneAtTheNextPass) {

@@ -248,6 +248,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                   {"local_rank", fmt::format("{}", local_rank)},
                                   {"rank", fmt::format("{}", MakeGroup().first_rank + local_rank)},
                                   {"hostname", base::HostName()}});
+    plan.tells_bars = environment_.GetOr("MUSTER_BARS", "") == "lines" && ::isatty(fd) != 1;
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
     plan.filter_file = folder_->AttemptPath(attempt_) +
                        (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");

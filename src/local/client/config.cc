@@ -18,6 +18,9 @@ namespace {
 constexpr auto kSettings = std::to_array<Setting>({
     {"cluster", "local, in-cluster or a context of the kubeconfig", "",
      "the cluster that commands use unless a flag or MUSTER_CLUSTER names another"},
+    {"notify", "a URL, a shell command or desktop, or a list of them", "",
+     "who is told when a job of the embedded cluster has ended that names nobody by --notify"},
+    {"notify_on", "end, fail, hang or start", "end", "when they are told"},
     {"local.python", "an absolute path", "the caller's python3",
      "the interpreter that pods run as python"},
     {"local.gpus", "auto, strict or optional", "auto",
@@ -131,18 +134,48 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
   return {};
 }
 
+base::Status ReadNotify(const text::Json& value, Config& config) {
+  const text::Array one{value};
+  for (const text::Json& target : value.is_array() ? value.get_array() : one) {
+    const bool is_line = target.is_string() && !target.get_string().empty() &&
+                         target.get_string().find('\n') == std::string::npos;
+    if (!is_line) {
+      return base::Fail(base::Code::kInvalidArgument,
+                        "notify: must be a URL, a command on one line, or the word desktop, or a "
+                        "list of them");
+    }
+    config.notify.emplace_back(target.get_string());
+  }
+  return {};
+}
+
+base::Status ReadNotifyOn(const text::Json& value, Config& config) {
+  TRY_ASSIGN(config.notify_on, StringOf(value, "notify_on"));
+  for (const std::string_view known : {"end", "fail", "hang", "start"}) {
+    if (config.notify_on == known) return {};
+  }
+  return base::Fail(
+      base::Code::kInvalidArgument,
+      fmt::format("notify_on: \"{}\" must be end, fail, hang or start", config.notify_on));
+}
+
 base::Status Read(const text::Json& document, Config& config) {
   if (document.is_null()) return {};
   if (!document.is_object()) return base::Fail(base::Code::kInvalidArgument, "must be a mapping");
   for (const auto& [key, value] : document.as_object()) {
     if (key == "cluster") {
       TRY_ASSIGN(config.cluster, StringOf(value, "cluster"));
+    } else if (key == "notify") {
+      TRY(ReadNotify(value, config));
+    } else if (key == "notify_on") {
+      TRY(ReadNotifyOn(value, config));
     } else if (key == "local") {
       TRY(ReadLocal(value, config));
     } else {
       return base::Fail(
           base::Code::kInvalidArgument,
-          fmt::format("{}: unknown key; the keys are cluster, local", std::string_view(key)));
+          fmt::format("{}: unknown key; the keys are cluster, local, notify, notify_on",
+                      std::string_view(key)));
     }
   }
   return {};

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -24,7 +25,10 @@ struct Keep {
 struct Config {
   std::string path;                    // where it was read, or would be
   std::optional<std::string> cluster;  // "local" or a kubeconfig context
-  std::optional<std::string> python;   // absolute
+  // Whom jobs that name nobody tell of their end, and when (end, fail, hang, start).
+  std::vector<std::string> notify;
+  std::string notify_on = "end";
+  std::optional<std::string> python;  // absolute
   GpuMode gpus = GpuMode::kAuto;
   bool redirects_launch = true;
   bool has_podman = false;  // local.images: podman

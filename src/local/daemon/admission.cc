@@ -45,6 +45,14 @@ void Annotate(text::Json& object, const Chosen& chosen) {
   set(node::kUmaskAnnotation, chosen.umask);
 }
 
+// A job may say by itself when somebody is told.
+void AddNotice(text::Json& job, const AdmissionDefaults& defaults) {
+  if (defaults.notify.empty() || !api::Annotation(job, api::kNotifyAnnotation).empty()) return;
+  text::Set(job, {"metadata", "annotations", api::kNotifyAnnotation}, text::Json(defaults.notify));
+  if (!api::Label(job, api::kNotifyAnnotation).empty()) return;
+  text::Set(job, {"metadata", "labels", api::kNotifyAnnotation}, text::Json(defaults.notify_on));
+}
+
 void CollectImages(const text::Json& pod_spec, std::set<std::string>& images) {
   const text::Array* const containers = text::FindArray(pod_spec, {"containers"});
   if (containers == nullptr) return;
@@ -102,6 +110,7 @@ std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::H
   std::set<std::string> images;
   Annotate(object, chosen);
   if (!is_job) return {};
+  AddNotice(object, defaults);
   if (text::Json* const replicas = text::Find(object, {"spec", "pytorchReplicaSpecs"});
       replicas != nullptr && replicas->is_object()) {
     for (auto& [type, replica] : replicas->as_object()) {

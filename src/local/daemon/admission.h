@@ -26,12 +26,14 @@ struct AdmissionDefaults {
   bool has_podman = false;         // pods run in their images unless these are mapped
   std::string missing_launcher{};  // where muster-launch should be; "": it is there
   Abilities abilities{};
+  // Of jobs that name nobody to tell: lines of api::kNotifyAnnotation, and its label.
+  std::string notify{}, notify_on{};
 };
 
 // On creation of a PyTorchJob, Deployment or Pod: adds the annotations muster.dev/python,
 // muster.dev/environment and, for a submitter on this machine, muster.dev/umask to it and to its
-// pod templates unless they have them; to a job also muster.dev/unmet (UnmetWishes, one per line).
-// Returns warnings for the client.
+// pod templates unless they have them; to a job also muster.dev/unmet (UnmetWishes, one per line)
+// and muster.dev/notify. Returns warnings for the client.
 std::vector<std::string> AdmitCreate(const api::Resource& resource, const net::Headers& headers,
                                      const AdmissionDefaults& defaults, text::Json& object);
 

@@ -23,6 +23,7 @@
 #include "api/resources.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "cluster/client.h"
 #include "cluster/transport.h"
 #include "controller/loop/controller.h"
@@ -235,6 +236,8 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   TRY_ASSIGN(AdmissionDefaults defaults, DefaultsOf(config, environment));
   defaults.image_map = node::ImageMapPath(paths.state);
   defaults.has_podman = config.has_podman;
+  defaults.notify = base::Join(config.notify, "\n");
+  defaults.notify_on = config.notify_on;
   node::CgroupPlace cgroups = node::FindCgroupPlace(geteuid(), environment);
   if (!cgroups.has_cpu) defaults.abilities.why_cpus_are_unlimited = cgroups.why;
   node::GpuAllocator gpus;
@@ -380,9 +383,11 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   };
   const Upkeep upkeep(client, lost, clock, std::move(upkeep_options));
   const Notifier notifier(
-      client,
-      [&](const std::string& namespace_name, const std::string& name, const std::string& event) {
-        TellOf(this_program, environment, {namespace_name, name, event});
+      client, clock,
+      [&](const text::Json& job, const std::string& event) {
+        TellOf(this_program, environment,
+               {std::string(api::Namespace(job)), std::string(api::Name(job)),
+                std::string(api::Uid(job)), event});
       },
       kFirstNotices);
   const StallKeeper stalls(client, clock, paths.state);

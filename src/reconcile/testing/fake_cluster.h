@@ -87,6 +87,7 @@ class FakeCluster {
     observed.priority_values = priority_values;
     observed.master_port = master_port;
     observed.lost_nodes = lost_nodes;
+    observed.awaited = awaited;
     return Reconcile(observed, options, now);
   }
 
@@ -220,6 +221,7 @@ class FakeCluster {
   Objects pods, services, autoscalers, pod_groups;
   std::map<std::string, int32_t> priority_values;
   std::map<std::string, base::Time> lost_nodes;
+  std::vector<Awaited> awaited;
   std::optional<int> master_port;
   bool is_graceful = false;  // deletions of pods wait for FinishDeletions()
   std::vector<std::string> events;

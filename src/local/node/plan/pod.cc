@@ -337,6 +337,11 @@ class PodPlanner {
     if (!job_uid.empty() && !Has(env, "MUSTER_RDZV_TOKEN")) {
       env.emplace_back("MUSTER_RDZV_TOKEN", job_uid);
     }
+    // Whoever follows the log of such a pod knows its ranks' bars from lines (launch/output).
+    const auto processes = base::ParseInt(ValueIn(env, "PET_NPROC_PER_NODE"));
+    if (processes && *processes > 1 && !Has(env, "MUSTER_BARS")) {
+      env.emplace_back("MUSTER_BARS", "lines");
+    }
     // A warm interpreter has rights and a cgroup already, which are not the container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
     // The same hook lets its programs report their stacks; a forked program inherits it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/job/training_summary.h"
+#include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "local/store/object.h"
@@ -40,6 +41,8 @@ const text::Projection& RowParts() {
                                        {"metadata", "creationTimestamp"},
                                        {"metadata", "deletionTimestamp"},
                                        {"metadata", "labels"},
+                                       {"metadata", "annotations", api::kWaitForAnnotation},
+                                       {"spec", "runPolicy", "suspend"},
                                        {"status"}};
   return kParts;
 }
