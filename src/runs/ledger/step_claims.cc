@@ -147,15 +147,19 @@ class StepClaims {
       return;
     }
     const Millis silent = period.end - last;
-    const bool is_stuck = silent > kStuckMillis &&
+    const bool is_stuck = period.has_end && silent > kStuckMillis &&
                           static_cast<double>(silent) > kStuckStrides * static_cast<double>(stride);
     if (is_stuck && stride > 0) {
       Add(last, period.end, Bucket::kStalled, Layer::kPhases, false,
           fmt::format("no step for {} s before the end", silent / 1000));
       return;
     }
-    Add(last, std::min(period.end, last + stride), Bucket::kLostProgress, Layer::kPhases, false,
-        life_.step_source);
+    const Millis cut_off = std::min(period.end, last + stride);
+    Add(last, cut_off, Bucket::kLostProgress, Layer::kPhases, false, life_.step_source);
+    // The programs were started again where it ends; when they had failed nothing tells.
+    if (!period.has_end) {
+      Add(cut_off, period.end, Bucket::kRecovery, Layer::kPhases, false, life_.step_source);
+    }
   }
 
   const Life& life_;

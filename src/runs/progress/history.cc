@@ -50,6 +50,10 @@ text::Json OrNull(const std::optional<T>& value) {
   return value ? text::Json(*value) : text::Json(nullptr);
 }
 
+std::string LineOfCheckpoint(const CheckpointSpan& span) {
+  return fmt::format("c {} {} {}\n", span.begin, span.end, span.is_load ? 1 : 0);
+}
+
 // How far apart two values of a scalar are to be.
 Millis WidthAt(Millis age) {
   if (age <= kHour) return kSecond;
@@ -127,6 +131,14 @@ void History::Keep(Sample sample) {
   samples_.push_back(std::move(sample));
 }
 
+void History::NoteCheckpoint(const CheckpointSpan& span) {
+  if (!IsTime(span.begin) || !IsTime(span.end) || checkpoints_.size() >= kMostKeptCheckpoints) {
+    return;
+  }
+  checkpoints_.push_back(span);
+  head_ += LineOfCheckpoint(span);
+}
+
 std::string History::LineOf(const Sample& sample) {
   const LineProgress& progress = sample.progress;
   std::string line =
@@ -170,6 +182,7 @@ std::string History::Compacted() {
   std::string text;
   for (size_t i = 0; i < sources_.size(); ++i) text += fmt::format("s {} {}\n", i, sources_[i]);
   for (size_t i = 0; i < names_.size(); ++i) text += fmt::format("n {} {}\n", i, names_[i]);
+  for (const CheckpointSpan& span : checkpoints_) text += LineOfCheckpoint(span);
   for (const Sample& sample : samples_) text += LineOf(sample);
   written_ = samples_.size();
   appended_ = 0;
@@ -190,6 +203,12 @@ void History::ReadLine(std::string_view line) {
     return;
   }
   const std::vector<std::string> words = base::Split(line, ' ');
+  if (kind == 'c' && words.size() == 3) {
+    const auto begin = ReadWhole(words[0]);
+    const auto end = ReadWhole(words[1]);
+    if (begin && end) NoteCheckpoint({*begin, *end, words[2] == "1"});
+    return;
+  }
   if (kind != 'p' || words.size() < 8) return;
   Sample sample;
   const auto source = ReadWhole(words[0]);

@@ -93,6 +93,9 @@ class ProgressKeeper::Reading {
     if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
       line.remove_prefix(over + 1);
     }
+    if (!rank_ || *rank_ == rank) {
+      if (const auto span = checkpoints_.See(at, line)) files_.NoteCheckpoint(job_, *span);
+    }
     const auto progress = runs::ProgressIn(line);
     if (!progress || !runs::IsOfTraining(*progress)) return;
     if (!rank_) rank_ = rank;
@@ -104,6 +107,7 @@ class ProgressKeeper::Reading {
   const std::string job_, source_;
   std::string rest_;
   std::optional<int> rank_;
+  runs::Checkpoints checkpoints_;
 };
 
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Client& client,
