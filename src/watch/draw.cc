@@ -58,21 +58,24 @@ struct Column {
   size_t width;
 };
 
-// A third of what the others leave is the progress, the rest says why.
-std::array<Column, 6> ColumnsFor(size_t width) {
+// What the others leave says why a job does not go on, and how far it is.
+std::array<Column, 5> ColumnsFor(size_t width) {
   constexpr size_t kFixed = 11 + 7 + 6;
   const size_t name = std::clamp<size_t>(width / 4, 12, 40);
-  const size_t left = width > kFixed + name ? width - kFixed - name : 0;
   return {{{"NAME", name},
            {"STATUS", 11},
            {"RANKS", 7},
            {"AGE", 6},
-           {"PROGRESS", left / 2},
-           {"WHY", left - left / 2}}};
+           {"PROGRESS", width > kFixed + name ? width - kFixed - name : 0}}};
 }
 
-void DrawRow(Screen& screen, size_t at, const std::array<Column, 6>& columns,
-             const std::array<std::string, 6>& cells, Style style, Style of_status) {
+std::string WordsOf(const JobRow& row) {
+  if (row.reason.empty() || row.progress.empty()) return row.reason + row.progress;
+  return fmt::format("{}; {}", row.reason, row.progress);
+}
+
+void DrawRow(Screen& screen, size_t at, const std::array<Column, 5>& columns,
+             const std::array<std::string, 5>& cells, Style style, Style of_status) {
   size_t column = 0;
   for (size_t i = 0; i < columns.size(); ++i) {
     const size_t room = columns[i].width > 1 ? columns[i].width - 1 : columns[i].width;
@@ -84,7 +87,7 @@ void DrawRow(Screen& screen, size_t at, const std::array<Column, 6>& columns,
 void DrawList(Screen& screen, State& state, base::Time now) {
   const auto rows = ShownRows(state);
   const auto columns = ColumnsFor(screen.width());
-  std::array<std::string, 6> heads;
+  std::array<std::string, 5> heads;
   for (size_t i = 0; i < heads.size(); ++i) heads[i] = columns[i].head;
   DrawRow(screen, 1, columns, heads, Style::kDim, Style::kDim);
   const size_t page = PageOf(screen.height());
@@ -102,8 +105,7 @@ void DrawList(Screen& screen, State& state, base::Time now) {
     if (is_selected) screen.Fill(at, Style::kSelected);
     DrawRow(screen, at, columns,
             {row.name, row.status, row.ranks,
-             base::ShortDuration(std::max(now - row.created, base::Duration(0))), row.progress,
-             row.reason},
+             base::ShortDuration(std::max(now - row.created, base::Duration(0))), WordsOf(row)},
             is_selected ? Style::kSelected : Style::kPlain,
             is_selected ? Style::kSelected : StyleOfState(row.status));
   }

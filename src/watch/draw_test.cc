@@ -43,9 +43,9 @@ TEST(Draw, ShowsTheJobs) {
   State state = Jobs(2);
   EXPECT_EQ(TextOf(Draw(state, 80, 8, kNow)),
             "muster watch   2 jobs: 2 running, 0 waiting, 0 failed\n"
-            "NAME                STATUS     RANKS  AGE   PROGRESS          WHY\n"
-            "job-000             RUNNING    2/2    1m    step 0/1000 (0%)\n"
-            "job-001             RUNNING    2/2    1m    step 10/1000 (1%\n"
+            "NAME                STATUS     RANKS  AGE   PROGRESS\n"
+            "job-000             RUNNING    2/2    1m    step 0/1000 (0%), loss 0.51\n"
+            "job-001             RUNNING    2/2    1m    step 10/1000 (1%), loss 0.51\n"
             "\n"
             "\n"
             "\n"

@@ -15,7 +15,7 @@ class Screen:
 
     def __init__(self, cluster, width=80, height=24, **variables):
         self.server = f"muster-watch-{os.getpid()}-{time.monotonic_ns()}"
-        environment = {**cluster.env, "TERM": "screen-256color", "PS1": "$ ", **variables}
+        environment = {**cluster.env, "TERM": "screen-256color", **variables}
         environment.pop("TMUX", None)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height), "sh", env=environment)
 
@@ -69,7 +69,7 @@ def test_shows_the_jobs_and_one_of_them(cluster, screen):
     cluster.run("submit", "pytorch", "--name=first", PRINTS)
     cluster.run("submit", "pytorch", "--name=failing", "exit 3")
     terminal = screen()
-    terminal.type(f"{cluster.binary} watch", "Enter")
+    terminal.type(f"{cluster.binary} watch; echo status $?", "Enter")
     shown = terminal.sees("first", "RUNNING", "failing", "FAILED", "2 jobs")
     assert shown.splitlines()[-1].startswith("enter look")
     assert "step" in terminal.sees("/1000")
@@ -88,14 +88,14 @@ def test_shows_the_jobs_and_one_of_them(cluster, screen):
     terminal.type("Escape")
     terminal.sees("2 jobs")
     terminal.type("q")
-    terminal.sees("$ ")
+    terminal.sees("status 0")
     assert "2 jobs" not in terminal.shown()
 
 
 def test_stops_a_job_when_it_is_sure(cluster, screen):
     cluster.run("submit", "pytorch", "--name=stopped", PRINTS)
     terminal = screen()
-    terminal.type(f"{cluster.binary} watch stopped", "Enter")
+    terminal.type(f"{cluster.binary} watch stopped; echo status $?", "Enter")
     terminal.sees("stopped  RUNNING")
     terminal.type("x")
     terminal.sees("stop stopped? y")
@@ -106,13 +106,13 @@ def test_stops_a_job_when_it_is_sure(cluster, screen):
     terminal.type("Enter")
     terminal.sees("stopped  SUSPENDED")
     terminal.type("q")
-    terminal.sees("$ ")
+    terminal.sees("status 0")
 
 
 def test_fits_the_screen_that_it_has(cluster, screen):
     cluster.run("submit", "pytorch", "--name=fits", PRINTS)
     terminal = screen(width=60, height=15, NO_COLOR="1")
-    terminal.type(f"{cluster.binary} watch", "Enter")
+    terminal.type(f"{cluster.binary} watch; echo status $?", "Enter")
     terminal.sees("fits", "RUNNING")
     coloured = terminal.shown("-e")
     assert "\x1b[36m" not in coloured and "\x1b[32m" not in coloured
@@ -126,7 +126,7 @@ def test_fits_the_screen_that_it_has(cluster, screen):
     terminal.tmux("resize-window", "-x", "80", "-y", "24")
     terminal.sees("fits", "RUNNING")
     terminal.type("C-c")
-    terminal.sees("$ ")
+    terminal.sees("status 0")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV])

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 #include "api/object.h"
 #include "arena/jobs/progress.h"
@@ -15,7 +15,7 @@ namespace arena {
 namespace {
 
 constexpr size_t kMostAttemptLogBytes = 64 << 20;
-constexpr int64_t kMostKeptSteps = 100'000;
+constexpr runs::Millis kSameMoment = 2000;
 
 // Whole lines of a stream with timestamps, told to a tracker: those of the first rank that speaks.
 class LogReader {
@@ -65,6 +65,10 @@ runs::Tracker TrackLog(cluster::Client& client, const RunRecord& run, const text
   return tracker;
 }
 
+bool IsOfCheckpoint(const runs::Span& span) {
+  return span.bucket == runs::Bucket::kRestore || span.bucket == runs::Bucket::kCheckpointSave;
+}
+
 // What the logs of all attempts of one instance tell.
 void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& instance,
              runs::Life& life) {
@@ -86,27 +90,37 @@ void AddLogs(cluster::Client& client, const RunRecord& run, const std::string& i
   life.step_source = fmt::format("steps in the log of {}", instance);
 }
 
-// Where no log is left, or none tells them: the values that the daemon has kept, one a second.
-void AddKeptSteps(const text::Json& progress, runs::Life& life) {
-  const text::Array* series = text::FindArray(progress, {"series"});
-  const text::Json* longest = nullptr;
-  size_t most = 0;
-  for (size_t i = 0; series != nullptr && i < series->size(); ++i) {
-    const text::Array* points = text::FindArray((*series)[i], {"points"});
-    if (points == nullptr || points->size() <= most) continue;
-    most = points->size();
-    longest = &(*series)[i];
+int64_t NumberAt(const text::Array& values, size_t at) {
+  return at < values.size() && values[at].is_int64() ? values[at].as_int64() : -1;
+}
+
+// What the daemon has kept, a step a second, instead of what logs tell: where no log is left, or
+// those of earlier starts of a container are gone.
+void UseWhatWasKept(const text::Json& kept, runs::Life& life) {
+  const text::Array* steps = text::FindArray(kept, {"steps", "points"});
+  if (steps == nullptr || steps->empty()) return;
+  std::vector<runs::StepMark> marks;
+  for (const text::Json& point : *steps) {
+    const text::Array* values = point.if_array();  // time, step, epoch
+    if (values == nullptr || values->size() < 3) continue;
+    marks.push_back({NumberAt(*values, 0), NumberAt(*values, 1), NumberAt(*values, 2)});
   }
-  if (longest == nullptr) return;
-  for (const text::Json& point : *text::FindArray(*longest, {"points"})) {
-    const text::Array* values = point.if_array();  // time, step, value
-    if (values == nullptr || values->size() < 2 || !(*values)[0].is_int64() ||
-        !(*values)[1].is_int64()) {
-      continue;
-    }
-    life.steps.push_back({(*values)[0].as_int64(), (*values)[1].as_int64(), 0});
+  if (marks.empty()) return;
+  if (!life.steps.empty() && marks.front().at + kSameMoment >= life.steps.front().at) return;
+  life.steps = std::move(marks);
+  life.step_source = fmt::format("kept steps, {}", text::GetString(kept, {"steps", "source"}));
+  const text::Array* checkpoints = text::FindArray(kept, {"checkpoints"});
+  if (checkpoints == nullptr) return;
+  life.spans.erase(std::remove_if(life.spans.begin(), life.spans.end(), IsOfCheckpoint),
+                   life.spans.end());
+  for (const text::Json& checkpoint : *checkpoints) {
+    const text::Array* values = checkpoint.if_array();  // from, to, "save" or "load"
+    if (values == nullptr || values->size() < 3 || !(*values)[2].is_string()) continue;
+    const bool is_load = (*values)[2].as_string() == "load";
+    life.spans.push_back({NumberAt(*values, 0), NumberAt(*values, 1),
+                          is_load ? runs::Bucket::kRestore : runs::Bucket::kCheckpointSave, false,
+                          "kept lines of the log"});
   }
-  life.step_source = fmt::format("kept steps, {}", text::GetString(*longest, {"source"}));
 }
 
 }  // namespace
@@ -127,9 +141,7 @@ runs::Life ReadLife(cluster::Client& client, const Context& context, const RunRe
   if (life.steps.empty() && map.instances.size() > 1) {
     AddLogs(client, run, map.instances.back(), life);
   }
-  if (life.steps.empty()) {
-    AddKeptSteps(ProgressJson(client, context, api::Uid(run.job.job), kMostKeptSteps), life);
-  }
+  UseWhatWasKept(ProgressJson(client, context, api::Uid(run.job.job), 1), life);
   return life;
 }
 

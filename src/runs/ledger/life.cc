@@ -29,9 +29,15 @@ Millis EndOf(const Life& life) { return std::max(life.submitted, life.ended.valu
 // What ended with a pod is its GPUs, too.
 std::vector<Holding> HoldingsOf(const Life& life, Millis end) {
   std::vector<Holding> holdings;
-  for (const ReplicaLife& one : life.lives) {
+  for (size_t i = 0; i < life.lives.size(); ++i) {
+    const ReplicaLife& one = life.lives[i];
     const MaybeMillis begin = one.scheduled ? one.scheduled : one.started;
-    if (begin && one.gpus > 0) holdings.push_back({*begin, one.ended.value_or(end), one.gpus});
+    MaybeMillis until = one.ended;
+    // The next life of the same pod begins where this one ended.
+    if (!until && i + 1 < life.lives.size() && life.lives[i + 1].name == one.name) {
+      until = life.lives[i + 1].scheduled;
+    }
+    if (begin && one.gpus > 0) holdings.push_back({*begin, until.value_or(end), one.gpus});
   }
   return holdings;
 }

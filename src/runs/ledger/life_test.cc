@@ -103,6 +103,20 @@ TEST(LedgerOf, ProgramsThatBeganAgainWithinTheirPodsAreSeenByTheirNumbers) {
   EXPECT_EQ(Of(ledger, Bucket::kSteps), 15 * kSecond + 24 * kSecond);
 }
 
+TEST(LedgerOf, OfALifeWhoseEndNothingTellsTheStepsTellIt) {
+  Life life = Finished(60 * kSecond);
+  life.lives = {Replica("a", 0, std::nullopt), Replica("a", 30 * kSecond, 60 * kSecond)};
+  life.lives[1].created = life.lives[1].scheduled = life.lives[1].started;
+  AddSteps(life, 5 * kSecond, kSecond, 1, 10);    // until 14 s
+  AddSteps(life, 40 * kSecond, kSecond, 11, 30);  // until 59 s
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(ledger.attempts, 2);
+  EXPECT_EQ(Of(ledger, Bucket::kSteps), 10 * kSecond + 20 * kSecond);
+  // Half a stride more than a step is cut off; then it was down until 32 s.
+  EXPECT_EQ(Of(ledger, Bucket::kLostProgress), 1500);
+  EXPECT_EQ(Of(ledger, Bucket::kRecovery), 32 * kSecond - 15'500);
+}
+
 TEST(LedgerOf, NumbersThatBeginAnewWithEachEpochAreNoRestart) {
   Life life = Finished(40 * kSecond);
   life.lives = {Replica("a", 0, 40 * kSecond)};

@@ -59,7 +59,7 @@ class PhasesMaker {
     for (const auto& [name, lives] : by_name_) first.push_back(lives.front());
     Millis begin = ClaimStart(first, life_.submitted);
     for (const Gap& gap : phases_.gaps) {
-      AddPeriod(begin, gap.begin, true);
+      AddPeriod(begin, gap.begin, true, gap.has_begin);
       begin = ClaimGap(gap);
     }
     ClaimEnding(begin);
@@ -75,13 +75,14 @@ class PhasesMaker {
         const ReplicaLife& after = *lives[i + 1];
         const Millis begin = before.ended.value_or(BeginningOf(after));
         gaps.push_back({begin, std::max(begin, after.started.value_or(end_)), !after.started,
+                        before.ended.has_value(),
                         !after.resume.empty() && after.resume != before.resume});
       }
       const ReplicaLife& last = *lives.back();
       if (life_.ended || !last.ended || last.has_succeeded) continue;
-      gaps.push_back({*last.ended, end_, true, life_.suspended.has_value()});
+      gaps.push_back({*last.ended, end_, true, true, life_.suspended.has_value()});
     }
-    if (gaps.empty() && life_.suspended) gaps.push_back({*life_.suspended, end_, true, true});
+    if (gaps.empty() && life_.suspended) gaps.push_back({*life_.suspended, end_, true, true, true});
     Merge(std::move(gaps));
   }
 
@@ -101,6 +102,7 @@ class PhasesMaker {
       Gap& last = phases_.gaps.back();
       last.end = std::max(last.end, gap.end);
       last.is_open |= gap.is_open;
+      last.has_begin |= gap.has_begin;
       last.is_suspension |= gap.is_suspension;
     }
   }
@@ -157,16 +159,16 @@ class PhasesMaker {
     return gap.end;
   }
 
-  void AddPeriod(Millis begin, Millis end, bool was_cut_off) {
+  void AddPeriod(Millis begin, Millis end, bool was_cut_off, bool has_end) {
     if (end <= begin) return;
-    phases_.periods.push_back({begin, end, was_cut_off, false});
+    phases_.periods.push_back({begin, end, was_cut_off, false, has_end});
   }
 
   // The last programs run from `begin` on.
   void ClaimEnding(Millis begin) {
     if (!phases_.gaps.empty() && phases_.gaps.back().is_open) return;
     if (!life_.ended) {
-      if (end_ > begin) phases_.periods.push_back({begin, end_, false, true});
+      if (end_ > begin) phases_.periods.push_back({begin, end_, false, true, true});
       return;
     }
     MaybeMillis first;
@@ -175,7 +177,7 @@ class PhasesMaker {
       if (ended && *ended >= begin && (!first || *ended < *first)) first = ended;
     }
     const Millis from = std::clamp(first.value_or(end_), begin, end_);
-    AddPeriod(begin, from, !life_.has_succeeded);
+    AddPeriod(begin, from, !life_.has_succeeded, true);
     // Nothing has started: it ends as what it waited for.
     if (begin < end_) Add(from, end_, Bucket::kEnding, Layer::kPhases, kPodsStatus);
   }

@@ -11,7 +11,8 @@ namespace runs {
 struct Gap {
   Millis begin = 0;
   Millis end = 0;
-  bool is_open = false;  // to the end
+  bool is_open = false;   // to the end
+  bool has_begin = true;  // else it began some time before: nothing tells when
   bool is_suspension = false;
 };
 
@@ -21,6 +22,7 @@ struct Period {
   Millis end = 0;
   bool was_cut_off = false;  // by a failure, a suspension or a deletion
   bool goes_on = false;      // now
+  bool has_end = true;       // else it ended some time before
 };
 
 struct Phases {

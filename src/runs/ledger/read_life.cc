@@ -48,11 +48,13 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   ReadInit(pod, life);
   ReplicaLife before = life;
   bool is_over = true;
+  int restarts = 0;
   for (const api::ContainerStatus& status : api::ContainerStatuses(pod)) {
     if (status.last_terminated) {
       RaiseTo(before.started, Maybe(status.last_terminated->started));
       RaiseTo(before.ended, Maybe(status.last_terminated->finished));
     }
+    restarts = std::max(restarts, status.restart_count);
     if (status.is_running) RaiseTo(life.started, Maybe(status.running_since));
     is_over = is_over && status.terminated.has_value();
     if (!status.terminated) continue;
@@ -63,6 +65,15 @@ void ReadPod(const PodRecord& record, std::vector<ReplicaLife>& lives) {
   if (!life.ended) life.ended = Maybe(record.deleted);
   if (before.ended) {
     before.has_succeeded = false;
+    if (restarts > 1) {
+      // Only the last of them is told; the first start followed what the pod had to do before.
+      ReplicaLife first = before;
+      first.started = first.init_end ? first.init_end : first.accepted;
+      first.ended.reset();
+      lives.push_back(std::move(first));
+      before.created = before.scheduled = before.accepted = before.started;
+      before.init_begin = before.init_end = std::nullopt;
+    }
     lives.push_back(before);
     // The pod kept its place meanwhile.
     life.created = life.scheduled = life.accepted = before.ended;

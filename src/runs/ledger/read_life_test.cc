@@ -54,6 +54,20 @@ TEST(LifeOf, ReadsTheTimesOfJobAndPods) {
   EXPECT_EQ(ledger.gpu_millis(), 2 * 588'000);
 }
 
+TEST(LifeOf, OfARestartThatNoStatusTellsTheStepsTell) {
+  std::string third(kPod);
+  third.replace(third.find("\"restartCount\": 1"), 17, "\"restartCount\": 3");
+  const text::Json job = Json(kJob), pod = Json(third);
+  Life life = LifeOf(job, {{&pod, std::nullopt}}, std::nullopt, At("20:00"));
+  // Its first starts: from 00:20 to 00:21, and before it started for the second last time.
+  ASSERT_EQ(life.lives.size(), 3u);
+  EXPECT_EQ(life.lives[0].started, ToMillis(At("00:20")));
+  EXPECT_FALSE(life.lives[0].ended);
+  const Ledger ledger = LedgerOf(life);
+  EXPECT_EQ(ledger.wall(), 600'000);
+  EXPECT_EQ(ledger.gpu_millis(), 2 * 588'000);
+}
+
 TEST(LifeOf, APodThatWentWithoutAWordEndedWhenItWasDeleted) {
   const text::Json job = Json(R"({"metadata": {"creationTimestamp": "2026-07-30T10:00:00Z"}})");
   const text::Json pod = Json(R"({"metadata": {"name": "a",

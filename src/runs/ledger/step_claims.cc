@@ -68,7 +68,7 @@ class StepClaims {
     const bool has_steps = !stretch.marks.empty();
     const Millis end = has_steps ? BeginOf(stretch) : stretch.period.end;
     if (stretch.is_restart) {
-      Add(begin, end, Bucket::kRecovery, Layer::kPhases, false, life_.step_source + " go back");
+      Add(begin, end, Bucket::kRecovery, Layer::kPhases, false, life_.step_source);
       return;
     }
     const MaybeMillis line = In(life_.lines, begin, end);
@@ -80,8 +80,7 @@ class StepClaims {
     }
     if (!has_steps) return;
     const Millis from = met ? *met : line.value_or(begin);
-    Add(from, end, Bucket::kFirstStep, Layer::kPhases, false,
-        life_.step_source + ", less a usual step");
+    Add(from, end, Bucket::kFirstStep, Layer::kPhases, false, life_.step_source);
   }
 
   // When `mark`'s stretch had made all that nobody made again, where a later stretch begins below
@@ -125,13 +124,11 @@ class StepClaims {
     const Millis begin = BeginOf(stretch);
     const Millis first = stretch.marks.front().at;
     const Millis last = stretch.marks.back().at;
-    Add(begin, first, Bucket::kSteps, Layer::kSteps, false,
-        life_.step_source + ", a usual step before the first");
+    Add(begin, first, Bucket::kSteps, Layer::kSteps, false, life_.step_source);
     Add(first, last, Bucket::kSteps, Layer::kSteps, true, life_.step_source);
     const auto cut = CutOf(index);
     if (!cut) return;
-    Add(cut->at, last, Bucket::kLostProgress, Layer::kLost, cut->is_measured,
-        life_.step_source + " that come again");
+    Add(cut->at, last, Bucket::kLostProgress, Layer::kLost, cut->is_measured, life_.step_source);
   }
 
   // After the last number.
@@ -142,24 +139,27 @@ class StepClaims {
     const Millis stride = TimeOf(kSlack * static_cast<double>(stretches_.stride));
     if (period.goes_on) {
       Add(last, std::min(period.end, last + 2 * stride), Bucket::kSteps, Layer::kSteps, false,
-          life_.step_source + ", the next is due");
+          life_.step_source);
       return;
     }
     if (!period.was_cut_off) {
-      Add(last, period.end, Bucket::kEnding, Layer::kPhases, false,
-          "after the last of the " + life_.step_source);
+      Add(last, period.end, Bucket::kEnding, Layer::kPhases, false, life_.step_source);
       return;
     }
     const Millis silent = period.end - last;
-    const bool is_stuck = silent > kStuckMillis &&
+    const bool is_stuck = period.has_end && silent > kStuckMillis &&
                           static_cast<double>(silent) > kStuckStrides * static_cast<double>(stride);
     if (is_stuck && stride > 0) {
       Add(last, period.end, Bucket::kStalled, Layer::kPhases, false,
           fmt::format("no step for {} s before the end", silent / 1000));
       return;
     }
-    Add(last, std::min(period.end, last + stride), Bucket::kLostProgress, Layer::kPhases, false,
-        "the step that was cut off");
+    const Millis cut_off = std::min(period.end, last + stride);
+    Add(last, cut_off, Bucket::kLostProgress, Layer::kPhases, false, life_.step_source);
+    // The programs were started again where it ends; when they had failed nothing tells.
+    if (!period.has_end) {
+      Add(cut_off, period.end, Bucket::kRecovery, Layer::kPhases, false, life_.step_source);
+    }
   }
 
   const Life& life_;

@@ -6,9 +6,6 @@
 namespace runs {
 namespace {
 
-// Beyond it a time is nobody's.
-constexpr Millis kLatest = int64_t{1} << 52;
-
 template <typename T>
 T Median(std::vector<T>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

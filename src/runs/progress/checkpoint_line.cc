@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "base/strings.h"
 
@@ -12,6 +13,9 @@ using Kind = CheckpointLine::Kind;
 
 constexpr size_t kMaxCheckpointLine = 1024;
 constexpr double kLongest = 86'400;  // seconds
+// A line that says that a checkpoint is saved, and after which nothing comes for longer, tells no
+// end of it.
+constexpr Millis kLongestCheckpoint = 600'000;
 
 struct KindWord {
   std::string_view word;
@@ -60,6 +64,25 @@ std::optional<CheckpointLine> CheckpointIn(std::string_view line) {
     return CheckpointLine{word.kind, SecondsIn(lower)};
   }
   return std::nullopt;
+}
+
+std::optional<CheckpointSpan> Checkpoints::See(Millis at, std::string_view line) {
+  std::optional<CheckpointSpan> span;
+  if (open_) {
+    open_->end = at;
+    if (at >= open_->begin && at - open_->begin <= kLongestCheckpoint) span = open_;
+    open_.reset();
+  }
+  const auto told = CheckpointIn(line);
+  if (!told) return span;
+  const bool is_load = told->kind == Kind::kLoads || told->kind == Kind::kLoaded;
+  const bool is_done = told->kind == Kind::kSaved || told->kind == Kind::kLoaded;
+  if (!is_done) {
+    open_ = CheckpointSpan{at, at, is_load};
+  } else if (told->seconds) {
+    span = CheckpointSpan{at - std::llround(*told->seconds * 1000), at, is_load};
+  }
+  return span;
 }
 
 }  // namespace runs

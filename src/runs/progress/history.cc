@@ -15,6 +15,9 @@ namespace {
 constexpr Millis kSecond = 1000;
 constexpr Millis kHour = 3600 * kSecond;
 constexpr size_t kMaxHistoryName = 128;
+// By what the time that is left is estimated.
+constexpr Millis kRatedTime = 600 * kSecond;
+constexpr size_t kMostRated = 600;
 
 template <typename T>
 std::string OrDash(const std::optional<T>& value) {
@@ -28,6 +31,13 @@ std::optional<int64_t> ReadWhole(std::string_view text) {
   return value;
 }
 
+std::optional<int64_t> ReadCount(std::string_view text) {
+  const auto value = ReadWhole(text);
+  return value && *value >= 0 && *value < kMostSteps ? value : std::nullopt;
+}
+
+bool IsTime(Millis at) { return at > -kLatest && at < kLatest; }
+
 std::optional<double> ReadNumber(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -38,6 +48,10 @@ std::optional<double> ReadNumber(const std::string& text) {
 template <typename T>
 text::Json OrNull(const std::optional<T>& value) {
   return value ? text::Json(*value) : text::Json(nullptr);
+}
+
+std::string LineOfCheckpoint(const CheckpointSpan& span) {
+  return fmt::format("c {} {} {}\n", span.begin, span.end, span.is_load ? 1 : 0);
 }
 
 // How far apart two values of a scalar are to be.
@@ -63,7 +77,7 @@ std::optional<size_t> History::NumberOf(std::vector<std::string>& list, size_t m
 void History::Note(const std::string& source, Millis at, const LineProgress& progress,
                    std::optional<int64_t> percent) {
   const auto number = NumberOf(sources_, kMostSources, source, 's');
-  if (!number) return;
+  if (!number || !IsTime(at)) return;
   Sample sample;
   sample.at = at;
   sample.source = *number;
@@ -117,6 +131,14 @@ void History::Keep(Sample sample) {
   samples_.push_back(std::move(sample));
 }
 
+void History::NoteCheckpoint(const CheckpointSpan& span) {
+  if (!IsTime(span.begin) || !IsTime(span.end) || checkpoints_.size() >= kMostKeptCheckpoints) {
+    return;
+  }
+  checkpoints_.push_back(span);
+  head_ += LineOfCheckpoint(span);
+}
+
 std::string History::LineOf(const Sample& sample) {
   const LineProgress& progress = sample.progress;
   std::string line =
@@ -160,6 +182,7 @@ std::string History::Compacted() {
   std::string text;
   for (size_t i = 0; i < sources_.size(); ++i) text += fmt::format("s {} {}\n", i, sources_[i]);
   for (size_t i = 0; i < names_.size(); ++i) text += fmt::format("n {} {}\n", i, names_[i]);
+  for (const CheckpointSpan& span : checkpoints_) text += LineOfCheckpoint(span);
   for (const Sample& sample : samples_) text += LineOf(sample);
   written_ = samples_.size();
   appended_ = 0;
@@ -180,19 +203,27 @@ void History::ReadLine(std::string_view line) {
     return;
   }
   const std::vector<std::string> words = base::Split(line, ' ');
+  if (kind == 'c' && words.size() == 3) {
+    const auto begin = ReadWhole(words[0]);
+    const auto end = ReadWhole(words[1]);
+    if (begin && end) NoteCheckpoint({*begin, *end, words[2] == "1"});
+    return;
+  }
   if (kind != 'p' || words.size() < 8) return;
   Sample sample;
   const auto source = ReadWhole(words[0]);
   const auto at = ReadWhole(words[1]);
-  if (!source || !at || *source < 0 || *source >= static_cast<int64_t>(sources_.size())) return;
+  if (!source || !at || !IsTime(*at) || *source < 0 ||
+      *source >= static_cast<int64_t>(sources_.size()))
+    return;
   sample.source = static_cast<size_t>(*source);
   sample.at = *at;
-  sample.progress.step = ReadWhole(words[2]);
-  sample.progress.steps = ReadWhole(words[3]);
+  sample.progress.step = ReadCount(words[2]);
+  sample.progress.steps = ReadCount(words[3]);
   sample.progress.epoch = ReadNumber(words[4]);
-  sample.progress.epochs = ReadWhole(words[5]);
-  sample.percent = ReadWhole(words[6]);
-  sample.progress.seconds_left = ReadWhole(words[7]);
+  sample.progress.epochs = ReadCount(words[5]);
+  sample.percent = ReadCount(words[6]);
+  sample.progress.seconds_left = ReadCount(words[7]);
   for (size_t i = 8; i < words.size() && sample.values.size() < kMostValues; ++i) {
     const size_t equals = std::min(words[i].find('='), words[i].size());
     const auto name = ReadWhole(std::string_view(words[i]).substr(0, equals));
@@ -216,8 +247,41 @@ History History::Read(std::string_view file) {
   return history;
 }
 
+std::optional<int64_t> History::SecondsLeft(size_t source) const {
+  const SourceProgress& latest = latest_[source];
+  const LineProgress& line = latest.progress;
+  // Steps that begin anew with each epoch say nothing of the whole.
+  if (!line.step || !line.steps || (line.epoch && line.epochs && *line.epochs > 1)) {
+    return std::nullopt;
+  }
+  const Sample* first = nullptr;
+  size_t looked_at = 0;
+  for (size_t i = samples_.size(); i-- > 0 && looked_at < kMostRated;) {
+    const Sample& sample = samples_[i];
+    if (sample.source != source || !sample.progress.step) continue;
+    ++looked_at;
+    const bool is_of_now = sample.at <= latest.at && latest.at - sample.at <= kRatedTime &&
+                           *sample.progress.step <= *line.step &&
+                           (first == nullptr || *sample.progress.step <= *first->progress.step);
+    if (!is_of_now) break;
+    first = &sample;
+  }
+  if (first == nullptr || *first->progress.step >= *line.step || first->at >= latest.at) {
+    return std::nullopt;
+  }
+  const double each = static_cast<double>(latest.at - first->at) /
+                      static_cast<double>(*line.step - *first->progress.step);
+  const double left = each * static_cast<double>(*line.steps - *line.step) / kSecond;
+  constexpr double kLongest = 1e9;
+  if (!(left >= 0) || left > kLongest) return std::nullopt;
+  return std::llround(left);
+}
+
 std::vector<SourceProgress> History::Latest() const {
   std::vector<SourceProgress> latest = latest_;
+  for (size_t i = 0; i < latest.size(); ++i) {
+    if (!latest[i].progress.seconds_left) latest[i].progress.seconds_left = SecondsLeft(i);
+  }
   std::stable_sort(latest.begin(), latest.end(),
                    [](const auto& a, const auto& b) { return a.at > b.at; });
   return latest;

@@ -7,6 +7,7 @@
 //   n 0 loss                           a scalar's name
 //   p 0 1764000000123 12 100 1.5 3 12 90 0=0.51    source, time in ms, step, steps, epoch, epochs,
 //                                      percent, seconds left ("-": not told), values by name
+//   c 1764000000123 1764000003123 0    a checkpoint: from, to, 1 of one that was loaded
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "runs/progress/checkpoint_line.h"
 #include "runs/progress/source_progress.h"
 #include "runs/progress/step_mark.h"
 #include "text/json.h"
@@ -25,6 +27,7 @@ namespace runs {
 inline constexpr size_t kMostSources = 16;
 inline constexpr size_t kMostNames = 256;  // further scalars are not kept
 inline constexpr size_t kMostValues = 32;  // of a second, of one source
+inline constexpr size_t kMostKeptCheckpoints = 4096;
 inline constexpr size_t kMostBytesOfAnHour = 1'000'000;
 
 class History {
@@ -33,6 +36,8 @@ class History {
   // more than kMostBytesOfAnHour in an hour nothing is, but Latest has it.
   void Note(const std::string& source, Millis at, const LineProgress& progress,
             std::optional<int64_t> percent);
+
+  void NoteCheckpoint(const CheckpointSpan& span);
 
   // The lines that are new since the last call, for the end of the file.
   std::string TakeNew();
@@ -44,10 +49,12 @@ class History {
   // Lines that are malformed are passed over: the last one may be cut.
   static History Read(std::string_view file);
 
-  // The last of each source, the newest first.
+  // The last of each source, the newest first. Where a source tells of how many steps there are and
+  // not how long they take, that is computed from its steps of the last ten minutes.
   std::vector<SourceProgress> Latest() const;
   // Of the source that has told the most steps; its name in `source`.
   std::vector<StepMark> Steps(std::string& source) const;
+  const std::vector<CheckpointSpan>& checkpoints() const { return checkpoints_; }
   // docs/reference/json.md, "progress": the values of each scalar, at most `points` of each.
   text::Json SeriesToJson(size_t points) const;
   bool is_empty() const { return sources_.empty(); }
@@ -65,13 +72,15 @@ class History {
                                  const std::string& text, char kind);
   static std::string LineOf(const Sample& sample);
   void ReadLine(std::string_view line);
+  std::optional<int64_t> SecondsLeft(size_t source) const;
   void Keep(Sample sample);
 
   std::vector<std::string> sources_, names_;
   std::vector<Sample> samples_;
   std::vector<SourceProgress> latest_;  // by source
-  size_t written_ = 0;                  // samples that TakeNew has given
-  std::string head_;                    // declarations that it has not
+  std::vector<CheckpointSpan> checkpoints_;
+  size_t written_ = 0;  // samples that TakeNew has given
+  std::string head_;    // declarations that it has not
   size_t appended_ = 0;
   Millis hour_ = 0;
   size_t bytes_of_hour_ = 0;

@@ -104,6 +104,18 @@ TEST(History, SourcesThatDisagreeAreNamed) {
   EXPECT_EQ(Disagreeing(history.Latest()).at(0).source, "b");
 }
 
+TEST(History, TheTimeThatIsLeftFollowsFromTheStepsOfLate) {
+  History history;
+  for (int i = 0; i <= 100; ++i) {
+    // Two seconds a step, after a restart that went back to step 50.
+    const int64_t step = i < 60 ? i : i - 10;
+    history.Note("a", kNow + i * 2000, Step(step, 0.5), std::nullopt);
+  }
+  EXPECT_EQ(history.Latest()[0].progress.seconds_left, 2 * (1000 - 90));
+  history.Note("a", kNow + 202'000, Step(0, 0.5), std::nullopt);
+  EXPECT_FALSE(history.Latest()[0].progress.seconds_left);
+}
+
 TEST(History, EpochsWithStepsOfTheirOwnMakeAPercentage) {
   LineProgress progress;
   progress.step = 50;

@@ -7,6 +7,8 @@ namespace runs {
 // Since the epoch, or of a stretch.
 using Millis = int64_t;
 
+// What is farther from the epoch is no time of a run.
+inline constexpr Millis kLatest = int64_t{1} << 52;
 // A number that is not below it is not a step.
 inline constexpr int64_t kMostSteps = int64_t{1} << 53;
 

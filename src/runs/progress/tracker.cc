@@ -4,18 +4,11 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "runs/progress/checkpoint_line.h"
 
 namespace runs {
 namespace {
 
 constexpr size_t kMostKinds = 16;
-// A line that says that a checkpoint is saved, and after which nothing comes for longer, tells no
-// end of it.
-constexpr Millis kLongestCheckpoint = 600'000;
-
-Millis MillisOf(double seconds) { return std::llround(seconds * 1000); }
-
 // Epochs count as steps where nothing else does: thousandths, for Hugging Face tells parts.
 constexpr double kStepsOfAnEpoch = 1000;
 
@@ -63,7 +56,8 @@ void Tracker::SeePart(Millis at, std::string_view part) {
   part = base::Trim(part);
   if (part.empty()) return;
   if (!first_line_) first_line_ = at;
-  NoteCheckpoint(at, part);
+  const auto span = checkpoint_.See(at, part);
+  if (span && checkpoints_.size() < kMostCheckpoints) checkpoints_.push_back(*span);
   const auto progress = ProgressIn(part);
   if (progress && IsOfTraining(*progress)) Note(at, *progress);
 }
@@ -99,27 +93,6 @@ void Tracker::Add(StepMark mark, Series& series) {
   // Numbers that go back at every second mark are nobody's steps.
   if (kept.size() >= kMostMarks) kept.erase(kept.begin(), kept.begin() + kMostMarks / 2);
   marks = std::move(kept);
-}
-
-void Tracker::NoteCheckpoint(Millis at, std::string_view part) {
-  using Kind = CheckpointLine::Kind;
-  if (open_) {
-    open_->end = at;
-    if (at >= open_->begin && at - open_->begin <= kLongestCheckpoint &&
-        checkpoints_.size() < kMostCheckpoints) {
-      checkpoints_.push_back(*open_);
-    }
-    open_.reset();
-  }
-  const auto line = CheckpointIn(part);
-  if (!line) return;
-  const bool is_load = line->kind == Kind::kLoads || line->kind == Kind::kLoaded;
-  const bool is_done = line->kind == Kind::kSaved || line->kind == Kind::kLoaded;
-  if (!is_done) {
-    open_ = CheckpointSpan{at, at, is_load};
-  } else if (line->seconds && checkpoints_.size() < kMostCheckpoints) {
-    checkpoints_.push_back({at - MillisOf(*line->seconds), at, is_load});
-  }
 }
 
 const std::vector<StepMark>& Tracker::steps() const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runs/progress/checkpoint_line.h"
 #include "runs/progress/line.h"
 #include "runs/progress/step_mark.h"
 
@@ -18,11 +19,6 @@ namespace runs {
 // are taken.
 inline constexpr size_t kMostMarks = 16'384;
 
-struct CheckpointSpan {
-  Millis begin = 0;
-  Millis end = 0;
-  bool is_load = false;
-};
 inline constexpr size_t kMostCheckpoints = 1024;
 
 class Tracker {
@@ -48,14 +44,13 @@ class Tracker {
 
   void SeePart(Millis at, std::string_view part);
   void Note(Millis at, const LineProgress& progress);
-  void NoteCheckpoint(Millis at, std::string_view part);
   static void Add(StepMark mark, Series& series);
 
   // By kind, "text" or "bar", and of how many steps a bar is.
   std::map<std::pair<std::string, int64_t>, Series> series_;
   LineProgress latest_;
   std::optional<Millis> latest_at_, first_line_;
-  std::optional<CheckpointSpan> open_;  // begun by a line, ended by the next one
+  Checkpoints checkpoint_;
   std::vector<CheckpointSpan> checkpoints_;
 };
 

@@ -39,6 +39,16 @@ text::Array SourcesToJson(const runs::History& history) {
   return sources;
 }
 
+// {"source", "points": [[time, step, epoch]]}: each mark that is kept.
+text::Json StepsToJson(const runs::History& history) {
+  std::string source;
+  text::Array points;
+  for (const runs::StepMark& mark : history.Steps(source)) {
+    points.push_back(text::Array{mark.at, mark.step, mark.epoch});
+  }
+  return text::Object{{"source", source}, {"points", std::move(points)}};
+}
+
 }  // namespace
 
 ProgressFiles::ProgressFiles(const std::string& state_directory)
@@ -65,6 +75,12 @@ void ProgressFiles::Note(const std::string& job_uid, const std::string& source, 
   if (!IsUid(job_uid)) return;
   const std::lock_guard lock(mutex_);
   Opened(job_uid).Note(source, at, progress, percent);
+}
+
+void ProgressFiles::NoteCheckpoint(const std::string& job_uid, const runs::CheckpointSpan& span) {
+  if (!IsUid(job_uid)) return;
+  const std::lock_guard lock(mutex_);
+  Opened(job_uid).NoteCheckpoint(span);
 }
 
 std::optional<runs::Millis> ProgressFiles::LastOf(const std::string& job_uid,
@@ -127,7 +143,14 @@ text::Json ProgressFiles::Of(const std::string& job_uid, size_t points) {
     read = runs::History::Read(*text);
   }
   json["sources"] = SourcesToJson(*history);
-  if (points > 0) json["series"] = history->SeriesToJson(points);
+  if (points == 0) return json;
+  json["series"] = history->SeriesToJson(points);
+  json["steps"] = StepsToJson(*history);
+  text::Array checkpoints;
+  for (const runs::CheckpointSpan& span : history->checkpoints()) {
+    checkpoints.push_back(text::Array{span.begin, span.end, span.is_load ? "load" : "save"});
+  }
+  json["checkpoints"] = std::move(checkpoints);
   return json;
 }
 

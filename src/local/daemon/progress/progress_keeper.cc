@@ -18,6 +18,7 @@ namespace {
 constexpr std::chrono::seconds kWriteEvery{1};
 constexpr size_t kLongestLine = 64 << 10;
 constexpr size_t kLongestStamp = 40;
+constexpr std::string_view kRunVariable = "MUSTER_RUN_DIR";  // <folder of the run>/files
 
 // "[rank3]: ..." of the launcher; -1 of none.
 int TakeRankPrefix(std::string_view& line) {
@@ -47,8 +48,13 @@ std::optional<ProgressPod> ReadProgressPod(const text::Json& pod) {
   if (read.job_uid.empty() || containers == nullptr || containers->empty()) return std::nullopt;
   read.container = text::GetString(containers->front(), {"name"});
   for (const text::Json& container : *containers) {
-    if (text::GetString(container, {"name"}) == api::kContainerName) {
-      read.container = api::kContainerName;
+    if (text::GetString(container, {"name"}) != api::kContainerName) continue;
+    read.container = api::kContainerName;
+    const text::Array* variables = text::FindArray(container, {"env"});
+    for (size_t i = 0; variables != nullptr && i < variables->size(); ++i) {
+      if (text::GetString((*variables)[i], {"name"}) != kRunVariable) continue;
+      const std::string_view files = text::GetString((*variables)[i], {"value"});
+      if (files.starts_with('/')) read.run_folder = files.substr(0, files.rfind('/'));
     }
   }
   return read;
@@ -87,6 +93,9 @@ class ProgressKeeper::Reading {
     if (const size_t over = line.rfind('\r'); over != std::string_view::npos) {
       line.remove_prefix(over + 1);
     }
+    if (!rank_ || *rank_ == rank) {
+      if (const auto span = checkpoints_.See(at, line)) files_.NoteCheckpoint(job_, *span);
+    }
     const auto progress = runs::ProgressIn(line);
     if (!progress || !runs::IsOfTraining(*progress)) return;
     if (!rank_) rank_ = rank;
@@ -98,6 +107,7 @@ class ProgressKeeper::Reading {
   const std::string job_, source_;
   std::string rest_;
   std::optional<int> rank_;
+  runs::Checkpoints checkpoints_;
 };
 
 base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Client& client,
@@ -112,7 +122,10 @@ base::Result<std::unique_ptr<ProgressKeeper>> ProgressKeeper::Start(cluster::Cli
 
 ProgressKeeper::ProgressKeeper(ProgressFiles& files, std::string state_directory,
                                std::unique_ptr<node::LogFollower> follower)
-    : files_(files), state_directory_(std::move(state_directory)), follower_(std::move(follower)) {
+    : files_(files),
+      state_directory_(std::move(state_directory)),
+      follower_(std::move(follower)),
+      events_(files) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -174,6 +187,7 @@ void ProgressKeeper::OnPod(const text::Json& pod, bool is_gone) {
     if (!followed_.insert(uid).second) return;
     wake_.notify_one();
   }
+  if (!read->run_folder.empty()) events_.Follow(read->job_uid, read->run_folder);
   Follow(*read);
 }
 
@@ -212,7 +226,9 @@ void ProgressKeeper::Run() {
     for (const std::string& job : ended) {
       const bool goes_on = std::any_of(pods_.begin(), pods_.end(),
                                        [&job](const auto& one) { return one.second == job; });
-      if (!goes_on) files_.Close(job);
+      if (goes_on) continue;
+      events_.Leave(job);
+      files_.Close(job);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Reads the logs of jobs that run for what they tell of their progress.
+// Reads the logs and the event files of jobs that run for what they tell of their progress.
 #pragma once
 
 #include <condition_variable>
@@ -12,6 +12,7 @@
 
 #include "cluster/client.h"
 #include "cluster/reflector.h"
+#include "local/daemon/progress/event_files.h"
 #include "local/daemon/progress/progress_files.h"
 #include "local/node/logs/follower.h"
 #include "text/json.h"
@@ -23,7 +24,8 @@ struct ProgressPod {
   std::string job_uid;
   std::string name;
   std::string uid;
-  std::string container;  // whose log it is
+  std::string container;   // whose log it is
+  std::string run_folder;  // of a `muster run`: what holds its code and files; "" is none
 };
 // Nullopt for a pod that has no job, or does not run. Pure.
 std::optional<ProgressPod> ReadProgressPod(const text::Json& pod);
@@ -50,6 +52,7 @@ class ProgressKeeper {
   ProgressFiles& files_;
   const std::string state_directory_;
   const std::unique_ptr<node::LogFollower> follower_;
+  EventFiles events_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_stopped_ = false;
