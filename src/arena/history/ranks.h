@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/stall/recorder.h"
 #include "arena/app/app.h"
 #include "arena/jobs/jobs.h"
 #include "base/clock.h"
@@ -24,6 +25,7 @@ struct RankState {
   std::optional<int> pid;
   std::optional<double> cpu;      // processors that it uses, its children's too
   std::optional<int64_t> memory;  // bytes, resident
+  std::optional<answers::Lateness> late;  // with a torch whose flight recorder can be asked
   std::string place;              // of the user's own code: "train.py:88"
   std::string doing;              // "waits in all_reduce"; "" when nothing is known
 };
