@@ -126,7 +126,8 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
   for (witness::RecorderQuestion& recorder : recorders) told.merge(recorder.Await(kAnswerWithin));
   std::map<int, answers::Trace> traces;
   for (const Watched& each : watched) {
-    if (auto trace = answers::ReadTrace(told[each.pid])) traces[each.rank->rank] = std::move(*trace);
+    if (auto trace = answers::ReadTrace(told[each.pid]))
+      traces[each.rank->rank] = std::move(*trace);
   }
   const std::map<int, answers::Lateness> late = answers::LatenessOf(traces);
   for (const Watched& each : watched) {
@@ -155,10 +156,11 @@ std::string LateText(const std::optional<answers::Lateness>& late) {
 
 text::Json LateJson(const std::optional<answers::Lateness>& late) {
   if (!late) return nullptr;
-  return text::Object{{"collectives", late->collectives},
-                      {"last", late->last},
-                      {"medianMicroseconds",
-                       std::chrono::duration_cast<std::chrono::microseconds>(late->median).count()}};
+  return text::Object{
+      {"collectives", late->collectives},
+      {"last", late->last},
+      {"medianMicroseconds",
+       std::chrono::duration_cast<std::chrono::microseconds>(late->median).count()}};
 }
 
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
@@ -218,8 +220,8 @@ std::string RenderRanks(const std::vector<RankState>& ranks) {
     table.Row({std::to_string(rank.rank), rank.instance, OrDash(rank.state), OrDash(rank.step),
                rank.quiet ? base::ShortDuration(*rank.quiet) : "-",
                rank.cpu ? fmt::format("{:.0f}%", 100 * *rank.cpu) : "-",
-               rank.memory ? fmt::format("{} MiB", *rank.memory >> 20) : "-",
-               LateText(rank.late), OrDash(where)});
+               rank.memory ? fmt::format("{} MiB", *rank.memory >> 20) : "-", LateText(rank.late),
+               OrDash(where)});
   }
   return table.Render();
 }
