@@ -55,6 +55,7 @@ bench: build ## speed and size, as ratios to the real peer in the same run
 	@bench/pods --limit 8
 	@bench/launch
 	@bench/answers
+	@bench/forecast
 	@bench/mnist-cpp
 	@bench/opctl
 	@bench/oci

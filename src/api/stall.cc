@@ -38,11 +38,15 @@ std::string TextOfStall(std::string_view note) {
   return parts ? fmt::format("{} {}", parts->kind, parts->text) : "";
 }
 
-std::string StallOf(const text::Json& job, base::Time now) {
-  const auto parts = ReadStall(Annotation(job, kStallAnnotation));
+std::string SayStall(std::string_view note, base::Time now) {
+  const auto parts = ReadStall(note);
   if (!parts) return "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - parts->since).count();
   return fmt::format("{} {} s: {}", parts->kind, std::max<int64_t>(0, seconds), parts->text);
+}
+
+std::string StallOf(const text::Json& job, base::Time now) {
+  return SayStall(Annotation(job, kStallAnnotation), now);
 }
 
 std::string WithPastStall(std::string_view past, std::string_view note, base::Time end) {

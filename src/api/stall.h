@@ -17,6 +17,9 @@ std::string StallNote(std::string_view kind, base::Time since, std::string_view 
 // Kind and text of a note, without its time; "" for an empty note.
 std::string TextOfStall(std::string_view note);
 
+// "stalled 34 s: rank 1 has not ..." for a note; "" for a malformed one.
+std::string SayStall(std::string_view note, base::Time now);
+
 // For display: "stalled 34 s: rank 1 has not ..."; "" when the job is not stalled, or the
 // annotation is malformed.
 std::string StallOf(const text::Json& job, base::Time now);

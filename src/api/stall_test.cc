@@ -26,6 +26,7 @@ TEST(StallNote, IsReadAsItWasWritten) {
 TEST(StallNote, WhatIsNoneIsNone) {
   for (const char* note : {"", "stalled", "stalled 2026-07-30T10:00:00Z", "stalled soon rank 1"}) {
     EXPECT_EQ(TextOfStall(note), "") << note;
+    EXPECT_EQ(SayStall(note, {}), "") << note;
     EXPECT_EQ(StallOf(JobWith(note), {}), "") << note;
   }
 }

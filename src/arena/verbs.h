@@ -8,6 +8,7 @@ namespace arena {
 
 void AddRun(cli::Command& root, Context& context);
 void AddSubmit(cli::Command& root, Context& context);
+void AddWhatIf(cli::Command& root, Context& context);
 void AddList(cli::Command& root, Context& context);
 void AddHistory(cli::Command& root, Context& context);
 void AddShow(cli::Command& root, Context& context);

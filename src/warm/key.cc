@@ -111,7 +111,7 @@ std::string Key(std::string_view python, std::string_view option, std::string_vi
     text += fmt::format("{}:{}\n", part.size(), part);
   };
   for (const std::string_view part : {kWarmResident, kWarmIdle, kWarmImports, kWarmMemory, kWarmPod,
-                                      kWarmRank, kWarmSettings, kWarmStacks})
+                                      kWarmRank, kWarmRecorder, kWarmSettings, kWarmStacks})
     add(part);
   add(python);
   add(option);

@@ -18,6 +18,7 @@ extern const std::string_view kWarmMemory;
 extern const std::string_view kWarmPod;
 extern const std::string_view kWarmRank;
 extern const std::string_view kWarmSettings;
+extern const std::string_view kWarmRecorder;
 extern const std::string_view kWarmStacks;
 
 // Whether the launcher sets the variable differently for each rank, so that the resident

@@ -84,7 +84,8 @@ base::Status StartResident(const Wish& wish, const Places& places) {
        {std::pair("sitecustomize", kWarmResident), std::pair("muster_warm_idle", kWarmIdle),
         std::pair("muster_warm_imports", kWarmImports),
         std::pair("muster_warm_memory", kWarmMemory), std::pair("muster_warm_pod", kWarmPod),
-        std::pair("muster_warm_rank", kWarmRank), std::pair("muster_warm_settings", kWarmSettings),
+        std::pair("muster_warm_rank", kWarmRank), std::pair("muster_warm_recorder", kWarmRecorder),
+        std::pair("muster_warm_settings", kWarmSettings),
         std::pair("muster_warm_stacks", kWarmStacks)}) {
     TRY(base::WriteFileAtomic(fmt::format("{}/{}.py", places.program(), name), text, 0600,
                               base::Durability::kNone));

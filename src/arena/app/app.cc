@@ -135,6 +135,7 @@ void AddVerbs(cli::Command& root, Context& context) {
     AddShow(root, context);
     AddReport(root, context);
     AddExplain(root, context);
+    AddWhatIf(root, context);
     AddStacks(root, context);
     AddCompare(root, context);
     AddRerun(root, context);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <random>
 
+#include "api/job/command.h"
 #include "arena/jobs/records.h"
 #include "base/disk.h"
 #include "base/fd.h"
@@ -124,7 +125,7 @@ base::Result<std::map<std::string, std::string>> DigestsOf(
 }
 
 std::string RunFolderOf(const text::Json& job, const base::Environment& environment) {
-  const text::Json* container = FirstContainer(job);
+  const text::Json* container = api::FirstContainer(job);
   const text::Array* variables =
       container == nullptr ? nullptr : text::FindArray(*container, {"env"});
   if (variables == nullptr) return "";

@@ -10,6 +10,7 @@
 #include "arena/app/program_name.h"
 #include "arena/app/trainer.h"
 #include "arena/history/ranks.h"
+#include "arena/jobs/forecast.h"
 #include "arena/jobs/job_output.h"
 #include "arena/jobs/kueue.h"
 #include "arena/jobs/machine_output.h"
@@ -109,6 +110,11 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
     return 0;
   }
   const base::Time now = context.clock.Now();
+  if (context.program != "arena" && job.summary.status == "PENDING") {
+    // Best effort: the reason stands without it.
+    const auto forecast = AskForecast(*client, context, job.summary.namespace_name, name);
+    if (forecast) extras.starts = StartsLine(*forecast, now);
+  }
   if (extras.tensorboard) extras.tensorboard_problem = FindTensorboardState(*client, job).problem;
   extras.gpus = flags.gpus;
   extras.events = flags.events;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/jobs/job_output.h"
@@ -50,7 +51,7 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
   }
   rows[0].push_back("COMMAND");
   for (size_t i = 0; i < runs.size(); ++i) {
-    std::string command = OneLine(CommandOf(runs[i].job.job));
+    std::string command = OneLine(api::CommandOf(runs[i].job.job));
     if (width > 0 && query.output != "wide") {
       const size_t left = static_cast<size_t>(width) > used ? static_cast<size_t>(width) - used : 0;
       command = cli::ElideMiddle(command, std::max(left, kLeastCommand));
@@ -99,7 +100,7 @@ text::Json RunToJson(const RunRecord& run, base::Time now) {
       {"ended", has_ended ? time(summary.completion_time) : text::Json(nullptr)},
       {"deleted", time(run.deleted)},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(end - start).count()},
-      {"command", CommandOf(job)},
+      {"command", api::CommandOf(job)},
       {"snapshot", api::Annotation(job, api::kSnapshotAnnotation)},
       {"commit", api::Annotation(job, api::kCommitAnnotation)}};
 }

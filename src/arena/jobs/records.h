@@ -54,10 +54,4 @@ base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecor
 // Nothing of a run that is gone is remembered any more.
 base::Status ForgetRun(cluster::Client& client, const Context& context, const text::Json& job);
 
-// The container that trains: the master's, else the workers'. nullptr when the job has none.
-const text::Json* FirstContainer(const text::Json& job);
-
-// The command that the first replica runs, as a user types it.
-std::string CommandOf(const text::Json& job);
-
 }  // namespace arena

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "api/job/command.h"
 #include "api/names.h"
 #include "api/object.h"
 #include "arena/app/web_service.h"
@@ -53,7 +54,7 @@ text::Json NoticeFor(const TrainingJob& job, const std::string& event, base::Tim
       {"reason", summary.reason},
       {"seconds", std::chrono::duration_cast<std::chrono::seconds>(took).count()},
       {"lastLine", LastLine(summary.last_lines)},
-      {"command", CommandOf(job.job)},
+      {"command", api::CommandOf(job.job)},
       {"host", base::HostName()},
       // Slack, Mattermost and their like show this member.
       {"text", fmt::format("{} {}{}{}", summary.name,

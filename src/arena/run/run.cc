@@ -438,6 +438,11 @@ base::Result<int> RunVerb::Execute(cli::Invocation& call) {
     return 0;
   }
   cluster::Client& client = *prepared->client;
+  if (options.flags.dry_run == "schedule") {
+    TRY_ASSIGN(const text::Json forecast, AskForecast(client, context_, WouldBeOf(options)));
+    TRY(call.out.Write(RenderForecast(forecast, context_.clock.Now())));
+    return 0;
+  }
   Creation creation(client, context_, options, prepared->submission, IsOfAnother(client, context_));
   if (is_dry) {
     TRY_ASSIGN(const std::vector<text::Json> objects, creation.DryRun());

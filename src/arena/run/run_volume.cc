@@ -1,6 +1,6 @@
 #include "arena/run/run_volume.h"
 
-#include "arena/jobs/records.h"
+#include "api/job/command.h"
 
 namespace arena {
 namespace {
@@ -17,7 +17,7 @@ void AddRunVolume(const std::string& claim, const std::string& folder, SubmitOpt
 
 std::optional<ClaimFolder> RunVolumeOf(const text::Json& job) {
   const text::Object* const replicas = text::FindObject(job, {"spec", "pytorchReplicaSpecs"});
-  const text::Json* const container = FirstContainer(job);
+  const text::Json* const container = api::FirstContainer(job);
   if (replicas == nullptr || container == nullptr) return std::nullopt;
   const text::Array* const mounts = text::FindArray(*container, {"volumeMounts"});
   if (mounts == nullptr) return std::nullopt;

@@ -88,7 +88,7 @@ base::Status CheckImages(const SubmitFlags& flags) {
 
 // What Arena passes on unseen, and what is muster's own.
 base::Status CheckOurs(const SubmitFlags& flags) {
-  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server"}));
+  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server", "schedule"}));
   TRY(CheckChoice("--output", flags.output, {"yaml", "json"}));
   TRY(CheckChoice("--image-pull-policy", flags.image_pull_policy,
                   {"Always", "IfNotPresent", "Never"}));
@@ -119,6 +119,9 @@ base::Status CheckOurs(const SubmitFlags& flags) {
   if (is_dry && (flags.wait || flags.follow)) {
     return Refuse(fmt::format("--dry-run makes no job: {} cannot stand beside it",
                               flags.wait ? "--wait" : "--follow"));
+  }
+  if (flags.is_output_given && flags.dry_run == "schedule") {
+    return Refuse("--dry-run=schedule prints no objects: --output cannot stand beside it");
   }
   if (flags.is_output_given && !is_dry) {
     return Refuse("--output is the form of what --dry-run prints: give --dry-run too");

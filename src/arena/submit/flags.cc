@@ -137,9 +137,9 @@ void DeclareCommand(SubmitFlags& flags, cli::FlagSet& set) {
            "return when the job has ended; exit code 0 when it succeeded, else 1. Ctrl-C leaves\n"
            "the job running");
   set.String(&flags.dry_run, "dry-run", "none",
-             "none, client (print what would be created, asking no cluster) or server (have it\n"
-             "checked; nothing is changed)")
-      .Choices({"none", "client", "server"});
+             "none, client (print what would be created, asking no cluster), server (have it\n"
+             "checked) or schedule (say when it would start); nothing is changed")
+      .Choices({"none", "client", "server", "schedule"});
   set.String(&flags.output, "output", "yaml",
              "print a dry run's objects as yaml or json; without it, --dry-run=server prints names")
       .Short('o')

@@ -169,6 +169,11 @@ base::Result<int> Submit::DryRun(cli::Output& out) {
     TRY(PrintObjects(options_, VisibleObjects(options_, submission_), out));
     return 0;
   }
+  if (options_.flags.dry_run == "schedule") {
+    TRY_ASSIGN(const text::Json forecast, AskForecast(*client_, context_, WouldBeOf(options_)));
+    TRY(out.Write(RenderForecast(forecast, context_.clock.Now())));
+    return 0;
+  }
   TRY_ASSIGN(const std::vector<text::Json> checked, MakeCreation().DryRun());
   if (options_.flags.is_output_given) {
     TRY(PrintObjects(options_, checked, out));

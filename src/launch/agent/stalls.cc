@@ -9,6 +9,7 @@
 #include "launch/agent/agent.h"
 #include "launch/machine/process_tree.h"
 #include "launch/shim/python_shim.h"
+#include "witness/recorder.h"
 #include "witness/stacks.h"
 
 namespace launch {
@@ -17,6 +18,8 @@ namespace {
 constexpr base::Duration kLook = std::chrono::seconds(1);
 // Longer than Python takes to write the stacks of some hundred threads.
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
+// By then the recorders have their answers ready: to take them is a moment.
+constexpr std::chrono::milliseconds kTake{30};
 
 }  // namespace
 
@@ -78,16 +81,22 @@ void Agent::LookForStalls() {
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
-  stall_timer_ = AskStacks(running, [this, pids, first](Dumps answers) {
+  auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
+  stall_timer_ = AskStacks(running, [this, recorders, pids, first](Dumps answers) {
     stall_timer_ = 0;
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
-    std::map<int, std::string> dumps;
-    for (auto& [pid, dump] : answers) {
-      const auto worker = std::find(pids.begin(), pids.end(), pid);
-      dumps[first + static_cast<int>(worker - pids.begin())] = std::move(dump);
-    }
-    stall_watch_->Judge(clock_.Steady(), dumps, witness::SourceLine);
-    SayStall(dumps);
+    const auto by_rank = [&](Dumps by_pid) {
+      std::map<int, std::string> ranks;
+      for (auto& [pid, answer] : by_pid) {
+        const auto worker = std::find(pids.begin(), pids.end(), pid);
+        ranks[first + static_cast<int>(worker - pids.begin())] = std::move(answer);
+      }
+      return ranks;
+    };
+    const answers::StallWatch::Testimony told{by_rank(std::move(answers)),
+                                              by_rank(recorders->Await(kTake))};
+    stall_watch_->Judge(clock_.Steady(), told, witness::SourceLine);
+    SayStall(told.dumps);
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
   });
 }

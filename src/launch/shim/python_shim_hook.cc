@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "launch/failure/json.h"
+#include "base/json.h"
 #include "launch/shim/python_shim.h"
 #include "warm/key.h"
 
@@ -239,7 +239,11 @@ def _hide():
 _hide()
 )python";
 
-constexpr std::string_view kStacksEnd = "\n\nmuster_stacks()\n";
+constexpr std::string_view kWitnessesEnd = "\n\nmuster_stacks()\nmuster_recorder()\n";
+
+std::string Witnesses() {
+  return fmt::format("{}\n\n{}{}", warm::kWarmStacks, warm::kWarmRecorder, kWitnessesEnd);
+}
 
 }  // namespace
 
@@ -248,13 +252,14 @@ bool IsHandedOver(std::string_view module) {
 }
 
 std::string HookText(std::string_view launcher, bool chains) {
-  std::string text = fmt::format(fmt::runtime(kHook), fmt::arg("launcher", JsonQuote(launcher)));
-  if (chains) text += fmt::format("\n\n{}{}{}", warm::kWarmStacks, kStacksEnd, kChain);
+  std::string text =
+      fmt::format(fmt::runtime(kHook), fmt::arg("launcher", base::JsonQuote(launcher)));
+  if (chains) text += fmt::format("\n\n{}{}", Witnesses(), kChain);
   return text;
 }
 
 std::string StacksHookText() {
-  return fmt::format("{}\n\n{}{}{}", kStacksBegin, warm::kWarmStacks, kStacksEnd, kChain);
+  return fmt::format("{}\n\n{}{}", kStacksBegin, Witnesses(), kChain);
 }
 
 }  // namespace launch

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <climits>
 
-#include "launch/failure/json.h"
+#include "base/json.h"
 #include "launch/python/numbers.h"
 
 namespace launch {
@@ -21,8 +21,8 @@ constexpr size_t kMostTimers = 10'000;
 // The longest wait, so that a clock that is set meanwhile is noticed.
 constexpr double kLongestWait = 60;
 
-double NumberOf(const JsonValue& request, std::string_view name) {
-  const JsonValue* const value = request.Find(name);
+double NumberOf(const base::JsonValue& request, std::string_view name) {
+  const base::JsonValue* const value = request.Find(name);
   return value == nullptr ? 0 : ParsePythonFloat(value->text).value_or(0);
 }
 
@@ -66,11 +66,11 @@ void FileTimer::OnReadable() {
 }
 
 void FileTimer::Take(std::string_view line) {
-  const auto request = ParseJson(line);
+  const auto request = base::ParseJson(line);
   if (!request) return;
   const double pid = NumberOf(*request, "pid");
   const double signal = NumberOf(*request, "signal");
-  const JsonValue* const scope = request->Find("scope_id");
+  const base::JsonValue* const scope = request->Find("scope_id");
   if (scope == nullptr || !(pid >= 1 && pid <= INT_MAX) || !(signal <= INT_MAX)) return;
   const std::pair key(static_cast<pid_t>(pid), scope->text);
   const double expiration = NumberOf(*request, "expiration_time");

@@ -33,6 +33,7 @@
 #include "local/daemon/admission.h"
 #include "local/daemon/deployments/deployments.h"
 #include "local/daemon/event_janitor.h"
+#include "local/daemon/forecaster.h"
 #include "local/daemon/gpu_metrics.h"
 #include "local/daemon/listener.h"
 #include "local/daemon/node_name.h"
@@ -322,13 +323,18 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
   GpuMetrics gpu_metrics(client, gpu::Places::Of(environment), node_name);
   ProgressFiles progress(paths.state);
   TRY_ASSIGN(const auto progress_keeper, ProgressKeeper::Start(client, progress, paths.state));
-  const net::HttpHandler handler = [&gpu_metrics, &progress, api = api_server->handler()](
-                                       net::HttpRequest request,
-                                       std::shared_ptr<net::Responder> responder) {
-    if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
-    if (auto answer = AnswerProgress(progress, request)) return responder->Send(*std::move(answer));
-    api(std::move(request), std::move(responder));
-  };
+  Forecaster forecaster(client, api_server->store(), scheduling, clock);
+  const net::HttpHandler handler =
+      [&gpu_metrics, &progress, &forecaster, api = api_server->handler()](
+          net::HttpRequest request, std::shared_ptr<net::Responder> responder) {
+        if (IsGpuMetricsRequest(request)) return gpu_metrics.Handle(std::move(responder));
+        if (IsForecastRequest(request)) {
+          return forecaster.Handle(std::move(request), std::move(responder));
+        }
+        if (auto answer = AnswerProgress(progress, request))
+          return responder->Send(*std::move(answer));
+        api(std::move(request), std::move(responder));
+      };
   std::unique_ptr<Listener> listener;
   const net::HttpHandler own_handler = [&](net::HttpRequest request,
                                            std::shared_ptr<net::Responder> responder) {

@@ -10,6 +10,7 @@
 #include "api/stall.h"
 #include "base/log.h"
 #include "text/projection.h"
+#include "witness/recorder.h"
 
 namespace local::daemon {
 namespace {
@@ -17,6 +18,32 @@ namespace {
 constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::seconds kStandstill{3};
 constexpr std::chrono::milliseconds kLongestAnswer{300};
+
+using Testimony = answers::StallWatch::Testimony;
+
+// All at once. `asked`: pids by folder.
+Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
+              const std::vector<answers::RankLook>& looks) {
+  std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
+  for (const auto& [folder, pids] : asked) {
+    questions.emplace_back(witness::Question(folder, pids),
+                           witness::RecorderQuestion(folder, pids));
+  }
+  Testimony told;
+  const auto put = [&looks](std::map<pid_t, std::string> answers,
+                            std::map<int, std::string>& by_rank) {
+    for (const answers::RankLook& look : looks) {
+      const auto answer = answers.find(look.pid);
+      if (!look.has_ended && answer != answers.end())
+        by_rank[look.rank] = std::move(answer->second);
+    }
+  };
+  for (auto& [stacks, recorders] : questions) {
+    put(stacks.Await(kLongestAnswer), told.dumps);
+    put(recorders.Await(kLongestAnswer), told.traces);
+  }
+  return told;
+}
 
 }  // namespace
 
@@ -151,18 +178,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   job.ranks = std::move(now);
   if (!job.watch) job.watch.emplace(kStandstill, true, job.world);
   if (job.watch->See(clock_.Steady(), looks)) {
-    std::vector<std::pair<std::string, witness::Question>> questions;
-    for (const auto& [folder, pids] : asked)
-      questions.emplace_back(folder, witness::Question(folder, pids));
-    std::map<int, std::string> dumps;
-    for (const auto& [folder, question] : questions) {
-      for (auto& [pid, dump] : question.Await(kLongestAnswer)) {
-        for (const answers::RankLook& look : looks) {
-          if (look.pid == pid && !look.has_ended) dumps[look.rank] = dump;
-        }
-      }
-    }
-    job.watch->Judge(clock_.Steady(), dumps, witness::SourceLine);
+    job.watch->Judge(clock_.Steady(), Ask(asked, looks), witness::SourceLine);
   }
   Note(job);
 }

@@ -254,6 +254,11 @@ scheduler::Node Scheduling::DescribeNode() const {
   return node;
 }
 
+Scheduling::Snapshot Scheduling::Look(const std::string& priority_class) const {
+  const std::lock_guard lock(mutex_);
+  return {DescribeNode(), view_.Gangs(), options_.gpu_policy, view_.PriorityOf(priority_class)};
+}
+
 Scheduling::Round Scheduling::Decide() {
   Round round;
   const std::vector<scheduler::Gang> gangs = view_.Gangs();

@@ -44,6 +44,15 @@ class Scheduling {
   // The allocator has its inventory. Callable from any thread.
   void GpusAreKnown();
 
+  // What the next decision would be made by; the priority is that of the class. Any thread.
+  struct Snapshot {
+    scheduler::Node node;
+    std::vector<scheduler::Gang> gangs;
+    scheduler::GpuPolicy policy = scheduler::GpuPolicy::kAuto;
+    int32_t priority = 0;
+  };
+  Snapshot Look(const std::string& priority_class) const;
+
  private:
   struct Round;
   enum class List { kPods = 1, kJobs = 2, kPriorityClasses = 4 };
@@ -73,7 +82,7 @@ class Scheduling {
   const SchedulingOptions options_;
   controller::EventRecorder events_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   SchedulingView view_;
   int lists_missing_ = 7;  // bits of List

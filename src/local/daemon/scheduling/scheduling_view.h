@@ -86,13 +86,15 @@ class SchedulingView {
   // The job of a gang by its key; nullptr for a pod without a job.
   const ScheduledJob* JobOfGang(const std::string& key) const;
 
+  // "" means the default class.
+  int32_t PriorityOf(const std::string& class_name) const;
+
   // Records a binding until the API reports it.
   void Assume(const std::string& pod_uid, std::vector<int> gpus);
   void Unassume(const std::string& pod_uid);
   void SetMessage(const std::string& pod_uid, std::string message);
 
  private:
-  int32_t PriorityOf(const std::string& class_name) const;
   scheduler::Gang GangOfJob(const ScheduledJob& job,
                             const std::vector<const ScheduledPod*>& pods) const;
   void CountMissing(const ScheduledJob& job, const std::vector<const ScheduledPod*>& pods,

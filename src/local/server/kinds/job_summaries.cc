@@ -93,6 +93,7 @@ JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>&
   row.requested_gpus = summary.requested_gpus;
   row.allocated_gpus = summary.allocated_gpus;
   row.node = summary.chief_host_ip;
+  if (row.status == "RUNNING") row.stall_note = api::Annotation(job, api::kStallAnnotation);
   return row;
 }
 

@@ -35,6 +35,7 @@ struct JobRow {
   double requested_gpus = 0;
   double allocated_gpus = 0;
   std::string node;
+  std::string stall_note;  // of a running one (api/stall.h)
 
   base::Duration DurationAt(base::Time now) const;
 };

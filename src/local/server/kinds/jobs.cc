@@ -13,7 +13,8 @@ constexpr Column kJobColumns[] = {{"Name", "string"},
                                   {"GPU(Requested)", "number", 1},
                                   {"GPU(Allocated)", "number", 1},
                                   {"Node", "string", 1},
-                                  {"Created", "string", 1}};
+                                  {"Created", "string", 1},
+                                  {"Stall", "string", 1}};
 }  // namespace
 
 // Its cells come from a JobRow (tables.h).

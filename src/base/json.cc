@@ -1,4 +1,4 @@
-#include "launch/failure/json.h"
+#include "base/json.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 
-namespace launch {
+namespace base {
 namespace {
 
 constexpr int kDeepest = 64;
@@ -106,9 +106,8 @@ class JsonReader {
   std::optional<JsonValue> Word() {
     const size_t begin = at_;
     while (at_ < text_.size() &&
-           (std::string_view("+-.").find(text_[at_]) != std::string::npos ||
-            base::IsDigit(text_[at_]) || (text_[at_] >= 'a' && text_[at_] <= 'z') ||
-            (text_[at_] >= 'A' && text_[at_] <= 'Z'))) {
+           (std::string_view("+-.").find(text_[at_]) != std::string::npos || IsDigit(text_[at_]) ||
+            (text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'))) {
       ++at_;
     }
     JsonValue value;
@@ -118,7 +117,7 @@ class JsonReader {
     } else if (value.text == "true" || value.text == "false") {
       value.kind = JsonValue::Kind::kBool;
     } else if (value.text == "NaN" || value.text == "Infinity" || value.text == "-Infinity" ||
-               (!value.text.empty() && (base::IsDigit(value.text[0]) || value.text[0] == '-'))) {
+               (!value.text.empty() && (IsDigit(value.text[0]) || value.text[0] == '-'))) {
       value.kind = JsonValue::Kind::kNumber;
     } else {
       return std::nullopt;
@@ -130,9 +129,9 @@ class JsonReader {
     if (at_ + 4 > text_.size()) return std::nullopt;
     uint32_t code = 0;
     for (int i = 0; i < 4; ++i) {
-      const char c = base::ToLower(text_.substr(at_++, 1))[0];
-      if (!base::IsDigit(c) && (c < 'a' || c > 'f')) return std::nullopt;
-      code = code << 4 | static_cast<uint32_t>(base::IsDigit(c) ? c - '0' : c - 'a' + 10);
+      const char c = ToLower(text_.substr(at_++, 1))[0];
+      if (!IsDigit(c) && (c < 'a' || c > 'f')) return std::nullopt;
+      code = code << 4 | static_cast<uint32_t>(IsDigit(c) ? c - '0' : c - 'a' + 10);
     }
     return code;
   }
@@ -221,9 +220,9 @@ JsonValue JsonValue::Number(int64_t number) {
   return value;
 }
 
-base::Result<JsonValue> ParseJson(std::string_view text) {
+Result<JsonValue> ParseJson(std::string_view text) {
   auto value = JsonReader(text).Whole();
-  if (!value) return base::Fail(base::Code::kInvalidArgument, "malformed JSON");
+  if (!value) return Fail(Code::kInvalidArgument, "malformed JSON");
   return std::move(*value);
 }
 
@@ -273,4 +272,4 @@ std::string WriteJson(const JsonValue& value) {
   return "null";
 }
 
-}  // namespace launch
+}  // namespace base

@@ -1,4 +1,4 @@
-// JSON, as much as error files need: read by a launcher that links no JSON library.
+// JSON, as much as programs need that link no JSON library: all of it, read into a tree.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace launch {
+namespace base {
 
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
@@ -26,11 +26,11 @@ struct JsonValue {
 };
 
 // One value and nothing after it. Not deeper than 64. kInvalidArgument otherwise.
-base::Result<JsonValue> ParseJson(std::string_view text);
+Result<JsonValue> ParseJson(std::string_view text);
 
 std::string WriteJson(const JsonValue& value);
 
 // With its quotes. What is not UTF-8 becomes U+FFFD.
 std::string JsonQuote(std::string_view text);
 
-}  // namespace launch
+}  // namespace base
