@@ -1,4 +1,4 @@
-// What somebody meant who has misspelt a name.
+// Suggestions for misspelt names.
 #pragma once
 
 #include <string_view>
@@ -6,9 +6,10 @@
 
 namespace base {
 
-// The name that a misspelt `word` was most likely meant for, "" when none is near: the first of the
-// fewest edits, case, dashes and underscores apart, where a name begun or gone on with is one edit.
-// `most` is how many edits are near; 0 is 2, or more for a long word.
+// The name that a misspelt `word` most likely meant: the first one with the fewest edits; "" when
+// none is near. Upper case equals lower case. A name that differs only by dashes and underscores
+// counts as no edit, and one that `word` begins or continues as one. `most` is the number of edits
+// that still count as near; 0 means 2, or more for long words.
 std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& names,
                          size_t most = 0);
 
