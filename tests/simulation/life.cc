@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <memory>
 #include <vector>
@@ -19,12 +20,25 @@ namespace {
 // Everything is to be gone this long after the last deletion.
 constexpr Nanos kLongestFarewell = 900 * kSecond;
 
+// SQLite throws its dice anew in a process whose number is another than that of the last which opened
+// a file: that of the life before. From here on it is the driver's.
+void ForgetProcess(const std::string& path) {
+  sqlite3* handle = nullptr;
+  if (sqlite3_open(path.c_str(), &handle) != SQLITE_OK ||
+      sqlite3_exec(handle, "PRAGMA user_version", nullptr, nullptr, nullptr) != SQLITE_OK) {
+    GoneWrong("SQLite opens no file");
+  }
+  sqlite3_close(handle);
+  ::unlink(path.c_str());
+  sqlite3_randomness(0, nullptr);
+}
+
 class Life {
  public:
   explicit Life(const LifeOptions& options)
       : may_lose_power_(Below(5) < 2), machine_(options.folder, may_lose_power_) {
     base::SetLogLevel(base::LogLevel::kFatal);
-    sqlite3_randomness(0, nullptr);  // its dice begin anew
+    ForgetProcess(options.folder + "/first");
   }
 
   void Run() {
