@@ -87,7 +87,7 @@ std::string Changes(const Screen& before, const Screen& after, bool has_colour) 
   const Screen blank(after.width(), after.height());
   const Screen& shown = is_same_size ? before : blank;
   const auto& styles = has_colour ? kColours : kNoColours;
-  std::string_view style = is_same_size ? std::string_view() : styles[0];
+  std::string_view style = styles[0];  // each frame ends with it
   for (size_t row = 0; row < after.height(); ++row) {
     size_t cursor = SIZE_MAX;  // where it stands in this row
     for (size_t column = 0; column < after.width(); ++column) {
